@@ -24,9 +24,15 @@ TEST_CASE("bench checks and times the requested lanes and writes JSON") {
     REQUIRE(outcome.code == 0);
     CHECK(outcome.says("cpu:simd"));
     CHECK(outcome.says("gpu:naive"));
+    CHECK(outcome.says("\"of roof\" compares GFLOP/s"));
     const Json results = Json::parse(contents(json));
     CHECK(results["gpu"].is_null()); // kernels are timed only if no lane is requested
     REQUIRE(results["lanes"].size() == 2);
+    REQUIRE(results["roofs"].size() == 2); // of the processor's thread and of the device
+    for (const Json& roof : results["roofs"]) {
+        CHECK(roof["gflops"] > 0);
+        CHECK(outcome.says(roof["device"].get<std::string>() + ": "));
+    }
     for (const Json& lane : results["lanes"]) {
         CAPTURE(lane.dump());
         CHECK_FALSE(lane.contains("error"));

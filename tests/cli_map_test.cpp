@@ -57,6 +57,9 @@ TEST_CASE("CPU and GPU agree on a map, and all output files are consistent") {
     CHECK(map.says("384 networks 2-4-1, tanh, 6 examples, 40 steps, seed 1"));
     CHECK(map.says("window -1:5,-1:4"));
     CHECK(map.says("fp32 ends the zoom at"));
+    CHECK(map.says("mathematics: gpu:best and cpu:best agree in"));
+    const bool compared = map.says("networks/s against");
+    CHECK((compared || map.says("choose a larger --size"))); // on a fast machine
     CHECK(map.err.empty());
     CHECK(pngSize(folder.file("m.png")) == std::pair(24u, 16u));
 
@@ -69,6 +72,8 @@ TEST_CASE("CPU and GPU agree on a map, and all output files are consistent") {
                                          "examples": 6, "steps": 40, "seed": 1})"));
     CHECK(json["window"] == Json::parse(R"({"left": -1.0, "right": 5.0, "bottom": -1.0, "top": 4.0})"));
     CHECK(json["width"] == 24);
+    CHECK(json["headline"]["measured_by"] == (compared ? Json("networks_per_second") : Json()));
+    CHECK(map.says("note: Vulkan runs in software") == json["lanes"][1]["software"].get<bool>());
     CHECK(json["resolved"] == true);
     REQUIRE(json["lanes"].size() == 2);
     for (const Json& lane : json["lanes"]) {
@@ -153,6 +158,8 @@ TEST_CASE("invalid arguments exit with 2 and state the valid values or the maxim
         {"--seed -1", "--seed"},
         {"--size 4096x4096 --csv x.csv", "2048x2048"},
         {"--png -", "--png needs a file name"},
+        {"--png x.jpg", "name the file x.png, not x.jpg"},
+        {"--lane gpu:tiled", "`lockstep race` has it"},
         {"--csv - --json -", "only one of --json and --csv"},
         {"--windw 1", "did you mean '--window'"},
     };

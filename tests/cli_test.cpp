@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using lockstep::test::contents;
 using lockstep::test::Folder;
-using lockstep::test::interrupted;
 using lockstep::test::Outcome;
 using lockstep::test::run;
 
@@ -102,6 +101,18 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
         {"train --data spiral --momentum 0.5", "--optimizer momentum"},
         {"race --data spiral --schedule-gamma 0.5", "--schedule step"},
         {"bench --widths 2", "inputs and outputs"},
+        {"race --steps 1.5", "--steps: '1.5' is not a whole number, such as 1000 or 1e3"},
+        {"race --steps 5,000", "1000 or 1e3"},
+        {"race --repeat 0", "--repeat"},
+        {"race --repeat 21", "--repeat takes 1 to 20 runs, not 21"},
+        {"race --samples 100", "--samples would have no effect on fashion-mnist"},
+        {"race --noise 0.1 --data fashion-mnist", "generated points, such as --data spiral"},
+        {"race --label y --data spiral", "tables (--data csv:FILE)"},
+        {"race --lane gpu:invocation", "`lockstep population` has it"},
+        {"show foo", "unknown exhibit 'foo'"},
+        {"show rase", "did you mean 'race'"},
+        {"show race --headless", "--png FILE"},
+        {"show race --headless --png race.jpg", "name the file race.png, not race.jpg"},
     };
     for (const Case& wrong : cases) {
         CAPTURE(wrong.arguments);
@@ -175,30 +186,6 @@ TEST_CASE("without a Vulkan driver, CPU lanes race, and a requested GPU lane fai
     CHECK(json["problem"].is_string());
 }
 
-TEST_CASE("a race ends with a table, the check that lanes agree, and a headline") {
-    const Outcome race = run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
-    CHECK(race.code == 0);
-    CHECK(race.says("same mathematics: largest relative difference"));
-    CHECK(race.says("over the first 100 steps"));
-    CHECK(race.says("one thread, no SIMD"));
-    CHECK(race.says("time trial"));
-    CHECK(race.out.find('\x1b') == std::string::npos); // no terminal: plain lines
-    CHECK(race.err.find('\x1b') == std::string::npos);
-    CHECK(race.err.find('\r') == std::string::npos);
-    CHECK(race.err.find("cpu:scalar") != std::string::npos);
-    std::istringstream lines(race.out);
-    for (std::string line; std::getline(lines, line);) {
-        CAPTURE(line);
-        CHECK(line.size() <= 110);
-    }
-
-    const Outcome together =
-        run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd --together");
-    CHECK(together.says("head to head"));
-    const Outcome quiet = run("race --data spiral --steps 300 --lane cpu:simd --quiet");
-    CHECK(quiet.err.empty());
-}
-
 TEST_CASE("--json has the documented shape") {
     const Folder folder;
     const std::string file = folder.file("race.json");
@@ -208,7 +195,11 @@ TEST_CASE("--json has the documented shape") {
             file);
     REQUIRE(race.code == 0);
     const Json json = Json::parse(contents(file));
-    CHECK(keys(json) == std::vector<std::string>{"data", "net", "settings", "lanes", "headline"});
+    CHECK(keys(json) ==
+          std::vector<std::string>{"data", "net", "settings", "lanes", "headline", "other_load"});
+    CHECK(json["settings"]["repeat"] == 1);
+    CHECK(json["lanes"][0]["spread"].is_null());
+    CHECK(json["headline"]["ratio_least"].is_null());
     requireKeys(json["data"], {"name", "train", "test", "inputs", "classes"});
     CHECK(json["data"]["train"] == 400);
     requireKeys(json["net"], {"widths", "activation", "loss", "parameters"});
@@ -283,6 +274,11 @@ TEST_CASE("a resumed run ends with a file bit-identical to that of an uninterrup
     REQUIRE(run("train --steps 100 --save " + whole + " " + options).code == 0);
     CHECK(contents(second) == contents(whole));
     CHECK(contents(first) != contents(whole));
+    const Outcome past = run("train --steps 50 --quiet --resume " + whole);
+    CHECK(past.code == 0);
+    CHECK(
+        past.says("nothing is left to train: the checkpoint is at step 100, and the finish line is step 50; "
+                  "raise --steps"));
 }
 
 TEST_CASE("--init starts a new run from weights") {
@@ -328,21 +324,8 @@ TEST_CASE("predict repeats the evaluation of the training run") {
     const Json everything = Json::parse(run("predict --split all --json - --model " + model).out);
     CHECK(everything["predictions"].size() == 500);
     CHECK(run("predict --data fashion-mnist --model " + model).code == 2); // it has 784 inputs, not 2
+    CHECK(run("predict --label y --model " + model).says("--label would have no effect on rings"));
     CHECK(run("predict --layers 32,32 --data rings --model " + model).code == 0);
-}
-
-TEST_CASE("an interrupt stops the race, and the table is still printed") {
-    const Folder folder;
-    const std::string json = folder.file("r.json");
-    const Outcome outcome = interrupted({"race", "--data", "spiral", "--steps", "1000000000", "--lane",
-                                         "cpu:simd", "--lane", "cpu:best", "--quiet", "--json", json},
-                                        "until");
-    CHECK(outcome.code == 130);
-    CHECK(outcome.says("cpu:simd stopped at step"));
-    const Json results = Json::parse(contents(json));
-    CHECK(results["lanes"][0]["status"] == "stopped");
-    CHECK(results["lanes"][1]["status"] == "stopped");
-    CHECK(results["headline"]["ratio"].is_null());
 }
 
 TEST_CASE("results replace an older file and leave no temporary file") {

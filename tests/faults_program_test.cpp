@@ -267,6 +267,30 @@ TEST_CASE("without memory for a picture the window says so, goes on, and shows i
     CHECK(survived >= 3);
 }
 
+TEST_CASE("tensors that had no memory for their picture are shown once there is some") {
+    const CacheFolder folder;
+    const std::string file = (folder.path() / "tensors.png").string();
+    // The message that the state was saved takes the place of the error's.
+    const auto shown = [&](const std::string& faults) {
+        std::filesystem::remove(file);
+        const Run run = script(folder, "inside",
+                               "click Next##inside\nframes 6\nstate " + (folder.path() / "s.json").string() +
+                                   "\npicture " + file + "\n",
+                               faults);
+        CHECK(run.code == 0);
+        CHECK(run.says("VK_ERROR_OUT_OF_DEVICE_MEMORY") == !faults.empty());
+        return bytesOf(file);
+    };
+    const std::string expected = shown("");
+    CHECK(expected.size() > 1000);
+    // The fourth is what the window draws into.
+    for (const std::string fault :
+         {"vkCreateImage:2", "vkCreateImage:3", "vkCreateImage:5", "vkCreateImage:6"}) {
+        CAPTURE(fault);
+        CHECK(shown(fault) == expected);
+    }
+}
+
 TEST_CASE("a device that is lost again and again ends the program with the reason") {
     const CacheFolder folder;
     const Picture made = picture(folder, "race", "vkWaitForFences:3");

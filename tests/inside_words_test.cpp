@@ -1,10 +1,12 @@
-// "Inside a step" without its window: what is said about operations, which lines of a source are shown, and
-// which part of the time axis.
+// "Inside a step" without its window: what is said about operations, which products an element is the sum of,
+// which lines of a source are shown, and which part of the time axis.
 #include <doctest/doctest.h>
 
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/source_text.h"
+#include "engine/run/make_trainer.h"
+#include "tests/trainer_jobs.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
@@ -74,6 +76,113 @@ TEST_CASE("an operation is found again in the other machine's trace") {
     CHECK(counterpartOf(operation("dense", 1), other) == 1);
     CHECK(counterpartOf(operation("update"), other) == 2);
     CHECK(counterpartOf(operation("gather_batch"), other) == 3); // it has none
+}
+
+namespace {
+
+TrainJob tracedJob(const Dataset& data, Activation activation) {
+    TrainJob job = test::jobFor(data, {9, 6});
+    job.shape.activation = activation;
+    return job;
+}
+
+/// Of all elements of a tensor: the largest difference between a sum and what was stored, and between the
+/// products as they are shown and the sum.
+struct SumErrors {
+    double stored = 0;
+    double shown = 0;
+    double largest = 0; // stored value
+};
+
+SumErrors sumErrors(const TrainJob& job, const StepTrace& trace, const TracedOperation& operation,
+                    const TensorId& id) {
+    const TracedTensor& tensor = *trace.find(id);
+    SumErrors errors;
+    for (std::size_t row = 0; row < tensor.rows; ++row)
+        for (std::size_t column = 0; column < tensor.columns; ++column) {
+            const auto element = elementSum(job.shape, trace, operation, {id, row, column});
+            REQUIRE(element);
+            const LargestProducts largest = largestProducts(*element, 3);
+            double shown = largest.othersSum + (element->bias ? element->bias->value : 0);
+            for (const std::size_t i : largest.shown) shown += element->product(i);
+            const auto stored = static_cast<double>(tensor.values[row * tensor.columns + column]);
+            CHECK(element->stored.value == stored);
+            CHECK(largest.shown.size() + largest.others == element->size());
+            errors.stored = std::max(errors.stored, std::abs(element->result - stored));
+            errors.shown = std::max(errors.shown, std::abs(shown - element->sum));
+            errors.largest = std::max(errors.largest, std::abs(stored));
+        }
+    return errors;
+}
+
+} // namespace
+
+TEST_CASE("an element of a product is the sum of the products that are shown") {
+    const Dataset data = test::classData();
+    for (const Activation activation : {Activation::relu, Activation::tanh, Activation::gelu}) {
+        const TrainJob job = tracedJob(data, activation);
+        const auto trainer = makeCpuTrainer(job, Rung::scalar, 1);
+        trainer->run(3);
+        const StepTrace trace = trainer->traceStep({});
+        std::map<OperationKind, int> seen;
+        for (const TracedOperation& each : trace.operations)
+            for (const TensorId& id : each.writes) {
+                const OperationKind kind = kindOf(each);
+                const std::string tensor = titleOf(each, 3) + ", " + name(id);
+                CAPTURE(tensor);
+                if (kind == OperationKind::gather || kind == OperationKind::loss ||
+                    kind == OperationKind::update) {
+                    CHECK_FALSE(elementSum(job.shape, trace, each, {id, 0, 0}));
+                    continue;
+                }
+                const SumErrors errors = sumErrors(job, trace, each, id);
+                CHECK(errors.largest > 0);
+                CHECK(errors.stored <= 1e-5 * (1 + std::sqrt(32.0)) * errors.largest);
+                CHECK(errors.shown <= 1e-12);
+                ++seen[kind];
+            }
+        CHECK(seen[OperationKind::forward] >= 3);
+        CHECK(seen[OperationKind::backwardInputs] == 2);
+        CHECK(seen[OperationKind::backwardWeights] == 6);
+    }
+}
+
+TEST_CASE("an element's sum is of the numbers in the trace, and says which") {
+    const Dataset data = test::classData();
+    const TrainJob job = tracedJob(data, Activation::tanh);
+    StepTrace trace = makeCpuTrainer(job, Rung::scalar, 1)->traceStep({});
+    const ElementAt at{{TensorKind::activations, 2}, 4, 5};
+    const std::size_t made = operationOf(job.shape, trace, at);
+    REQUIRE(made < trace.operations.size());
+    CHECK(titleOf(trace.operations[made], 3) == "forward, layer 2 of 3");
+    const ElementSum before = *elementSum(job.shape, trace, trace.operations[made], at);
+    CHECK(before.formula == "A[2][4, 5] = tanh(Σ A[1][4, i] W[1][5, i] + b[1][5])");
+    CHECK(before.first.place == "row 4 of A[1]");
+    trace.tensors.at({TensorKind::weights, 1}).values[5 * 9 + 7] += 1;
+    const ElementSum after = *elementSum(job.shape, trace, trace.operations[made], at);
+    CHECK(after.sum - before.sum == doctest::Approx(before.first.values[7]));
+    CHECK(after.stored.value == before.stored.value);
+
+    const ElementAt gradient{{TensorKind::dSums, 0}, 4, 8};
+    const std::size_t back = operationOf(job.shape, trace, gradient);
+    CHECK(elementSum(job.shape, trace, trace.operations.at(back), gradient)->formula ==
+          "dZ[0][4, 8] = (Σ dZ[1][4, o] W[1][o, 8]) tanh'(Z[0][4, 8])");
+    const ElementAt weight{{TensorKind::dWeights, 0}, 8, 6};
+    const std::size_t weights = operationOf(job.shape, trace, weight);
+    CHECK(elementSum(job.shape, trace, trace.operations.at(weights), weight)->formula ==
+          "dW[0][8, 6] = Σ dZ[0][r, 8] A[0][r, 6]");
+
+    // Of large tensors, only the first rows are kept: enough for some elements, but not for sums over rows.
+    TracedTensor& inputs = trace.tensors.at({TensorKind::activations, 0});
+    inputs.values.resize(2 * inputs.columns);
+    const auto found = [&](const ElementAt& element) {
+        return operationOf(job.shape, trace, element) < trace.operations.size();
+    };
+    CHECK(found({{TensorKind::activations, 1}, 1, 0}));
+    CHECK_FALSE(found({{TensorKind::activations, 1}, 2, 0}));
+    CHECK_FALSE(found(weight));
+    CHECK_FALSE(found({{TensorKind::activations, 1}, 0, 9})); // beyond the tensor
+    CHECK_FALSE(found({{TensorKind::activations, 0}, 0, 0})); // copied, not computed
 }
 
 TEST_CASE("times, amounts and rates keep three digits, also where they round up to the next unit") {

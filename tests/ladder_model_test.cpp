@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "demos/exhibits/ladder/ladder_views.h"
 #include "tests/test_device.h"
@@ -66,6 +68,36 @@ TEST_CASE("all rungs are measured, and each has a time or a reason") {
     CHECK(ladder.model.result(ladder.rung("gpu:naive"))->productBytes >
           2 * ladder.model.result(ladder.rung("gpu:tiled"))->productBytes);
     CHECK_FALSE(ladder.model.busy());
+}
+
+TEST_CASE("the picked rung is measured first, and what was only looked at gives way to the next") {
+    Ladder ladder;
+    const auto waitFor = [&](std::size_t results) { // as in a window: frame by frame
+        while (ladder.model.results().size() < results) {
+            ladder.model.update(ladder.machines, ladder.device, 1.0 / 60, false, true);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    const std::size_t tiled = ladder.rung("gpu:tiled");
+    const std::size_t blocked = ladder.rung("gpu:blocked");
+    ladder.model.pick(tiled);
+    ladder.model.measureAll();
+    CHECK(ladder.model.stateOf(tiled) == "waiting to be measured");
+    waitFor(1);
+    CHECK(ladder.model.result(tiled) != nullptr);
+    CHECK(ladder.model.measuredShare() > 0);
+    CHECK(ladder.model.doing().find(" of ") != std::string::npos);
+    ladder.model.pick(blocked);
+    waitFor(2);
+    CHECK(ladder.model.result(blocked) != nullptr);
+
+    ladder.model.stopMeasuring();
+    CHECK(ladder.model.stateOf(ladder.rung("gpu:best")) == "not measured");
+    ladder.model.pick(ladder.rung("gpu:one"));
+    ladder.model.pick(ladder.rung("gpu:texel")); // before the other has begun
+    waitFor(3);
+    CHECK(ladder.model.result(ladder.rung("gpu:one")) == nullptr);
+    CHECK(ladder.model.result(ladder.rung("gpu:texel")) != nullptr);
 }
 
 TEST_CASE("training goes on from rung to rung, and the loss curve stays the same") {

@@ -112,6 +112,50 @@ TEST_CASE("includes that stay are not expanded") {
     CHECK(kept.find("void storeBlock") == std::string::npos);
 }
 
+TEST_CASE("a line of source falls into words, and nothing of it is lost") {
+    using enum SourceWord;
+    const std::vector<SourcePiece> pieces = sourcePieces("  float sum = 0.5; // half");
+    CHECK(pieces == std::vector<SourcePiece>{{"  ", other},
+                                             {"float", type},
+                                             {" ", other},
+                                             {"sum", other},
+                                             {" = ", other},
+                                             {"0.5", number},
+                                             {"; ", other},
+                                             {"// half", comment}});
+    CHECK(sourcePieces("#version 450 // the language").front() == SourcePiece{"#version 450 ", directive});
+    CHECK(sourcePieces("for").front().word == keyword);
+    CHECK(sourcePieces("").empty());
+    for (const std::string_view name : sourceNames())
+        for (const std::string_view line : linesOf(sourceText(name))) {
+            std::string all;
+            for (const SourcePiece& piece : sourcePieces(line)) all += piece.text;
+            CHECK(all == line);
+        }
+}
+
+TEST_CASE("beside a rung stands the one that improves on it, or the one that it improves on") {
+    const LadderModel model;
+    const std::vector<RungRow>& rungs = model.rungs();
+    const auto beside = [&](std::string_view lane) {
+        const auto at = std::ranges::find(rungs, lane, &RungRow::lane) - rungs.begin();
+        const auto found = rungBeside(rungs, static_cast<std::size_t>(at));
+        return found ? rungs[*found].lane : std::string_view("none");
+    };
+    CHECK(model.rung().lane == "gpu:naive");
+    CHECK(beside("gpu:naive") == "gpu:tiled");
+    CHECK(beside("gpu:tiled") == "gpu:blocked");
+    CHECK(beside("gpu:half") == "gpu:texel"); // the accesses of gpu:matrix are not recorded
+    CHECK(beside("cpu:scalar") == "none");
+    CHECK(beside("gpu:best") == "none");
+}
+
+TEST_CASE("progress counts what is under way, and foretells nothing before a piece is done") {
+    CHECK(progressText(0, 1, 3).empty());
+    CHECK(progressText(0, 12, 3) == ", 1 of 12");
+    CHECK(progressText(2, 12, 8) == ", 3 of 12, about 0:40 left");
+}
+
 namespace {
 
 /// Each invocation with one access to array 0 of floats.
@@ -180,6 +224,10 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
     CHECK(refusalReason(result) == result.refusal);
     result.refusal = "'A card: 2' cannot run gpu:naive: it has no memory";
     CHECK(refusalReason(result) == "it has no memory");
+    CHECK(shortRefusal(result) == "it has no memory");
+    result.refusal = "its shared memory holds 8184 numbers, and a step needs 9000";
+    CHECK(shortRefusal(result) == "its shared memory holds 8184 numbers");
+    CHECK(checkText(result) == result.refusal); // whole where there is room
 }
 
 TEST_CASE("the roofline rises to its corner and is level from there") {

@@ -107,6 +107,61 @@ TEST_CASE("a file that is refused at the start leaves the last state as it is") 
     CHECK(Json::parse(textOf(folder.path() / "state.json")) == ownWork);
 }
 
+TEST_CASE("a trained playground goes on at the next start, also without weights in saved states") {
+    const TemporaryFolder folder;
+    Json trained;
+    {
+        Start first(folder);
+        first.app.setState(Json::parse(R"({"lockstep": 1, "exhibit": "playground", "speed": 0, "exhibits": {
+            "playground": {"data": "circle", "hidden": [4], "lane": "cpu:scalar"}}})"));
+        first.app.ui().scripted = true;
+        first.app.update(0.02);
+        CHECK_FALSE(first.app.lastState()["exhibits"]["playground"].contains("weights"));
+        first.app.exhibit().run(first.app.ui());
+        for (int frame = 0; frame < 5; ++frame) first.app.update(0.02);
+        CHECK_FALSE(first.app.state()["exhibits"]["playground"].contains("weights"));
+        trained = first.app.lastState()["exhibits"]["playground"];
+        CHECK(trained["step"] > 10);
+    }
+    Start next(folder);
+    CHECK(next.app.lastState()["exhibits"]["playground"] == trained);
+    CHECK(next.app.ui().messages.empty());
+}
+
+TEST_CASE("the files opened last are kept between starts: ten, the newest first, each once") {
+    const TemporaryFolder folder;
+    const auto file = [&](int i) { return folder.path() / (std::to_string(i) + ".json"); };
+    for (int i = 0; i < 12; ++i) std::ofstream(file(i)) << R"({"lockstep": 1})";
+    std::ofstream(folder.path() / "recent.json") << "{\"broken\": ";
+    {
+        Start first(folder);
+        CHECK(first.app.recentFiles().empty());
+        for (int i = 0; i < 12; ++i) first.app.openFile(file(i));
+        first.app.openFile(file(5));
+        first.app.openFile(folder.path() / "missing.json");
+    }
+    Start next(folder);
+    REQUIRE(next.app.recentFiles().size() == 10);
+    CHECK(next.app.recentFiles()[0] == file(5));
+    CHECK(next.app.recentFiles()[1] == file(11));
+    CHECK(next.app.recentFiles()[9] == file(2));
+}
+
+TEST_CASE("a speed is remembered once it is chosen; one that is not in the list changes nothing") {
+    const TemporaryFolder folder;
+    {
+        Start first(folder);
+        CHECK(!first.app.state().contains("speed"));
+        first.app.setState({{"lockstep", 1}, {"speed", 10}});
+    }
+    Start second(folder);
+    CHECK(second.app.state()["speed"] == 10);
+    CHECK_THROWS_AS(second.app.setState({{"lockstep", 1}, {"speed", 7}, {"presenter", true}}),
+                    std::invalid_argument);
+    CHECK(second.app.state()["speed"] == 10);
+    CHECK(second.app.state()["presenter"] == false);
+}
+
 TEST_CASE("states of older versions come back: settings flat, under \"train\" or under \"settings\"") {
     const TemporaryFolder folder;
     Start start(folder);

@@ -61,6 +61,7 @@ TEST_CASE("a picture's time is its machine's, and none is told of one that two h
     const MapSide& cpu = map.model.side(MapMachine::cpu);
     CHECK(gpu.painter() == nullptr);
     map.finish();
+    CHECK(gpu.pictureNetworks == map.model.size().pixels()); // over their time: the picture's rate
     REQUIRE(gpu.pictureSeconds.has_value());
     CHECK(gpu.pictureSeconds > 0);
 
@@ -86,8 +87,13 @@ TEST_CASE("a picture's time is its machine's, and none is told of one that two h
     CHECK_FALSE(gpu.pictureSeconds.has_value());
     CHECK(cpu.pictureSeconds.has_value()); // still the same processor
     CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.5), true).empty());
+    CHECK(gpu.pictureNetworks == 0);
     map.finish();
     CHECK(gpu.pictureSeconds.has_value());
+    CHECK(map.model.pan({10, 0}, true).empty());
+    map.finish();
+    CHECK(gpu.pictureNetworks == map.model.size().pixels() + 10 * 256);
+    CHECK(gpu.trained > gpu.pictureNetworks);
 }
 
 TEST_CASE("a machine that was taken away begins with nothing when it comes back") {

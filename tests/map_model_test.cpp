@@ -239,7 +239,7 @@ TEST_CASE("settings come back from JSON, and what is wrong names its field") {
     settings.job.axes = MapAxes::rateAndScale;
     settings.job.steps = 77;
     settings.window = {0.1, 0.30000000000000004, -1, -0.5};
-    settings.resolution = 0;
+    settings.resolution = 1024;
     settings.cpu = false;
     settings.bookmarks.push_back({mapPresets()[1].place(), "an edge"});
     CHECK(mapSettingsFromJson(toJson(settings)) == settings);
@@ -262,6 +262,11 @@ TEST_CASE("a pixel in words") {
     CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of initial");
     CHECK(endingText(job, -11.5f) == "diverged at step 12");
     CHECK(endingText(job, -200.0f) == "no better at the end than at the start");
+    MapAgreement agreement{.both = 1000, .sameEnding = 999, .alike = 990, .same = 900};
+    CHECK(agreementText(agreement).starts_with("On CPU and GPU, 99.90 % of the networks ended the same way"));
+    CHECK(agreementText(agreement).find("For 99.00 %") != std::string::npos);
+    agreement.same = 1000;
+    CHECK(agreementText(agreement).find("to the last bit") != std::string::npos);
     CHECK(hyperparameterText(-3, 6) == "0.001");
     CHECK(hyperparameterText(6, 9) == "1,000,000");
     CHECK(hyperparameterText(std::log10(231.0), 2) == "230");

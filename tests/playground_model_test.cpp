@@ -210,6 +210,67 @@ TEST_CASE("a weight that a person writes is trained on from") {
     CHECK(model.parameters()[0] != 2.5f);
 }
 
+TEST_CASE("edits are undone and redone: settings, points, layers with their trained weights") {
+    PlaygroundModel model;
+    train(model, 50);
+    const std::vector<float> trained = model.parameters();
+    model.edit([](PlaygroundSettings& s) { s.own = {{1, 2, 0, 0}, {2, 1, 1, 0}}; });
+    model.edit([](PlaygroundSettings& s) { s.own.clear(); });
+    model.edit([](PlaygroundSettings& s) { s.hidden = {4, 3}; });
+    train(model, 20);
+    const std::vector<float> wider = model.parameters();
+    CHECK(model.edits() == 3);
+    model.undoEdit();
+    frames(model, 1);
+    CHECK(model.settings().hidden == std::vector<std::size_t>{4, 2});
+    CHECK(model.parameters() == trained);
+    CHECK(model.step() == 50);
+    CHECK(model.history().steps().back() == 50);
+    model.undoEdit();
+    CHECK(model.settings().own.size() == 2);
+    model.undoEdit();
+    CHECK(model.settings().own.empty());
+    model.undoEdit(); // nothing is left
+    for (int i = 0; i < 3; ++i) model.redoEdit();
+    frames(model, 1);
+    CHECK(model.parameters() == wider);
+    CHECK(model.step() == 20);
+    CHECK(!model.canRedoEdit());
+    // A setting that keeps the weights gives back none: what was trained since stays.
+    model.edit([](PlaygroundSettings& s) { s.train.optimizer.learningRate = 0.5; });
+    train(model, 10);
+    const std::vector<float> later = model.parameters();
+    model.undoEdit();
+    frames(model, 1);
+    CHECK(model.settings().train.optimizer.learningRate == 0.03);
+    CHECK(model.parameters() == later);
+    CHECK(model.step() == 30);
+}
+
+TEST_CASE("a reset and a weight written by hand are undone; what a drag changes is one edit") {
+    PlaygroundModel model;
+    train(model, 50);
+    const std::vector<float> trained = model.parameters();
+    model.reset();
+    model.reset(); // changes nothing
+    CHECK(model.edits() == 1);
+    model.undoEdit();
+    CHECK(model.parameters() == trained);
+    model.reroll();
+    CHECK(model.edits() == 1);
+    model.undoEdit();
+    CHECK(model.parameters() == trained);
+    CHECK(model.settings().train.seed == PlaygroundSettings{}.train.seed);
+    model.holdEdit(true);
+    for (const float value : {1.0f, 2.0f, 3.0f}) model.setParameter(0, value);
+    model.holdEdit(false);
+    CHECK(model.edits() == 1);
+    model.undoEdit();
+    frames(model, 1);
+    CHECK(model.parameters() == trained);
+    CHECK(model.step() == 50);
+}
+
 TEST_CASE("without points there is nothing to train, and with one there is") {
     PlaygroundModel model;
     PlaygroundSettings settings;

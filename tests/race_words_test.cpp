@@ -1,17 +1,23 @@
 // The race without its window: settings as JSON, and what is said about lanes and their numbers.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <stdexcept>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/race/race_replay.h"
 #include "demos/exhibits/race/race_settings.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/options/parse.h"
+#include "demos/report/race_report.h"
 #include "demos/words/text.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -44,6 +50,7 @@ struct LostRace {
         run.over = true;
         run.headline.valid = true;
         run.headline.slower = 1;
+        run.headline.ratio = 2;
         run.job.shape.widths = {2, 3, 1};
         run.lanes.push_back(laneOf("cpu:best", LaneStatus::finished, 10));
         run.lanes.push_back(laneOf("gpu:best", LaneStatus::finished, 10));
@@ -52,6 +59,7 @@ struct LostRace {
             lane.end.examples = 100;
             lane.end.trainingSeconds = 0.01;
         }
+        run.lanes[0].end.trainingSeconds = 0.005;
         // Two steps were timed one launch at a time: a long and a short kernel, the short one twice a step.
         run.lanes[1].operations = {
             {.name = "dense", .milliseconds = 1.0, .calls = 2, .flops = 0, .bytes = 0},
@@ -59,6 +67,30 @@ struct LostRace {
     }
     RaceRun run;
 };
+
+/// All that an explanation may quote, from the lanes of a result file: CPU, then GPU.
+std::vector<std::string> numbersOf(const Json& lanes) {
+    std::vector<std::string> numbers;
+    for (const Json& lane : lanes) {
+        const double gflops = lane["gflops"];
+        numbers.push_back(amountText(gflops * 1e9, "FLOP/s"));
+        numbers.push_back(duration(lane["seconds"].get<double>() / lane["step"].get<double>()));
+    }
+    double calls = 0, sampled = 0, shortest = 0;
+    for (const Json& operation : lanes[1]["operations"]) {
+        const double count = operation["calls"];
+        const double each = operation["milliseconds"].get<double>() * 1e-3 / count;
+        calls += count;
+        sampled = sampled > 0 ? std::min(sampled, count) : count;
+        shortest = shortest > 0 ? std::min(shortest, each) : each;
+    }
+    numbers.push_back(duration(shortest));
+    numbers.push_back(duration(shortest * calls / sampled));
+    numbers.push_back(" " + threeDigits(calls / sampled) + " kernels");
+    // The longest first, so that "1 ms" is not taken out of "21 ms".
+    std::ranges::sort(numbers, {}, [](const std::string& text) { return -static_cast<int>(text.size()); });
+    return numbers;
+}
 
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
@@ -213,33 +245,163 @@ TEST_CASE("a lane's status in words") {
 }
 
 TEST_CASE("what a step costs, from its timings") {
-    const LostRace lost;
-    const StepCost cost = stepCost(lost.run.lanes[1], lost.run.job);
+    LostRace lost;
+    LaneResult& gpu = lost.run.lanes[1];
+    const StepCost cost = stepCost(gpu);
     CHECK(cost.seconds == doctest::Approx(1e-3));
     CHECK(cost.launches == doctest::Approx(3)); // one dense, two updates
-    CHECK(cost.sampledSeconds == doctest::Approx(0.7e-3));
     CHECK(cost.shortest == doctest::Approx(0.1e-3));
-    CHECK(cost.flops == doctest::Approx(10 * lost.run.job.shape.flopsPerExample())); // ten examples a step
-    const StepCost untimed = stepCost(lost.run.lanes[0], lost.run.job);
+    CHECK_FALSE(cost.wholeSteps);
+    const StepCost untimed = stepCost(lost.run.lanes[0]);
     CHECK(untimed.seconds > 0);
     CHECK(untimed.launches == 0);
-    CHECK(stepCost(laneOf("gpu:best", LaneStatus::running), lost.run.job).seconds == 0);
+    CHECK(stepCost(laneOf("gpu:best", LaneStatus::running)).seconds == 0);
+    // The timed step has a launch to itself; of a run, this says nothing.
+    gpu.operations = {{.name = "whole_step", .milliseconds = 2.0, .calls = 2, .flops = 0, .bytes = 0}};
+    CHECK(stepCost(gpu).wholeSteps);
+    CHECK(stepCost(gpu).launches == 0);
 }
 
 TEST_CASE("why the processor wins is said only where it did, and by the lanes' own numbers") {
     LostRace lost;
-    // Three launches of at least 0.1 ms are less than half of 0.7 ms: the arithmetic counts.
-    CHECK(says(whyTheProcessorWins(lost.run), "it suits this work better"));
-    lost.run.lanes[1].machine.software = true;
-    CHECK(says(whyTheProcessorWins(lost.run), "this Vulkan device is software"));
-    lost.run.lanes[1].operations[0].milliseconds = 0.3; // now launches are most of it
-    CHECK(says(whyTheProcessorWins(lost.run), "launches cost more than the arithmetic"));
-    CHECK(says(whyTheProcessorWins(lost.run), "3 launches"));
+    LaneResult& gpu = lost.run.lanes[1];
+    // Three launches of at least 0.1 ms are less than half of 1 ms: the arithmetic counts.
+    CHECK(says(whyTheProcessorWins(lost.run), "it does this arithmetic faster"));
+    gpu.operations[1].milliseconds = 0.8; // now launches are most of it
+    CHECK(says(whyTheProcessorWins(lost.run), "launches 3 kernels per step"));
+    const std::string why = "the shortest (" + duration(0.2e-3) + "), that would be " + duration(0.6e-3) +
+                            " per step. One step takes " + duration(1e-3) + " there and " + duration(0.5e-3);
+    CHECK_MESSAGE(says(whyTheProcessorWins(lost.run), why.c_str()), whyTheProcessorWins(lost.run));
+    gpu.operations[1].milliseconds = 2; // more than a step takes: the timed steps were slower than the others
+    CHECK_FALSE(says(whyTheProcessorWins(lost.run), "launches"));
+    // A step of 1 ms cannot hold launches of 142 µs each, if many of them share one.
+    gpu.operations = {{.name = "whole_step", .milliseconds = 2.0, .calls = 1, .flops = 0, .bytes = 0}};
+    CHECK(says(whyTheProcessorWins(lost.run), "a single workgroup"));
+    CHECK_FALSE(says(whyTheProcessorWins(lost.run), "launches"));
+    gpu.machine.software = true;
+    CHECK(says(whyTheProcessorWins(lost.run), "there is no GPU in this race"));
+    lost.run.headline.ratio = 1.04; // equally fast
+    CHECK(whyTheProcessorWins(lost.run).empty());
+    lost.run.headline.ratio = 2;
     std::swap(lost.run.headline.faster, lost.run.headline.slower);
     CHECK(whyTheProcessorWins(lost.run).empty());
     std::swap(lost.run.headline.faster, lost.run.headline.slower);
     lost.run.headline.valid = false;
     CHECK(whyTheProcessorWins(lost.run).empty());
+}
+
+// Races are run, and each number of the sentence is computed anew from what "Save JSON" writes.
+TEST_CASE("every number of the explanation follows from the race's result") {
+    const fs::path presets = fs::path(LOCKSTEP_SOURCE_DIR) / "assets/presets";
+    Machines machines(1, "");
+    std::size_t explained = 0;
+    for (const char* preset : {"race-tiny.json", "race-batch-1.json"})
+        for (const char* gpu : {"gpu:best", "gpu:naive", "gpu:tiled", "gpu:whole-step"}) {
+            INFO(preset << " " << gpu);
+            Json settings = Json::parse(std::ifstream(presets / preset))["exhibits"]["race"];
+            settings["data"] = "circle"; // where it is fashion-mnist, which may be missing
+            settings["finish"] = {{"steps", 130u}};
+            settings["lanes"] = {"cpu:best", gpu};
+            if (std::string_view(gpu) == "gpu:whole-step") settings["hidden"] = {8u, 8u}; // what fits into it
+            RaceModel model;
+            model.settings = raceSettingsFromJson(settings);
+            model.start();
+            for (int i = 0; i < 400 && !(model.shown() && model.shown()->over); ++i)
+                model.update(machines, 1.0 / 60, true);
+            REQUIRE(model.shown());
+            REQUIRE(model.shown()->over);
+            RaceRun run;
+            run.over = true;
+            run.lanes = model.shown()->lanes;
+            run.headline = model.shown()->headline;
+            const Json result = raceJson(model.shown()->job, model.shown()->finish, false, run.lanes,
+                                         model.shown()->headline)["lanes"];
+            for (const bool software : {true, false}) {
+                run.lanes[1].machine.software = software; // a GPU's words, too, where there is none
+                std::string text = whyTheProcessorWins(run);
+                explained += text.empty() ? 0 : 1;
+                CHECK(says(text, "a single workgroup") ==
+                      (!software && result[1]["operations"][0]["name"] == "whole_step" && !text.empty()));
+                for (const std::string& number : numbersOf(result))
+                    for (std::size_t at = 0; (at = text.find(number)) != std::string::npos;)
+                        text.erase(at, number.size());
+                CHECK_MESSAGE(text.find_first_of("0123456789") == std::string::npos, text);
+            }
+        }
+    MESSAGE(explained << " explanations");
+    CHECK(explained > 0);
+}
+
+TEST_CASE("the result in a few words") {
+    std::vector<LaneResult> lanes{laneOf("cpu:best", LaneStatus::finished),
+                                  laneOf("gpu:best", LaneStatus::finished)};
+    Headline headline;
+    CHECK(verdict(lanes, headline) == "No comparison");
+    headline.valid = true;
+    headline.slower = 1;
+    for (const auto& [ratio, words] : {std::pair{1.04, "Equally fast"},
+                                       {1.083, "CPU 1.08× faster"},
+                                       {5.87, "CPU 5.9× faster"},
+                                       {46.1, "CPU 46× faster"},
+                                       {99.7, "CPU 99.7× faster"},
+                                       {1234.0, "CPU 1,230× faster"}}) {
+        headline.ratio = ratio;
+        CHECK(verdict(lanes, headline) == words);
+    }
+    lanes[1].spec = laneSpecFromText("cpu:scalar");
+    CHECK(verdict(lanes, headline) == "cpu:best 1,230× faster");
+}
+
+TEST_CASE("a race is shown again as it was recorded, on one clock") {
+    RaceRun run;
+    run.over = true;
+    for (const char* spec : {"cpu:best", "gpu:best"}) {
+        LaneResult& lane = run.lanes.emplace_back(laneOf(spec, LaneStatus::finished, 8));
+        lane.end.runSteps = 8;
+        lane.end.trainingSeconds = 1;
+    }
+    // The first lane slows down. The second gets its losses four at a time.
+    for (const LossPoint& point : {LossPoint{0, 1, 0.1}, {3, 1, 0.3}, {7, 1, 1.0}})
+        run.lanes[0].telemetry.addLosses({&point, 1});
+    run.lanes[1].end.trainingSeconds = 5;
+    for (std::uint64_t step = 0; step < 8; ++step) {
+        const LossPoint point{step, 1, step < 4 ? 2.0 : 5.0};
+        run.lanes[1].telemetry.addLosses({&point, 1});
+    }
+    const auto steps = [&](std::size_t lane, double seconds) { return stepsAfter(run.lanes[lane], seconds); };
+    CHECK(steps(0, 0) == 0);
+    CHECK(steps(0, 0.05) == doctest::Approx(0.5));
+    CHECK(steps(0, 0.2) == doctest::Approx(2.5));
+    CHECK(steps(0, 0.65) == doctest::Approx(6));
+    CHECK(steps(0, 7) == 8);
+    CHECK(steps(1, 1) == doctest::Approx(2));
+    CHECK(steps(1, 2) == doctest::Approx(4));
+    CHECK(steps(1, 3.5) == doctest::Approx(6));
+    CHECK(shareAfter(run, 1, 3.5) == doctest::Approx(0.75));
+    CHECK(snapshotAfter(run.lanes[0], 0.65).step == 6);
+    CHECK(snapshotAfter(run.lanes[0], 0.65).status == LaneStatus::running);
+    CHECK(snapshotAfter(run.lanes[0], 1).status == LaneStatus::finished);
+
+    CHECK(canReplay(run));
+    RaceReplay replay;
+    replay.start(run);
+    CHECK(replay.stretch() == doctest::Approx(3)); // so that the fast lane takes 3 s
+    replay.advance(1.5);
+    CHECK(replay.seconds() == doctest::Approx(0.5));
+    CHECK(replay.playing());
+    replay.advance(13.6);
+    CHECK_FALSE(replay.playing());
+    run.lanes[0].end.trainingSeconds = 4;
+    replay.start(run);
+    CHECK(replay.stretch() == 1); // at true speed
+
+    // Where time ends the race, both take as long, and the one with more steps comes further.
+    run.finish.seconds = 5;
+    run.lanes[0].end.trainingSeconds = 5;
+    run.lanes[1].end.runSteps = 4;
+    CHECK(shareAfter(run, 1, 5) == doctest::Approx(0.5));
+    run.stepped = true;
+    CHECK_FALSE(canReplay(run));
 }
 
 TEST_CASE("durations") {

@@ -1,4 +1,5 @@
-// A shader changed through the window, as a person does it: typed, checked, run, taken back.
+// Inside a step, used as a person does: a shader typed, checked, run, taken back; a value of a tensor looked
+// into.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -91,6 +92,56 @@ TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert
         CHECK(tiled.code == 0);
         CHECK(tiled.says("message: not used: "));
     }
+}
+
+TEST_CASE("after a check, typing and undo go on where they were, and the message follows the verdict") {
+    const Folder folder;
+    const std::string undo = "key Ctrl+Z\nkey Ctrl+Z\nkey Ctrl+Z\n";
+    // The first check by its keys, the second by its button.
+    const Outcome outcome = edit(folder, openEditor + "type bad\nkey Ctrl+Enter\nframes 3\n" + undo +
+                                             "type // x\nclick Check and run\nframes 3\ntype // y\nstate " +
+                                             folder.file("s.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(shadersOf(folder.file("s.json"))["dense_naive.comp"].back() == "// x// y");
+    const std::size_t wrong = outcome.out.find("message: dense_naive.comp, line 37: ");
+    const std::size_t gone = outcome.out.find("message: The rejected edit is gone: ");
+    const std::size_t right = outcome.out.find("message: Correct now: ");
+    REQUIRE(wrong != std::string::npos);
+    CHECK(wrong < gone);
+    CHECK((gone == std::string::npos) != (right == std::string::npos));
+}
+
+TEST_CASE("a check leaves the text scrolled as it was") {
+    // Where a click into the middle of the field writes: the line tells what is in sight.
+    const auto lineInSight = [](const std::string& check) {
+        const Folder folder;
+        const Outcome outcome =
+            edit(folder, openEditor + "type // x\n" + check +
+                             "frames 3\nclick ##inside/code\nkey End\ntype // here\nstate " +
+                             folder.file("s.json") + "\n");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        const Json lines = shadersOf(folder.file("s.json"))["dense_naive.comp"];
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            if (lines[i].get<std::string>().ends_with("// here")) return i;
+        return lines.size();
+    };
+    const std::size_t expected = lineInSight("");
+    CHECK(expected > 20); // of 37: the field was left at its end
+    // What is said above the field may take a line of it.
+    CHECK(lineInSight("key Ctrl+Enter\n") + 2 >= expected);
+    CHECK(lineInSight("click Check and run\n") + 2 >= expected);
+}
+
+TEST_CASE("a click on a value that a product writes shows its sum, until another operation is selected") {
+    const Folder folder;
+    const Outcome outcome =
+        edit(folder, "resize 1280 1100\nclick Next##inside\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
+                     "click All tensors##inside/element\nclick A[1]\nclick Next##inside\nhover A[2]\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(occurrences(outcome.out, " All tensors##inside/element\ncontrol ") == 1);
 }
 
 TEST_CASE("typing is typing: neither shortcuts nor Escape do anything else") {

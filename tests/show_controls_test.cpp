@@ -28,11 +28,12 @@ TEST_CASE("every control can be pressed, and nothing breaks") {
     for (const std::string& exhibit : exhibits) {
         CAPTURE(exhibit);
         const Folder folder;
-        const Outcome listed = showScript(folder, exhibit, "frames 3\ncontrols\n");
+        const std::string open = "frames 3\ntry Settings\n"; // where they are folded away
+        const Outcome listed = showScript(folder, exhibit, open + "controls\n");
         REQUIRE(listed.code == 0);
         const std::vector<std::string> names = controlNames(listed.out);
         CHECK(names.size() > 20);
-        std::string script;
+        std::string script = open;
         for (const std::string& name : names) {
             if (name.starts_with("menu/")) continue;
             // What one control opens must not hide the next, nor what leads to another exhibit.
@@ -50,9 +51,10 @@ TEST_CASE("while a click hides controls, it uses none") {
         CAPTURE(exhibit);
         const Folder folder;
         const std::string hide = "click menu/View\nclick menu/Hide controls by clicking\n";
-        const Outcome listed = showScript(folder, exhibit, "frames 3\n" + hide + "controls\n");
+        const std::string open = "frames 3\ntry Settings\n";
+        const Outcome listed = showScript(folder, exhibit, open + hide + "controls\n");
         REQUIRE(listed.code == 0);
-        std::string script = "frames 3\nstate " + folder.file("before.json") + "\n" + hide;
+        std::string script = open + "state " + folder.file("before.json") + "\n" + hide;
         std::size_t pressed = 0;
         for (const std::string& name : controlNames(listed.out)) {
             // Menus, and the list of exhibits: the way to what else is to be hidden.
@@ -66,7 +68,7 @@ TEST_CASE("while a click hides controls, it uses none") {
         REQUIRE(outcome.code == 0);
         const Json before = Json::parse(contents(folder.file("before.json")));
         Json after = Json::parse(contents(folder.file("after.json")));
-        CHECK(pressed > 20);
+        CHECK(pressed > 15);
         CHECK(after["hidden"].size() > 10);
         after["hidden"] = before["hidden"];
         CHECK(after.dump(2) == before.dump(2));

@@ -1,6 +1,7 @@
 // What a person types, drops and presses, and what a file says in their place.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -82,8 +83,8 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
     CHECK(unchanged["hidden"] == Json::array({16, 8}));
     CHECK(after("inside", "click ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
               .second["settings"]["seed"] == 12);
-    CHECK(after("race", "click ##race layers\nkey End\ntype ,4\nclick Settings\n").second["hidden"] ==
-          Json::array({16, 16, 4}));
+    CHECK(after("race", "click Settings\nclick ##race layers\nkey End\ntype ,4\nclick Settings\n")
+              .second["hidden"] == Json::array({16, 16, 4}));
 }
 
 TEST_CASE("wheel, double click and dragging lead through the map, Alt and arrows back, bookmarks anywhere") {
@@ -149,4 +150,31 @@ TEST_CASE("keys lead through the numbers of a neuron, and round again") {
     }
     REQUIRE(zeroed.size() == 2);
     CHECK(zeroed[1] - zeroed[0] == 2); // inputs 2 and 4 of the four
+}
+
+TEST_CASE("Tab leads through all controls and back, Space and Enter press them") {
+    const Folder folder;
+    const auto controlsAfter = [&](const std::string& script) {
+        const Outcome outcome = showScript(folder, "race", script + "controls\n");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        return controlNames(outcome.out);
+    };
+    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::ranges::count(names, name) == 1;
+    };
+    std::string toRun; // five menus come before it
+    for (int i = 0; i < 6; ++i) toRun += "key Tab\n";
+    for (const std::string press : {"key Space\n", "key Enter\n", "key Tab\nkey Shift+Tab\nkey Enter\n"}) {
+        CAPTURE(press);
+        CHECK(has(controlsAfter(toRun + press), "Pause"));
+    }
+    CHECK(has(controlsAfter("key Tab\nkey Shift+Tab\nkey Tab\nkey Space\n"), "menu/Quit")); // round the ends
+    CHECK(has(controlsAfter("key F1\nkey Tab\nkey Tab\nkey Enter\n"), "##glossary"));       // the page's own
+
+    // A field that Tab leaves keeps what was typed, and nothing more.
+    const std::string state = folder.file("s.json");
+    controlsAfter("click Settings\nclick ##race seed\nkey Ctrl+A\ntype 57\nkey Tab\nframes 2\nstate " +
+                  state + "\n");
+    CHECK(Json::parse(contents(state))["exhibits"]["race"]["settings"]["seed"] == 57);
 }

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/picture_compare.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::test;
@@ -16,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-const std::string trained = "click Run\nframes 20\nclick Pause\nframes 2\n"; // ten steps in each frame
+const std::string trained =
+    "click Run\nframes 36\nclick Pause\nframes 2\n"; // 360 of 600 steps: five rows on the CPU
 
 /// Whether two pictures are not the same, to the pixel.
 bool differ(const Folder& folder, const char* first, const char* second) {
@@ -29,11 +31,15 @@ TEST_CASE("a click opens a network in the playground as it is: its data, setting
     for (const std::string side : {"GPU", "CPU"}) {
         CAPTURE(side);
         const Folder folder;
-        const Outcome outcome = showScript(folder, "mosaic",
-                                           trained + "hover mosaic/tiles " + side +
-                                               "\ndown\nup\nframes 5\nclick menu/Run\n"
-                                               "click menu/Save weights with the state\nstate " +
-                                               folder.file("s.json") + "\n");
+        const Outcome outcome = showScript(
+            folder, "mosaic",
+            "click Playground\nclick data/checkerboard\nclick +##layers\n"
+            "click menu/Run\nclick menu/Save weights with the state\n"
+            "state " +
+                folder.file("before.json") + "\nclick Mosaic\n" + trained + "hover mosaic/tiles " + side +
+                "\ndown\nup\nframes 5\nclick menu/Run\n"
+                "click menu/Save weights with the state\nstate " +
+                folder.file("s.json") + "\nkey Ctrl+Z\nframes 2\nstate " + folder.file("back.json") + "\n");
         INFO(outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);
         const Json state = Json::parse(contents(folder.file("s.json")));
@@ -49,6 +55,9 @@ TEST_CASE("a click opens a network in the playground as it is: its data, setting
         CHECK(std::round(column) <= 4);
         CHECK(playground["step"] > 0);
         CHECK(playground["weights"].size() > 10);
+        const Json back = Json::parse(contents(folder.file("back.json")))["exhibits"]["playground"];
+        CHECK(back == Json::parse(contents(folder.file("before.json")))["exhibits"]["playground"]);
+        CHECK(back["data"] != playground["data"]);
     }
 }
 
@@ -69,4 +78,28 @@ TEST_CASE("the mouse enlarges a tile, and sorting moves all of them") {
     CHECK(differ(folder, "plain.png", "sorted.png"));
     CHECK_FALSE(differ(folder, "plain.png", "back.png"));
     CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["mosaic"]["view"]["sorted"] == true);
+}
+
+TEST_CASE("tiles too small for predictions show their losses, and the mouse a network's predictions") {
+    const Folder folder;
+    const Outcome outcome = showScript(
+        folder, "mosaic",
+        "click ##mosaic/size\nclick ##mosaic/size/32 x 32\n" + trained + "move 0.01 0.99\nframes 2\n" +
+            "picture " + folder.file("losses.png") + "\nframes 1\ncontrols\n" +
+            "hover mosaic/tiles GPU\nframes 2\npicture " + folder.file("lens.png") + "\n",
+        "--size 1280x800");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    // Orange and blue, as predictions have them: of the best network, and of the one under the mouse.
+    const auto predicted = [&](const char* name) {
+        const ReadPicture picture = readPicture(folder.file(name));
+        std::size_t count = 0;
+        for (std::size_t i = 0; i + 2 < picture.rgb.size(); i += 3)
+            count += picture.rgb[i] > 200 && picture.rgb[i + 1] > 120 && picture.rgb[i + 2] < 30 ? 1 : 0;
+        return count;
+    };
+    const std::size_t card = predicted("losses.png");
+    CHECK(card > 1000);
+    CHECK(card < 40000); // two mosaics of predictions have more
+    CHECK(predicted("lens.png") > card + 1000);
 }

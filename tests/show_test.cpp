@@ -31,7 +31,7 @@ TEST_CASE("every exhibit draws itself, the same picture and the same log every t
         for (int repeat = 0; repeat < 2; ++repeat) {
             const Folder folder;
             const Outcome outcome =
-                showScript(folder, exhibit, "click Run\nframes 30\nclick Pause\nkey R\nkey S\nframes 5\n",
+                showScript(folder, exhibit, "click Run\nframes 20\nclick Pause\nkey R\nkey S\nframes 5\n",
                            "--png " + folder.file("x.png"));
             REQUIRE(outcome.code == 0);
             logs[repeat] = outcome.out;
@@ -65,6 +65,13 @@ TEST_CASE("presets load, say what they show, and run") {
         const Json preset = Json::parse(contents(entry.path()));
         CHECK(preset["title"].get<std::string>().size() > 3);
         CHECK(preset["about"].get<std::string>().size() > 20);
+        if (preset.contains("states")) continue;
+        CHECK(preset["task"].get<std::string>().size() > 20);
+        CHECK(preset["answer"].get<std::string>().size() > 20);
+        const auto words = [&](const char* field) {
+            return std::ranges::count(preset[field].get<std::string>(), ' ') + 1;
+        };
+        CHECK(words("about") + words("task") <= 60); // they share a narrow panel with the exhibit's own
         const Folder folder;
         Json quick = preset;
         // Nothing looks at the numbers, and without a window the ladder's frames wait for its measurements.
@@ -78,6 +85,115 @@ TEST_CASE("presets load, say what they show, and run") {
         CHECK_FALSE(outcome.says("message:"));
     }
     CHECK(presets >= 8);
+}
+
+TEST_CASE("a list of states is gone through with Back and Next, and closed") {
+    const Folder folder;
+    std::ofstream(folder.file("second.json"))
+        << R"({"lockstep": 1, "title": "Two", "task": "Look.", "answer": "Seen.", "exhibit": "playground"})";
+    std::ofstream(folder.file("list.json")) << R"({"lockstep": 1, "title": "Hour", "states": [
+        {"lockstep": 1, "title": "One", "exhibit": "ladder"}, "second.json",
+        {"lockstep": 1, "title": "Three", "exhibit": "mosaic"}]})";
+    int states = 0;
+    std::string script = "drop list.json\n";
+    const auto then = [&](const std::string& actions) {
+        script += actions + "frames 2\nstate " + folder.file(std::to_string(states++) + ".json") + "\n";
+    };
+    then("");
+    then("click Next##lesson\nclick Answer##lesson\n");
+    then("key P\nclick Answer##lesson\nclick Next##lesson\n"); // a presenter has no side panel
+    then("click Next##lesson\n");                              // the last: nothing happens
+    then("key P\nclick Back##lesson\n");
+    then("click ×##lesson\n");
+    const Outcome outcome = showScript(folder, "race", script + "controls\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const char* const titles[] = {"One", "Two", "Three", "Three", "Two", ""};
+    const char* const shown[] = {"ladder", "playground", "mosaic", "mosaic", "playground", "playground"};
+    for (int i = 0; i < states; ++i) {
+        CAPTURE(i);
+        const Json state = Json::parse(contents(folder.file(std::to_string(i) + ".json")));
+        CHECK(state.value("title", "") == titles[i]);
+        CHECK(state["exhibit"] == shown[i]);
+    }
+    CHECK(Json::parse(contents(folder.file("4.json")))["answer"] == "Seen.");
+    for (const std::string& name : controlNames(outcome.out)) CHECK_FALSE(name.ends_with("##lesson"));
+}
+
+TEST_CASE("of a list with a wrong entry nothing is taken, and the message has the entry's number") {
+    const Folder folder;
+    std::ofstream(folder.file("other.json")) << R"({"lockstep": 2})";
+    std::ofstream(folder.file("list.json")) << R"({"lockstep": 1, "states": [{"lockstep": 1}]})";
+    const std::pair<const char*, const char*> broken[] = {
+        {R"([{"lockstep": 1, "theme": "light"}, 3])", "wrong.json: entry 2 of 'states' must be a file name"},
+        {R"([{"lockstep": 1, "theme": "light"}, {"title": "x"}])", "entry 2: not a Lockstep state file"},
+        {R"([{"lockstep": 1, "theme": "light"}, "no.json"])", "entry 2 (no.json): "},
+        {R"(["other.json"])", "entry 1 (other.json): this state file was written by another version"},
+        {R"(["list.json"])", "entry 1 (list.json): a list cannot contain another list"},
+        {R"([{"lockstep": 1, "exhibits": {"race": {"lanes": 3}}}])", "entry 1: "},
+        {R"([{"lockstep": 1, "exhibit": "rase"}])", "did you mean 'race'"},
+        {R"([{"lockstep": 1, "task": 3}])", "entry 1: the state's field 'task' must be a text"},
+        {"[]", "must list 1 to 100 states"},
+        {"{}", "must list 1 to 100 states"},
+    };
+    for (const auto& [states, message] : broken) {
+        const std::string list = states;
+        INFO(list);
+        std::ofstream(folder.file("wrong.json")) << R"({"lockstep": 1, "states": )" << list << "}";
+        const Outcome outcome =
+            showScript(folder, "race",
+                       "state " + folder.file("before.json") + "\ndrop wrong.json\nframes 2\n" + "state " +
+                           folder.file("after.json") + "\ncontrols\n");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(outcome.says(message));
+        CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+        CHECK_FALSE(outcome.says("##lesson"));
+    }
+}
+
+TEST_CASE("files are opened and saved by name in the window, and none is replaced unasked") {
+    const Folder folder;
+    const std::string saved = folder.file("mine.json");
+    fs::create_directory(folder.path / "inner");
+    std::ofstream(folder.path / "inner" / "light.json") << R"({"lockstep": 1, "theme": "light"})";
+    const std::string saveAs = "click menu/File\nclick menu/Save as\nclick ##file/folder\nkey Ctrl+A\ntype " +
+                               folder.path.string() +
+                               "\nkey Enter\nclick ##file/name\nkey Ctrl+A\ntype mine\n";
+    REQUIRE(showScript(folder, "race", saveAs + "click Save##file\n").code == 0);
+    CHECK(Json::parse(contents(saved))["theme"] == "dark");
+
+    const Outcome asked = showScript(
+        folder, "race", "theme light\n" + saveAs + "key Enter\nclick Keep##file\nclick Cancel##file\n");
+    REQUIRE(asked.code == 0);
+    CHECK(Json::parse(contents(saved))["theme"] == "dark");
+    REQUIRE(showScript(folder, "race", "theme light\n" + saveAs + "key Enter\nclick Replace##file\n").code ==
+            0);
+    CHECK(Json::parse(contents(saved))["theme"] == "light");
+
+    const Outcome opened = showScript(
+        folder, "race",
+        "key Ctrl+O\nclick ##file/folder\nkey Ctrl+A\ntype " + folder.path.string() +
+            "\nkey Enter\nclick file/inner/\nclick Up##file\nclick file/inner/\nclick file/light.json\n"
+            "click Open##file\nclick menu/File\nclick menu/Open recent\ncontrols\nstate " +
+            folder.file("opened.json") + "\n");
+    INFO(opened.out << opened.err);
+    REQUIRE(opened.code == 0);
+    CHECK(Json::parse(contents(folder.file("opened.json")))["theme"] == "light");
+    CHECK(std::ranges::count(controlNames(opened.out), "menu/Open recent/light.json") == 1);
+}
+
+TEST_CASE("presets open from the menu") {
+    const Folder folder;
+    const Outcome outcome = showScript(folder, "race",
+                                       "click menu/File\nclick menu/Presets\nclick menu/Presets/Playground\n"
+                                       "click menu/Presets/Two spirals\nframes 2\nstate " +
+                                           folder.file("s.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Json state = Json::parse(contents(folder.file("s.json")));
+    CHECK(state["title"] == "Two spirals");
+    CHECK(state["exhibit"] == "playground");
 }
 
 TEST_CASE("broken states and foreign files become messages, and what was there stays") {
@@ -195,6 +311,7 @@ TEST_CASE("the speed that the list shows is every exhibit's") {
                        state + "\n");
     REQUIRE(outcome.code == 0);
     const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
+    CHECK(Json::parse(contents(state))["speed"] == 1);
     CHECK(steps >= 2);
     CHECK(steps <= 3);
 }
@@ -218,6 +335,15 @@ TEST_CASE("frames are drawn in any size, down to a single pixel") {
     CHECK(outcome.code == 0);
 }
 
+TEST_CASE("a finished map no longer runs, and Run trains it again") {
+    const Folder folder;
+    const Outcome outcome =
+        showScript(folder, "map", "click Run\nframes 40\nclick Run\nframes 2\ncontrols\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1);
+}
+
 TEST_CASE("saving a map leaves the painted one as it is, also where that fits its pane") {
     const Folder folder;
     Json state = Json::parse(contents(stateOf("map")));
@@ -225,7 +351,7 @@ TEST_CASE("saving a map leaves the painted one as it is, also where that fits it
     std::ofstream(folder.file("fit.json")) << state;
     const std::string away = "move 0.9 0.02\n";
     std::ofstream(folder.file("script.txt"))
-        << "resize 760 560\nclick Run\nframes 40\nclick Pause\n"
+        << "resize 760 560\nclick Run\nframes 40\n"
         << away << "picture " << folder.file("a.png")
         << "\nclick Save PNG##map\nclick Pixels##map/saved size\nkey Ctrl+A\ntype 32\n"
         << "click File##map/saved file\nkey Ctrl+A\ntype " << folder.file("m.png") << "\nclick Save##map\n"

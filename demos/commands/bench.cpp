@@ -97,15 +97,29 @@ ordered_json roofJson(const Roof& roof) {
     return json;
 }
 
-/// The roof of every machine that a lane runs on, by device (or null) and threads (or 0); measured once.
-using Roofs = std::map<std::pair<gpu::Device*, std::size_t>, Roof>;
+struct NamedRoof {
+    std::string machine; ///< with its threads
+    Roof roof;
+};
 
-const Roof& roofOf(gpu::Device* device, std::size_t threads, Roofs& known) {
-    const auto [found, isNew] = known.try_emplace({device, device != nullptr ? 0 : threads});
-    if (!isNew) return found->second;
-    if (device == nullptr) return found->second = measureCpuRoof(threads);
+/// The roof of every machine that a lane runs on, by device (or null) and threads (or 0); measured once.
+using Roofs = std::map<std::pair<gpu::Device*, std::size_t>, NamedRoof>;
+
+const Roof& roofOf(gpu::Device* device, const MachineInfo& machine, Roofs& known) {
+    const std::size_t threads = device != nullptr ? 0 : machine.threads;
+    const auto [found, isNew] = known.try_emplace({device, threads}, NamedRoof{honestDevice(machine), {}});
+    Roof& roof = found->second.roof;
+    if (!isNew) return roof;
+    if (device == nullptr) return roof = measureCpuRoof(threads);
     Kernels kernels(*device);
-    return found->second = measureRoof(*device, kernels);
+    return roof = measureRoof(*device, kernels);
+}
+
+std::string roofText(const Roof& roof) {
+    return fmt::format(
+        "{:.1f} GFLOP/s (multiply-adds in registers), {}{:.1f} GB/s (copy)", roof.gflops,
+        roof.matrixGflops > 0 ? fmt::format("{:.1f} GFLOP/s (matrix units), ", roof.matrixGflops) : "",
+        roof.gigabytesPerSecond);
 }
 
 ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
@@ -114,10 +128,7 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
     const Roof roof = measureRoof(device, kernels);
     const double fastest = fastestProduct(device, kernels);
     fmt::print("kernels on {} ({}), {}\n", report.name, gpu::describe(report.type), report.driver);
-    fmt::print("roof: {:.1f} GFLOP/s (multiply-adds in registers), ", roof.gflops);
-    if (roof.matrixGflops > 0) fmt::print("{:.1f} GFLOP/s (matrix units), ", roof.matrixGflops);
-    fmt::print("{:.1f} GB/s (copy)\nfastest product (large, square): {:.1f} GFLOP/s\n\n",
-               roof.gigabytesPerSecond, fastest);
+    fmt::print("roof: {}\nfastest product (large, square): {:.1f} GFLOP/s\n\n", roofText(roof), fastest);
     Timings timings{
         {{"product", "rows x in x out", "kernel", "ms", "GFLOP/s", "GB/s", "of roof", "difference"}}};
     for (std::size_t layer = 0; layer + 1 < options.widths.size(); ++layer) {
@@ -141,7 +152,7 @@ void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
     const double perStep = right ? measure.secondsPerStep : NAN;
     const double samples = right ? measure.samplesPerSecond : NAN;
     const double gflops = right ? measure.gflops : NAN;
-    const Roof& roof = roofOf(machines.deviceOf(lane), measure.machine.threads, roofs);
+    const Roof& roof = roofOf(machines.deviceOf(lane), measure.machine, roofs);
     const double share = gflops / roof.gflopsFor(lane.rung);
     timings.rows.push_back({lane.text(), honestDevice(measure.machine, 50),
                             right ? fixed(perStep * 1e3, 3) : "wrong", right ? shortRate(samples) : "-",
@@ -177,8 +188,16 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
             timings.entries.push_back({{"lane", lane.text()}, {"error", error.what()}});
         }
     }
-    fmt::print("{}{}\n", table(timings.rows, 2), failures);
-    return timings.entries;
+    fmt::print("{}{}\n\"of roof\" compares GFLOP/s with what the machine reaches at best:\n",
+               table(timings.rows, 2), failures);
+    ordered_json roofList = ordered_json::array();
+    for (const auto& [key, machine] : roofs) {
+        if (!machine.roof.measured()) continue; // its lane failed before
+        fmt::print("{}: {}\n", machine.machine, roofText(machine.roof));
+        roofList.push_back(roofJson(machine.roof));
+        roofList.back()["device"] = machine.machine;
+    }
+    return {{"lanes", timings.entries}, {"roofs", roofList}};
 }
 
 /// `count` examples of random pixels and of all classes in turn, the same in every run.
@@ -224,7 +243,7 @@ int bench(const BenchOptions& options) {
     }
 
     Machines machines(options.threads, options.device);
-    result["lanes"] = benchLanes(job, lanes, machines, options);
+    result.update(benchLanes(job, lanes, machines, options));
     if (!options.jsonFile.empty()) writeFileAtomically(options.jsonFile, result.dump(1) + "\n");
     return 0;
 }
@@ -236,19 +255,18 @@ Action addBench(CLI::App& command) {
     addManual(command, benchAbout, benchExamples);
     addText(command, "--widths", "N,N,...", options->widths, widthsFromText,
             "layer widths, including inputs and outputs [784,256,128,10]");
-    command.add_option("--batch", options->batch, "examples per step [128]")
-        ->check(atLeastOne())
-        ->type_name("N");
+    addNumber(command, "--batch", "N", options->batch, atLeastOne(), "examples per step [128]");
     command.add_option("--seconds", options->seconds, "time spent on each rung [0.5]")
         ->check(aboveZero())
         ->type_name("S");
     addText(
         command, "--lane", "LANE",
-        [options](std::string_view text) { options->lanes.push_back(laneSpecFromText(text)); },
+        [options](std::string_view text) { options->lanes.push_back(laneOption(text, knownLanes())); },
         "time only whole steps of this rung (repeatable) [kernels and all rungs]")
         ->take_all()
         ->trigger_on_parse();
-    command.add_option("--threads", options->threads, "threads for cpu:best [one per core]")->type_name("N");
+    addNumber(command, "--threads", "N", options->threads, notNegative(),
+              "threads for cpu:best [one per core]");
     command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID")
         ->type_name("DEVICE");
     addValue(command, "--json", "FILE", options->jsonFile, "write all results as JSON");

@@ -8,6 +8,8 @@
 
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
+#include "demos/words/device_words.h"
+#include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
@@ -60,19 +62,11 @@ Json toJson(const gpu::DeviceReport& report) {
 }
 
 void printDevice(const gpu::DeviceReport& report) {
-    const gpu::Limits& limits = report.limits;
-    const std::string verdict = report.chosen             ? "used: " + report.reason
-                                : !report.refused.empty() ? "cannot be used: " + report.refused
-                                                          : "not used: " + report.reason;
-    fmt::print("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type), verdict);
-    fmt::print("   driver {}, Vulkan {}, UUID {}\n", report.driver, report.apiVersion, report.uuid);
-    fmt::print("   {:.1f} GiB of memory, {} KiB of shared memory, workgroups of up to {}, subgroups of {}, "
-               "buffers of up to {} MiB, {}\n",
-               static_cast<double>(report.memory) / (1 << 30), limits.sharedMemory / 1024,
-               limits.groupInvocations, limits.subgroupSize, limits.storageRange >> 20,
-               limits.timestampNanoseconds > 0
-                   ? fmt::format("timestamps of {:g} ns", limits.timestampNanoseconds)
-                   : "no timestamps");
+    fmt::print("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type),
+               deviceVerdict(report));
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, value] : deviceFacts(report)) rows.push_back({"  " + name, value});
+    fmt::print("{}", table(rows, 2));
 }
 
 int devices(const DevicesOptions& options) {

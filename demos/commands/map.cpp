@@ -71,6 +71,8 @@ int map(const MapOptions& options) {
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    if (machines.anySoftware(choice.lanes))
+        fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
     fmt::print(people, "{}\n", mapRequestText(request));
     std::fflush(people);
 
@@ -83,14 +85,17 @@ int map(const MapOptions& options) {
         runOrFail(lane, "a smaller picture",
                   [&] { trainLane(request, machines, interrupt, options.quiet, lane); });
     }
+    const Headline headline = headlineFor(lanes);
     fmt::print(people, "{}", mapResultText(request, lanes));
+    if (lanes.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(lanes), wrapped(headline.text));
     std::fflush(people);
     if (lanes.empty()) return interrupt.exitCode();
     const auto shown = std::ranges::find_if(lanes, [](const MapResult& lane) { return lane.trained > 0; });
     if (!options.pngFile.empty() && shown != lanes.end())
         writePng(options.pngFile, mapPicture(request, *shown));
     if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
-    if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
+    if (!options.jsonFile.empty())
+        writeResult(options.jsonFile, mapJson(request, lanes, headline).dump(1) + "\n");
     return exitCodeOf(lanes, interrupt.exitCode());
 }
 

@@ -81,6 +81,7 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
     if (firstGiven(command, {networkGroup}) == nullptr) checkpoint = loadCheckpoint(options.modelFile);
     const std::string trainedWith = checkpoint ? checkpoint->dataSpec : std::string();
     const std::string spec = given(command, "--data") || !checkpoint ? options.data : trainedWith;
+    refuseIdleDataOptions(command, spec);
     DataOptions data = options.dataOptions;
     data.seed = options.settings.seed;
     if (checkpoint) data = dataOptionsFor(command, options, *checkpoint);
@@ -232,8 +233,8 @@ Action addPredict(CLI::App& command) {
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
         "examples to use: test train all [test; all for a table new to the model]");
-    addValue(command, "--seed", "N", options->settings.seed,
-             "random seed for generated data and test split [the model's]");
+    addNumber(command, "--seed", "N", options->settings.seed, notNegative(),
+              "random seed for generated data and test split [the model's]");
     addNetworkOptions(command, *options);
     command.remove_option(command.get_option("--init-scheme"));
     addMachineOptions(command, *options, "where to run:", knownLanes());

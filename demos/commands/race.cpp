@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -14,8 +15,10 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/headline.h"
+#include "demos/report/other_load.h"
 #include "demos/report/progress.h"
 #include "demos/report/race_report.h"
+#include "demos/report/repeats.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/net/param_layout.h"
@@ -29,7 +32,8 @@ namespace {
 constexpr const char* raceAbout =
     R"(Trains the same network on several machines and compares them. All lanes start from the same weights, see the
 same batches in the same order and do the same arithmetic; only the machine differs. The lanes run in turn (a time
-trial), so they don't compete for the machine; --together runs them at once: fun to watch, but not a measurement.)";
+trial), so they don't compete for the machine; --together runs them at once: fun to watch, but not a measurement.
+One run is a sample: --repeat 5 runs the race five times and shows the median and the range of its times.)";
 
 constexpr const char* raceExamples = R"(examples:
   lockstep race                                          the processor against the graphics card
@@ -38,6 +42,7 @@ constexpr const char* raceExamples = R"(examples:
   lockstep race --lane gpu:best@0 --lane gpu:best@1      one card against the other
   lockstep race --data spiral --layers 32,32 --until-accuracy 95%
   lockstep race --epochs 3 --log-every 1 --json race.json
+  lockstep race --repeat 5                               how much the times vary from run to run
 
 Without a finish line, a race lasts 10 epochs on large data (1 if a lane runs on software Vulkan), else 5,000 steps.
 If a target accuracy or loss is not reached, it ends after 100 epochs or 20,000 steps, whichever is longer.
@@ -88,20 +93,34 @@ int runToEnd(Race& race, bool quiet) {
     return interrupt.exitCode();
 }
 
-/// Runs the race, prints the table and the headline, and writes the requested files. If results go to
-/// standard output (--json -), the table goes to standard error. Returns the exit code.
-int runAndReport(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race) {
-    const int interrupt = runToEnd(race, options.quiet);
-    const std::vector<LaneResult> results = race.results();
-    const Headline headline = headlineFor(results, finish, race.together());
+/// What was run, and on how busy a machine.
+struct RaceReport {
+    const TrainJob& job;
+    const FinishLine& finish;
+    bool together = false;
+    std::optional<OtherLoad> load = {};
+    const char* remark = ""; ///< after the headline
+};
+
+/// Prints the table and the headline, and writes the requested files. If results go to standard output
+/// (--json -), the table goes to standard error. Returns the exit code.
+int reportRace(const RaceReport& done, const RunOptions& options, const RepeatedRace& race, int interrupt) {
+    const std::vector<LaneResult>& results = race.lanes;
+    Headline headline = headlineFor(results, done.finish, done.together);
+    headline.text += ratioText(race, headline);
     std::FILE* people = peopleStream(options);
-    fmt::print(people, "\n{}", resultText(results, race.together()));
+    fmt::print(people, "\n{}", resultText(results, done.together));
+    if (race.runs.size() > 1) fmt::print(people, "\n{}", spreadText(race));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    fmt::print(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
     std::fflush(people);
 
-    if (!options.jsonFile.empty())
-        writeResult(options.jsonFile,
-                    raceJson(job, finish, race.together(), results, headline).dump(1) + "\n");
+    if (!options.jsonFile.empty()) {
+        auto json = raceJson(done.job, done.finish, done.together, results, headline);
+        addSpread(json, race, headline);
+        json["other_load"] = otherLoadJson(done.load);
+        writeResult(options.jsonFile, json.dump(1) + "\n");
+    }
     writeResult(options.csvFile, raceCsv(results));
     return exitCodeOf(results, interrupt);
 }
@@ -121,11 +140,17 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
     return lane;
 }
 
+constexpr std::size_t mostRepeats = 20;
+
 struct RaceCommandOptions : RunOptions {
     bool together = false;
+    std::size_t repeat = 1;
 };
 
 int race(const RaceCommandOptions& options) {
+    if (options.repeat > mostRepeats)
+        throw std::invalid_argument(
+            fmt::format("--repeat takes 1 to {} runs, not {}", mostRepeats, options.repeat));
     std::FILE* people = peopleStream(options);
     requireResultFiles(options);
     const Dataset data = loadData(options);
@@ -141,8 +166,24 @@ int race(const RaceCommandOptions& options) {
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), options.together});
-    return runAndReport(job, finish, options, lanes);
+    const RaceOptions how{laneOptions(options, job, finish), options.together};
+    const LoadWatch watch;
+    std::vector<std::vector<LaneResult>> runs;
+    int interrupt = 0;
+    std::size_t begun = 0;
+    while (begun < options.repeat && interrupt == 0) {
+        ++begun;
+        if (options.repeat > 1 && !options.quiet) fmt::print(stderr, "run {} of {}\n", begun, options.repeat);
+        Race run(job, entries, how);
+        interrupt = runToEnd(run, options.quiet);
+        if (interrupt == 0 || runs.empty()) runs.push_back(run.results()); // a later run counts as a whole
+    }
+    if (interrupt != 0 && options.repeat > 1)
+        fmt::print(people, "\ninterrupted in run {} of {}\n", begun, options.repeat);
+    const char* remark =
+        options.repeat == 1 && interrupt == 0 ? "one run; --repeat 5 shows the spread\n" : "";
+    return reportRace({job, finish, options.together, watch.load(), remark}, options,
+                      repeatedRace(std::move(runs)), interrupt);
 }
 
 struct TrainCommandOptions : RunOptions {
@@ -176,6 +217,15 @@ Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const La
     return {options.data, data, lane.text(), job.shape, job.settings, std::move(state)};
 }
 
+/// Says so if a checkpoint is at the finish line already; empty otherwise.
+std::string nothingToTrain(const FinishLine& finish, const TrainJob& job, std::uint64_t step) {
+    const std::uint64_t last = finish.lastStep(job.order());
+    if (step < last) return {};
+    return fmt::format("note: nothing is left to train: the checkpoint is at step {}, and the finish line is "
+                       "step {}; raise {} to continue\n",
+                       grouped(step), grouped(last), finish.steps == last ? "--steps" : "--epochs");
+}
+
 int train(TrainCommandOptions options) {
     std::FILE* people = peopleStream(options);
     std::optional<Checkpoint> resumed;
@@ -200,6 +250,7 @@ int train(TrainCommandOptions options) {
     if (resumed)
         fmt::print(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step),
                    resumed->lane);
+    if (resumed) fmt::print(people, "{}", nothingToTrain(finish, job, resumed->state.step));
     std::fflush(people);
 
     const auto save = [&](Trainer& trainer) {
@@ -210,7 +261,10 @@ int train(TrainCommandOptions options) {
     saved.saveEvery = options.saveEvery;
     saved.save = save;
     Race race(job, {{lane, machines.maker(job, lane)}}, {std::move(saved)});
-    const int exitCode = runAndReport(job, finish, options, race);
+    const LoadWatch watch;
+    const int interrupt = runToEnd(race, options.quiet);
+    const int exitCode =
+        reportRace({job, finish, false, watch.load()}, options, repeatedRace({race.results()}), interrupt);
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
     if (!options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr) {
         save(*race.lane(0).trainer());
@@ -228,6 +282,8 @@ Action addRace(CLI::App& command) {
     command.option_defaults()->group(machineGroup);
     command.add_flag("--together", options->together,
                      "run all lanes at once (head to head); they then compete for the machine");
+    addNumber(command, "--repeat", "N", options->repeat, atLeastOne(),
+              "run the race N times, 1 to 20, and show medians and ranges [1]");
     return [options, &command] {
         refuseIdleOptions(command, *options);
         return race(*options);

@@ -1,7 +1,10 @@
 // `lockstep show`: opens the window at an exhibit, or saves pictures of it without a window.
+#include <algorithm>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -9,6 +12,7 @@
 #include "demos/kit/exhibit.h"
 #include "demos/options/parse.h"
 #include "demos/shell/run_window.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -40,12 +44,30 @@ void readSize(const std::string& text, ShowOptions& options) {
                                     "'");
 }
 
-int show(ShowCommandOptions options) {
+/// Before a window is opened, which may fail for other reasons.
+void requireExhibit(std::string_view id) {
+    const std::string ids = exhibitIds();
+    std::vector<std::string_view> known;
+    for (std::string_view rest = ids; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(", "), rest.size());
+        known.push_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    if (std::ranges::find(known, id) == known.end()) throwUnknownName("exhibit", id, known);
+}
+
+int show(ShowCommandOptions options, bool framesGiven) {
     readSize(options.size, options);
     if (options.what.find('.') != std::string::npos)
         options.stateFile = options.what;
-    else
-        options.exhibit = options.what;
+    else if (!options.what.empty())
+        requireExhibit(options.exhibit = options.what);
+    requirePngName(options.png);
+    if (options.headless && options.png.empty() && options.script.empty() && !options.platform &&
+        !framesGiven)
+        throw std::invalid_argument(
+            "--headless alone shows nothing: add --png FILE to save a picture, --script "
+            "FILE to play input, or --frames N to only draw");
     return options.headless ? runHeadless(options) : runWindow(options);
 }
 
@@ -64,24 +86,27 @@ Action addShow(CLI::App& command) {
                      "presenter mode: text twice as large, side panels hidden");
     command.add_flag("--run", shown.run, "start training at once");
     addValue(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
-    addValue(command, "--threads", "N", shown.threads, "threads for CPU lanes; 0: one per core");
+    addNumber(command, "--threads", "N", shown.threads, notNegative(),
+              "threads for CPU lanes; 0: one per core");
     command.add_flag("--log", shown.log, "print the window's events on standard output");
     command.add_flag("--validation", shown.validation, "run with the Vulkan validation layer");
     command.option_defaults()->group("Without a window");
     CLI::Option* headless =
         command.add_flag("--headless", options->headless, "draw without opening a window");
-    addValue(command, "--frames", "N", shown.frames, "number of frames to draw; --png saves the last");
+    addNumber(command, "--frames", "N", shown.frames, notNegative(),
+              "number of frames to draw; --png saves the last");
     addValue(command, "--png", "FILE", shown.png, "save the last frame to this file");
     addValue(command, "--script", "FILE", shown.script,
              "scripted user input, one action per line (demos/shell/run_headless.cpp)");
-    addValue(command, "--scale", "X", shown.displayScale, "display scale: 2 on most HiDPI screens");
+    addNumber(command, "--scale", "X", shown.displayScale, aboveZero(),
+              "display scale: 2 on most HiDPI screens");
     command.add_flag("--mask", shown.masked,
                      "replace times and rates, which vary from run to run, by dashes");
     command.add_flag("--platform", shown.platform,
                      "print the versions that pictures depend on (Dear ImGui, device, fonts), and exit");
     for (const char* option : {"--frames", "--png", "--script", "--scale", "--mask", "--platform"})
         command.get_option(option)->needs(headless);
-    return [options] { return show(*options); };
+    return [options, &command] { return show(*options, given(command, "--frames")); };
 }
 
 int showWindow() { return runWindow({}); }

@@ -105,11 +105,6 @@ bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options)
     const float centre =
         options.signOnly ? (low.x + high.x) / 2 : low.x + ImGui::GetStyle().FramePadding.x + size / 2;
     drawIcon(icon, *ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size, colour);
-    if (options.signOnly && ImGui::IsItemHovered()) {
-        ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
-        ImGui::SetTooltip("%s", text.c_str());
-        ImGui::PopStyleVar();
-    }
     return pressed;
 }
 

@@ -26,6 +26,7 @@ struct PlotBand {
     std::span<const double> x; ///< ascending; same length as both
     std::span<const double> low;
     std::span<const double> high;
+    std::string name = {}; ///< written at the top; empty: none
 };
 
 struct PlotAxis {
@@ -41,6 +42,7 @@ struct PlotOptions {
     ImVec2 size{0, 0}; ///< 0: all there is
     std::string empty = "no data yet";
     std::span<const PlotBand> bands{};
+    bool legend = true; ///< above the curves; else the menu has it
 };
 
 struct PlotFrame;
@@ -59,7 +61,7 @@ class Plot {
   private:
     void fitAll() { viewX_ = viewY_ = std::nullopt; }
     void drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width);
-    void drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string& title, float room);
+    void drawLegend(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float room);
     std::vector<const PlotLine*> legendLines(std::span<const PlotLine> lines) const;
     void toggle(const std::string& name);
     void legendEntry(Ui& ui, const PlotLine& line);

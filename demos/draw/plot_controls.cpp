@@ -138,7 +138,7 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
     float switches = switchWidth("log x") + switchWidth("log y") + switchWidth("•••");
     const bool all = switches <= width / 2;
     if (!all) switches = switchWidth("•••");
-    drawLegend(ui, lines, axisTitle(options.y), width - switches);
+    drawLegend(ui, lines, options, width - switches);
     const float below = ImGui::GetCursorScreenPos().y;
     ImGui::SetCursorScreenPos({start.x + width - switches, start.y});
     const auto pressed = [&](const char* label, const char* name, bool on) {
@@ -160,7 +160,8 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
     ImGui::SetCursorScreenPos({start.x, bottom});
 }
 
-void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string& title, float room) {
+void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float room) {
+    const std::string title = axisTitle(options.y);
     const float start = ImGui::GetCursorScreenPos().x;
     float used = 0;
     // Beside the last one, or in a new row where it would not fit.
@@ -185,7 +186,7 @@ void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string
     const float rows = 1 + std::floor(wanted / std::max(room, 1.0f));
     const float height = whole_.max.y - whole_.min.y;
     // Where it would take too much of the plot, the menu has it.
-    legendShown_ = rows * ImGui::GetFrameHeight() <= 0.25f * height || rows <= 1;
+    legendShown_ = options.legend && (rows * ImGui::GetFrameHeight() <= 0.25f * height || rows <= 1);
     if (!legendShown_) return;
     for (const PlotLine* line : entries) {
         place(entryWidth(ui, legendName(*line)));

@@ -38,6 +38,18 @@ void fillBand(const PlotFrame& frame, const PlotBand& band) {
     }
 }
 
+void nameBand(const PlotFrame& frame, const PlotBand& band) {
+    const auto edge = [&](double x) {
+        return std::clamp(frame.at(axisPosition(x, frame.logX), frame.y.low).x, frame.low.x, frame.high.x);
+    };
+    const float left = edge(band.x.front());
+    const float width = edge(band.x.back()) - left;
+    const float wanted = textWidth(band.name);
+    if (!(wanted <= width)) return;
+    frame.draw.AddText({left + (width - wanted) / 2, frame.low.y + frame.ui.px(3)}, frame.ui.theme.muted,
+                       band.name.c_str());
+}
+
 struct Stroke {
     ImU32 colour = 0;
     float thickness = 1;
@@ -189,7 +201,10 @@ void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands) {
     // Smooth edges would show where two pieces meet.
     const ImDrawListFlags flags = frame.draw.Flags;
     frame.draw.Flags &= ~ImDrawListFlags_AntiAliasedFill;
-    for (const PlotBand& band : bands) fillBand(frame, band);
+    for (const PlotBand& band : bands) {
+        fillBand(frame, band);
+        if (!band.name.empty() && !band.x.empty()) nameBand(frame, band);
+    }
     frame.draw.Flags = flags;
 }
 

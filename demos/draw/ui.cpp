@@ -7,6 +7,7 @@
 #include <imgui_stdlib.h>
 
 #include "demos/draw/icons.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -52,8 +53,13 @@ bool Ui::done(const char* name, bool used) {
 }
 
 void Ui::noteControl(const char* name) {
+    noteStop(name);
     if (!ImGui::IsItemVisible()) return;
-    controls[name] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    controls[name] = place;
+    const bool byKeyboard = ImGui::IsItemFocused() && ImGui::GetIO().NavVisible;
+    if (byKeyboard || ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+        pointed_ = Pointed{name, place, byKeyboard};
 }
 
 bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
@@ -237,9 +243,11 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
 }
 
 void Ui::paragraph(std::string_view text, ImU32 colour) {
-    ImGui::PushTextWrapPos(0);
-    this->text(text, colour);
-    ImGui::PopTextWrapPos();
+    // By hand, because ImGui also breaks lines within numbers. Widths are rounded up to a pixel.
+    std::string lines;
+    for (const std::string_view line : linesAtBlanks(text, ImGui::GetContentRegionAvail().x + 1, textWidth))
+        lines.append(lines.empty() ? "" : "\n").append(line);
+    this->text(lines, colour);
 }
 
 bool Ui::more(const char* name) {

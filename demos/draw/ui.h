@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <imgui.h>
@@ -123,6 +124,15 @@ class Ui {
     void noteControl(const char* name);
     bool hidden(const char* label) const { return hiddenControls.contains(label); }
 
+    /// After everything else of a frame: says what the control under the mouse or the keyboard is for, once
+    /// it has been there for half a second (demos/words/control_words.h).
+    void drawExplanation();
+    /// Whether an explanation is about to be shown, so that frames are needed without any input.
+    bool explanationPending() const { return pointed_ && !explained_ && !quiet_; }
+    /// Moves the keyboard `by` controls on, in the order in which the last frame drew them. A field that
+    /// takes tabs as text gets one instead.
+    void moveFocus(int by);
+
     // Text.
     void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
     void muted(std::string_view text) { this->text(text, theme.muted); }
@@ -162,11 +172,38 @@ class Ui {
     void beginFrame() {
         controls.clear();
         hovered.reset();
+        pointed_.reset();
+        focusWish_.clear();
+        lastStops_ = std::exchange(stops_, {});
     }
 
   private:
     std::map<std::string, std::string, std::less<>> typed_; // by field: texts that are being typed
     std::set<std::string, std::less<>> open_;               // names of more()
+
+    // Where Tab stops: controls, and the windows that they are in.
+    struct Stop {
+        std::string name;
+        const void* window;
+        bool current; ///< where the keyboard is
+    };
+    std::vector<Stop> stops_;
+    std::vector<Stop> lastStops_; // of the last frame
+    std::string focusWish_;       // takes the keyboard when it is drawn
+    std::string lastUsed_;
+    void noteStop(const char* name);
+
+    struct Pointed {
+        std::string name;
+        Place place;
+        bool byKeyboard;
+    };
+    std::optional<Pointed> pointed_; // the control under the mouse or the keyboard
+    std::string explainedName_;
+    double pointedSince_ = 0;
+    ImVec2 pressedAt_{-1, -1};
+    bool explained_ = false; // it is shown
+    bool quiet_ = false;     // it was pressed, and the mouse has not moved since
 
     Place nextFrame() const;
     void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;

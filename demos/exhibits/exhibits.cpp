@@ -2,6 +2,8 @@
 // std::unique_ptr<Exhibit> makeRace() for example, in its own folder.
 #include "demos/kit/exhibit.h"
 
+#include <nlohmann/json.hpp>
+
 #define LOCKSTEP_EXHIBITS(EXHIBIT)                                                                           \
     EXHIBIT(Race)                                                                                            \
     EXHIBIT(Playground)                                                                                      \
@@ -21,6 +23,8 @@ std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     LOCKSTEP_EXHIBITS(LOCKSTEP_ADD)
     return exhibits;
 }
+
+nlohmann::ordered_json Exhibit::lastState() const { return state(); }
 
 // An id is the make function's name without "make", in lower case.
 std::string exhibitIds() {

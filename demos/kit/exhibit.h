@@ -62,6 +62,11 @@ class Exhibit {
     /// Back to the start with another seed.
     virtual void reroll(Ui&) {}
     virtual void setSpeed(Speed) {}
+    /// Until a person chooses one.
+    virtual Speed usualSpeed() const { return 0; }
+    /// Ctrl with Z, Ctrl with Y: takes back what a person changed, and changes it again.
+    virtual void undo(Ui&) {}
+    virtual void redo(Ui&) {}
     /// Alt with an arrow to the left or right.
     virtual void travel(Ui&, Travel) {}
     /// Something moves by itself, so that frames are needed without any input.
@@ -69,6 +74,8 @@ class Exhibit {
 
     /// Everything that a person has set.
     virtual nlohmann::ordered_json state() const = 0;
+    /// The same for the program's next start: with what was trained, where that can go on from there.
+    virtual nlohmann::ordered_json lastState() const;
     /// Reads and checks what state() returned, and returns a function that restores it; until that is called,
     /// the exhibit stays as it is. Throws std::invalid_argument naming the field.
     virtual std::function<void()> readState(const nlohmann::ordered_json& state) = 0;

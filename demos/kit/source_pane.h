@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/draw/ui.h"
+#include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
 
@@ -30,9 +31,21 @@ inline void endSourcePane() {
     ImGui::PopStyleColor();
 }
 
-/// Draws one line of a pane, comments muted, and returns where it begins. Its number, counted from 1, stays
-/// in the gutter on the left, `gutter` pixels wide, while the text scrolls to the side. `quiet` texts are
-/// muted.
+inline ImU32 colourOf(const Theme& theme, SourceWord word) {
+    switch (word) {
+    case SourceWord::keyword:
+    case SourceWord::directive: return seriesColour(theme, 3);
+    case SourceWord::type: return theme.gpu;
+    case SourceWord::number: return theme.cpu;
+    case SourceWord::comment: return theme.muted;
+    case SourceWord::other: break;
+    }
+    return theme.text;
+}
+
+/// Draws one line of a pane in the colours of its words, and returns where it begins. Its number, counted
+/// from 1, stays in the gutter on the left, `gutter` pixels wide, while the text scrolls to the side. `quiet`
+/// texts are muted.
 inline ImVec2 drawSourceLine(Ui& ui, std::size_t number, std::string_view line, float gutter,
                              bool quiet = false) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -42,10 +55,15 @@ inline ImVec2 drawSourceLine(Ui& ui, std::size_t number, std::string_view line, 
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText({left, at.y}, ui.theme.muted, fmt::format("{:3}", number).c_str());
-    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-    const bool muted = quiet || line.substr(indent).starts_with("//");
     draw.PushClipRect({left + gutter, at.y}, {right, at.y + height}, true);
-    draw.AddText({at.x + gutter, at.y}, muted ? ui.theme.muted : ui.theme.text, line.data(), end);
+    float x = at.x + gutter;
+    if (ImGui::IsRectVisible(at, {right, at.y + height}))
+        for (const SourcePiece& piece : sourcePieces(line)) {
+            const char* pieceEnd = piece.text.data() + piece.text.size();
+            draw.AddText({x, at.y}, quiet ? ui.theme.muted : colourOf(ui.theme, piece.word),
+                         piece.text.data(), pieceEnd);
+            x += textWidth(piece.text);
+        }
     draw.PopClipRect();
     ImGui::Dummy({gutter + ImGui::CalcTextSize(line.data(), end).x, height});
     return {left, at.y};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,28 @@ std::vector<std::string_view> linesOf(std::string_view text) {
 }
 
 namespace {
+
+constexpr std::string_view sourceKeywords[] = {
+    "break",  "buffer",    "case",    "class",    "const",  "constexpr", "continue", "default",
+    "do",     "else",      "flat",    "for",      "if",     "in",        "inline",   "inout",
+    "layout", "namespace", "out",     "readonly", "return", "shared",    "static",   "struct",
+    "switch", "template",  "uniform", "using",    "while",  "writeonly"};
+constexpr std::string_view sourceTypes[] = {
+    "auto",  "bool",  "char", "double", "f16vec4", "float",        "float16_t", "int",
+    "ivec2", "ivec4", "mat4", "std",    "uint",    "uimageBuffer", "uvec2",     "uvec3",
+    "uvec4", "vec2",  "vec3", "vec4",   "void",    "size_t"};
+
+bool isNamePart(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+SourceWord wordOf(std::string_view word) {
+    if (word.front() >= '0' && word.front() <= '9') return SourceWord::number;
+    if (std::ranges::find(sourceKeywords, word) != std::end(sourceKeywords)) return SourceWord::keyword;
+    const bool type =
+        word.starts_with("gl_") || std::ranges::find(sourceTypes, word) != std::end(sourceTypes);
+    return type ? SourceWord::type : SourceWord::other;
+}
 
 /// The file that a line includes, if the program has it; else empty.
 std::string includedBy(const ShaderTexts& changed, std::string_view line) {
@@ -141,6 +164,30 @@ std::optional<CompileError> overlongStatement(const ShaderTexts& changed) {
 }
 
 } // namespace
+
+std::vector<SourcePiece> sourcePieces(std::string_view line) {
+    std::vector<SourcePiece> pieces;
+    const auto add = [&](std::size_t length, SourceWord word) {
+        pieces.push_back({line.substr(0, length), word});
+        line.remove_prefix(length);
+    };
+    if (line.starts_with('#')) add(std::min(line.find("//"), line.size()), SourceWord::directive);
+    while (!line.empty()) {
+        if (line.starts_with("//")) {
+            add(line.size(), SourceWord::comment);
+        } else if (isNamePart(line.front())) {
+            const bool number = line.front() <= '9'; // its point and exponent belong to it
+            std::size_t end = 1;
+            while (end < line.size() && (isNamePart(line[end]) || (number && line[end] == '.'))) ++end;
+            add(end, wordOf(line.substr(0, end)));
+        } else {
+            std::size_t end = 1;
+            while (end < line.size() && !isNamePart(line[end]) && !line.substr(end).starts_with("//")) ++end;
+            add(end, SourceWord::other);
+        }
+    }
+    return pieces;
+}
 
 std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
                                  const std::vector<std::string>& kept) {

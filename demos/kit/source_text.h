@@ -26,6 +26,19 @@ std::string_view textOf(const ShaderTexts& changed, std::string_view file);
 
 std::vector<std::string_view> linesOf(std::string_view text);
 
+enum class SourceWord { other, keyword, type, number, comment, directive };
+
+struct SourcePiece {
+    std::string_view text;
+    SourceWord word = SourceWord::other;
+
+    bool operator==(const SourcePiece&) const = default;
+};
+
+/// A line of GLSL or C++, in pieces to be coloured; together they are the line. Comments over several lines
+/// and texts in quotes, which the kernels do not have, are taken for code.
+std::vector<SourcePiece> sourcePieces(std::string_view line);
+
 /// The file and what it includes, each once, in the order of first mention.
 std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::string& file);
 

@@ -1,7 +1,9 @@
 #include "demos/options/parse.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -82,6 +84,20 @@ CLI::Validator notNegative() {
     return numberCheck("of at least 0", [](double value) { return value >= 0 && value < 1e300; });
 }
 
+void requireWholeNumber(CLI::Option& option) {
+    const auto asDigits = [](std::string& text) {
+        if (text.find_first_not_of("0123456789") == std::string::npos) return std::string();
+        constexpr double exactBelow = 9007199254740992; // 2^53: doubles hold every whole number up to it
+        const ParsedNumber number = parseNumber(text);
+        const bool whole = number.kind == NumberKind::finite && std::trunc(number.value) == number.value &&
+                           std::abs(number.value) <= exactBelow;
+        if (!whole) return "'" + text + "' is not a whole number, such as 1000 or 1e3";
+        text = fmt::format("{:.0f}", number.value);
+        return std::string();
+    };
+    option.transform(CLI::Validator(asDigits, "")); // before any check
+}
+
 std::string listing(const std::string& what, std::span<const std::string_view> names) {
     constexpr std::size_t lineWidth = 80;
     std::string all = what;
@@ -133,6 +149,16 @@ double shareFromText(std::string_view text) {
     if (copy.empty() || !(rest.empty() || rest == "%") || !(share >= 0 && share <= 1))
         throw std::invalid_argument("'" + copy + "' is not between 0 and 100 %; write 0.85 or 85%");
     return share;
+}
+
+void requirePngName(const std::filesystem::path& file) {
+    std::string ending = file.extension().string();
+    std::ranges::transform(ending, ending.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    if (!ending.empty() && ending != ".png")
+        throw std::invalid_argument(
+            fmt::format("--png writes PNG pictures only; name the file {}, not {}",
+                        std::filesystem::path(file).replace_extension(".png").string(), file.string()));
 }
 
 void requireNoExtras(const CLI::App& command) {

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace CLI {
@@ -38,11 +40,15 @@ template <class App, class Value>
 auto addValue(App& command, const char* name, const char* typeName, Value& value, const std::string& help) {
     return command.add_option(name, value, help)->type_name(typeName);
 }
-/// The same for a number that `check` accepts.
+/// Lets the option read a whole number as people write it ("1e3"), and refuse anything else.
+void requireWholeNumber(CLI::Option& option);
+/// The same as addValue() for a number that `check` accepts.
 template <class App, class Value>
 auto addNumber(App& command, const char* name, const char* typeName, Value& value,
                const CLI::Validator& check, const std::string& help) {
-    return addValue(command, name, typeName, value, help)->check(check);
+    auto* option = addValue(command, name, typeName, value, help)->check(check);
+    if constexpr (std::is_integral_v<Value>) requireWholeNumber(*option);
+    return option;
 }
 
 /// Whether the option was given, and the first one given of these groups (null: none).
@@ -68,6 +74,9 @@ inline std::uint64_t seedFromText(std::string_view text) { return wholeNumberFro
 
 /// Parses "0.85" or "85%" as 0.85. Throws std::invalid_argument outside 0 to 100 %.
 double shareFromText(std::string_view text);
+
+/// Throws std::invalid_argument if the file's name ends as another format's does ("map.jpg").
+void requirePngName(const std::filesystem::path& file);
 
 /// Throws std::invalid_argument for the first unknown argument, and suggests the nearest option or command.
 void requireNoExtras(const CLI::App& command);

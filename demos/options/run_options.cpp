@@ -127,14 +127,23 @@ void addOutputOptions(CLI::App& command, RunOptions& options, const std::string&
     addValue(command, "--csv", "FILE", options.csvFile, "write " + csvRows + "; - for standard output");
 }
 
+LaneSpec laneOption(std::string_view text, std::span<const std::string_view> lanes) {
+    const std::string_view lane = text.substr(0, text.find('@'));
+    const auto row = std::ranges::find(rungTable, lane, &RungRow::lane);
+    if (row != std::end(rungTable) && std::ranges::find(lanes, lane) == lanes.end())
+        throw std::invalid_argument(
+            fmt::format("unknown lane '{}' in this command; `lockstep {}` has it (known: {})", lane,
+                        row->trains ? "race" : "population", fmt::join(lanes, ", ")));
+    return laneSpecFromText(text, lanes);
+}
+
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
                        std::span<const std::string_view> lanes) {
     command.option_defaults()->group(machineGroup);
     const std::string help = listing(what, lanes) + ";\nadd @DEVICE to a gpu lane to choose its device";
     addText(
         command, "--lane", "LANE",
-        [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
-        help)
+        [&options, lanes](std::string_view text) { options.lanes.push_back(laneOption(text, lanes)); }, help)
         ->take_all()
         ->trigger_on_parse();
     addNumber(command, "--threads", "N", options.threads, atLeastOne(),
@@ -184,6 +193,20 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
     refuseWithout("--beta2", usesBetas);
     refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
     refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
+    refuseIdleDataOptions(command, options.data);
+}
+
+void refuseIdleDataOptions(const CLI::App& command, const std::string& data) {
+    const bool table = data.starts_with("csv:");
+    const bool generated = !table && !data.starts_with("idx:") && data != "fashion-mnist";
+    const auto refuse = [&](const char* option, bool used, const char* users) {
+        if (given(command, option) && !used)
+            throw std::invalid_argument(
+                fmt::format("{} would have no effect on {}; it applies only to {}", option, data, users));
+    };
+    refuse("--samples", generated, "generated points, such as --data spiral");
+    refuse("--noise", generated, "generated points, such as --data spiral");
+    refuse("--label", table, "tables (--data csv:FILE)");
 }
 
 std::vector<std::string> dataNames() {

@@ -72,6 +72,9 @@ void addOutputOptions(CLI::App& command, RunOptions& options, const std::string&
 /// --log-every.
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what);
 
+/// laneSpecFromText(); for a lane that only other commands have, the message names one of them.
+LaneSpec laneOption(std::string_view text, std::span<const std::string_view> lanes);
+
 /// Adds --lane, --threads and --device to a command. `options` and `lanes` must outlive the parsing.
 ///   what    introduces the list of `lanes` in the help
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
@@ -83,7 +86,11 @@ std::vector<std::size_t> suitableLayers(std::size_t inputs);
 std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data);
 
 /// Throws std::invalid_argument for an option that has no effect with the chosen optimizer or schedule.
+/// Also for those that refuseIdleDataOptions() refuses.
 void refuseIdleOptions(const CLI::App& command, const RunOptions& options);
+/// Throws std::invalid_argument for an option that has no effect on the data set `data`, which a name or
+/// KIND:PATH describes.
+void refuseIdleDataOptions(const CLI::App& command, const std::string& data);
 
 /// All data sets that need no file from the user, Fashion-MNIST first.
 std::vector<std::string> dataNames();

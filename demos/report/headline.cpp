@@ -10,9 +10,6 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Speeds are called equal if their ratio is below this.
-constexpr double equalBelow = 1.05;
-
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
     return (finish.accuracy > 0 && result.evaluation->accuracy >= finish.accuracy) ||
@@ -68,6 +65,20 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
     return headline;
 }
 
+std::string verdict(const std::vector<LaneResult>& results, const Headline& headline) {
+    if (!headline.valid) return "No comparison";
+    if (headline.ratio < equalBelow) return "Equally fast";
+    const LaneSpec& faster = results[headline.faster].spec;
+    const bool machines = faster.gpu != results[headline.slower].spec.gpu;
+    // Two digits are enough to be remembered; near 1, two would hide half of the difference.
+    const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
+    return fmt::format("{} {}× faster",
+                       !machines    ? faster.text()
+                       : faster.gpu ? "GPU"
+                                    : "CPU",
+                       near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio));
+}
+
 std::string agreementText(const std::vector<LaneResult>& results) {
     std::string faults;
     double largest = 0;
@@ -85,10 +96,10 @@ std::string agreementText(const std::vector<LaneResult>& results) {
         tolerance = std::max(tolerance, agreement.tolerance);
         if (!agreement.same())
             faults += fmt::format(
-                "different mathematics: the losses of {} leave the others' after {} steps and differ "
+                "different mathematics: the losses of {} leave the others' after {} and differ "
                 "by up to {:.1g} (tolerance: {:.0g} over the first {}), so its speed is not compared\n",
-                result.spec.text(), agreement.agreedSteps, agreement.largestDifference, agreement.tolerance,
-                Agreement::decisiveSteps);
+                result.spec.text(), counted(agreement.agreedSteps, "step"), agreement.largestDifference,
+                agreement.tolerance, Agreement::decisiveSteps);
     }
     if (compared < 2) return {};
     if (!faults.empty()) return faults;
@@ -97,8 +108,8 @@ std::string agreementText(const std::vector<LaneResult>& results) {
                            "{:.0g}, all {} within {:.1g}\n",
                            agreed, tolerance, steps, largest);
     if (agreed >= steps)
-        return fmt::format("same mathematics: largest relative difference {:.1g} over the first {} steps\n",
-                           largest, steps);
+        return fmt::format("same mathematics: largest relative difference {:.1g} over the first {}\n",
+                           largest, counted(steps, "step"));
     return fmt::format(
         "same mathematics: the first {} losses agree within {:.0g}; then rounding separates the lanes, by up "
         "to {:.1g} within {} steps (for example where a ReLU input is within rounding error of 0)\n",

@@ -13,6 +13,9 @@
 
 namespace lockstep::demos {
 
+/// Speeds are called equal if their ratio is below this.
+inline constexpr double equalBelow = 1.05;
+
 struct Pairing {
     std::size_t faster = 0; ///< indices of the compared lanes
     std::size_t slower = 0;
@@ -59,6 +62,10 @@ std::string comparison(const std::string& faster, const std::string& slower, dou
 /// losses. The sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran
 /// at the same time.
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together);
+
+/// The result in a few words, for display type: "CPU 5.9× faster", by lane where both are of one kind
+/// ("cpu:best 3.1× faster"); "Equally fast", "No comparison".
+std::string verdict(const std::vector<LaneResult>& results, const Headline& headline);
 
 /// "same mathematics: largest difference 2e-06 over the first 100 steps", or the lane that differs.
 std::string agreementText(const std::vector<LaneResult>& results);

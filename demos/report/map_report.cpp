@@ -25,6 +25,12 @@ double shareOf(std::size_t count, std::size_t all) {
 }
 
 constexpr float alikeWithin = 0.01f;
+constexpr double shortestMap = 0.01; // seconds: in less, the machine's interruptions decide
+
+/// Of a lane with the first.
+MapAgreement agreementWithFirst(const std::vector<MapResult>& lanes, std::size_t lane) {
+    return agreementOf(lanes.front().trainedOutcomes(), lanes[lane].trainedOutcomes());
+}
 
 std::string zoomText(const MapRequest& request) {
     // Decades of a window so narrow that neighbouring pixels are neighbouring floats.
@@ -61,12 +67,13 @@ Json laneJson(const MapResult& lane, const MapResult& first) {
 std::string mapRequestText(const MapRequest& request) {
     const MapJob& job = request.job;
     const MapWindow& window = request.window;
-    return fmt::format("{} networks {}, {}, {} examples, {} steps, seed {}\n"
+    return fmt::format("{} networks {}, {}, {}, {}, seed {}\n"
                        "{} by {} pixels, {}, window {}:{},{}:{} (decimal logarithms)\n{}",
                        grouped(request.size.pixels()), mapNetworkText(job), name(job.activation),
-                       job.examples, grouped(job.steps), job.seed, request.size.width, request.size.height,
-                       name(job.axes), shortestText(window.left), shortestText(window.right),
-                       shortestText(window.bottom), shortestText(window.top), zoomText(request));
+                       counted(job.examples, "example"), counted(job.steps, "step"), job.seed,
+                       request.size.width, request.size.height, name(job.axes), shortestText(window.left),
+                       shortestText(window.right), shortestText(window.bottom), shortestText(window.top),
+                       zoomText(request));
 }
 
 std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes) {
@@ -88,7 +95,60 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
     return table(rows, 2) + ends;
 }
 
-Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes) {
+std::string agreementText(const std::vector<MapResult>& lanes) {
+    std::string text;
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+        const MapAgreement agreement = agreementWithFirst(lanes, i);
+        if (agreement.both == 0) continue;
+        const bool same = agreement.sameMathematics();
+        text += wrapped(fmt::format(
+            "{} mathematics: {} and {} agree in {} of the pixels on whether training converges ({})\n",
+            same ? "same" : "different", lanes[i].spec.text(), lanes.front().spec.text(),
+            percent(agreement.share()),
+            same ? "at the boundary, rounding decides"
+                 : fmt::format("needed: {:.0f} %, so its speed is not compared",
+                               100 * MapAgreement::decisiveShare)));
+    }
+    return text;
+}
+
+Headline headlineFor(const std::vector<MapResult>& lanes) {
+    Headline headline;
+    bool differ = false;
+    std::vector<bool> counts;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const MapAgreement agreement = agreementWithFirst(lanes, i);
+        const bool same = agreement.sameMathematics();
+        differ = differ || (agreement.both > 0 && !same);
+        counts.push_back(same && lanes[i].end.status == LaneStatus::finished);
+    }
+    const auto pairing = pairUp(lanes, [&](const MapResult& lane) {
+        return counts[static_cast<std::size_t>(&lane - lanes.data())] ? lane.networksPerSecond() : 0;
+    });
+    if (!pairing) {
+        headline.text = lanes.size() < 2 ? "no comparison: only one lane"
+                        : differ         ? "no comparison: the lanes computed different results"
+                                         : "no comparison: fewer than two lanes finished";
+        return headline;
+    }
+    const MapResult& faster = lanes[pairing->faster];
+    const MapResult& slower = lanes[pairing->slower];
+    if (faster.end.trainingSeconds < shortestMap) {
+        headline.text = fmt::format("no comparison: {} trained for {} only; choose a larger --size",
+                                    faster.spec.text(), duration(faster.end.trainingSeconds));
+        return headline;
+    }
+    headline.valid = true;
+    static_cast<Pairing&>(headline) = *pairing;
+    headline.text =
+        comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
+                   pairing->ratio, "trained",
+                   fmt::format("{} networks/s against {} (one after the other, end to end, without warm-up)",
+                               shortRate(faster.networksPerSecond()), shortRate(slower.networksPerSecond())));
+    return headline;
+}
+
+Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes, const Headline& headline) {
     const MapJob& job = request.job;
     const MapWindow& window = request.window;
     Json laneList = Json::array();
@@ -106,7 +166,9 @@ Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes) {
         {"width", request.size.width},
         {"height", request.size.height},
         {"resolved", request.resolved()},
-        {"lanes", laneList}};
+        {"lanes", laneList},
+        {"headline", headlineJson(headline, lanes[headline.faster].spec, lanes[headline.slower].spec,
+                                  "networks_per_second")}};
 }
 
 std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lanes) {

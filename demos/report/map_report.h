@@ -25,6 +25,10 @@ struct MapAgreement {
     /// A pixel that both have trained, and how its network ended on each.
     void add(MapOutcome first, MapOutcome second);
     double share() const; ///< of the same ending; NaN without pixels
+    /// At the boundary, rounding decides; elsewhere, the same mathematics ends in the same way.
+    bool sameMathematics() const { return share() >= decisiveShare; }
+
+    static constexpr double decisiveShare = 0.95;
 };
 
 struct MapResult : LaneReport {
@@ -53,7 +57,16 @@ std::string mapRequestText(const MapRequest& request);
 /// A row per lane, and how far they agree with the first.
 std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes);
 
-nlohmann::ordered_json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes);
+/// A line per lane after the first: in how many pixels it agrees with the first, and what that means. Empty
+/// where there is nothing to compare.
+std::string agreementText(const std::vector<MapResult>& lanes);
+
+/// As headlineFor(results, ...) of a race: by networks per second.
+Headline headlineFor(const std::vector<MapResult>& lanes);
+
+/// At least one lane.
+nlohmann::ordered_json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes,
+                               const Headline& headline);
 
 /// "column,row,x,y,cpu:best,gpu:best": a row per pixel, and an outcome per lane, empty where it was not
 /// trained.

@@ -197,12 +197,12 @@ std::string populationText(const PopulationGrid& grid) {
     const TrainSettings& settings = grid.job.settings;
     return fmt::format("{}: {} training and {} test examples; {} networks {}, {}, {} parameters each\n"
                        "{} columns from left to right: {}\n{} rows from below: {}\n"
-                       "{}, batch {}, seed {}{}; until {} steps\n",
+                       "{}, batch {}, seed {}{}; until {}\n",
                        data.name, grouped(data.train.count), grouped(data.test.count),
                        grouped(grid.job.members.size()), shape.describeWidths(), name(shape.loss),
                        grouped(shape.parameters()), grid.spec.columns, axisText(grid.spec.x), grid.spec.rows,
                        axisText(grid.spec.y), name(settings.optimizer.kind), settings.batch, settings.seed,
-                       settings.shuffle ? "" : ", file order", grouped(grid.job.steps));
+                       settings.shuffle ? "" : ", file order", counted(grid.job.steps, "step"));
 }
 
 std::string populationResultText(const PopulationSpec& spec,
@@ -227,11 +227,25 @@ std::string populationResultText(const PopulationSpec& spec,
 std::string agreementText(const std::vector<PopulationLaneResult>& results) {
     std::string text;
     for (const PopulationLaneResult& lane : results) {
-        if (lane.agreement.shares.empty()) continue;
-        text += fmt::format("{} mathematics: {} agrees within {:.0g} in {}{}\n",
-                            lane.agreement.same() ? "same" : "different", lane.spec.text(),
-                            PopulationAgreement::tolerance, sharesText(lane.agreement.shares),
-                            lane.agreement.same() ? "" : "; its speed is not compared");
+        const PopulationAgreement& agreement = lane.agreement;
+        if (agreement.shares.empty()) continue;
+        const bool begunAlike = agreement.shares.front().share >= PopulationAgreement::decisiveShare;
+        const char* verdict = agreement.same() ? "same mathematics"
+                              : begunAlike     ? "different results"
+                                               : "different mathematics";
+        text += wrapped(fmt::format("{}: {} agrees within {:.0g} in {}\n", verdict, lane.spec.text(),
+                                    PopulationAgreement::tolerance, sharesText(agreement.shares)));
+        if (agreement.same()) continue;
+        text += wrapped(fmt::format(
+            "What was compared: the batch loss of each network with that of {}. At least {:.0f} % of the "
+            "networks "
+            "must agree, up to step {}; otherwise the speeds are not compared. {}\n",
+            referenceOf(results)->spec.text(), 100 * PopulationAgreement::decisiveShare,
+            PopulationAgreement::decisiveSteps,
+            begunAlike ? "The first step agrees, so the likely reason is rounding, which networks with large "
+                         "learning rates or weights amplify. Narrow the axes to networks that train."
+                       : "One step is too few for rounding to matter: one of the lanes computes something "
+                         "else."));
     }
     return text;
 }
@@ -250,7 +264,7 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     for (const PopulationLaneResult* lane : {&faster, &slower}) {
         if (lane->end.trainingSeconds >= shortest) continue;
         headline.text = fmt::format("no comparison: {} trained for {} only; raise --steps", lane->spec.text(),
-                                    timeTaken(lane->end.trainingSeconds));
+                                    duration(lane->end.trainingSeconds));
         return headline;
     }
     headline.valid = true;

@@ -35,8 +35,8 @@ std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
     if (snapshot.status == LaneStatus::preparing) return "warming up";
     std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step),
                                    std::isnan(snapshot.loss) ? "n/a" : lossText(snapshot.loss));
-    const double rate = snapshot.status == LaneStatus::running ? snapshot.recentRate : snapshot.rate();
-    if (rate > 0) text += fmt::format("  {} samples/s", shortRate(rate));
+    // Of the whole run so far, as in the table and as the time left assumes.
+    if (snapshot.rate() > 0) text += fmt::format("  {} samples/s", shortRate(snapshot.rate()));
     if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);
     text += timeLeft(snapshot);
     if (snapshot.over()) text += fmt::format("  {}", name(snapshot.status));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/options/parse.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/run/settings_json.h"
@@ -17,14 +18,14 @@ namespace {
 
 constexpr std::size_t widest = 110;
 
-std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth) {
+std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth, int decimals) {
     const LaneSnapshot& end = result.end;
     const Evaluation* test = result.evaluation ? &*result.evaluation : nullptr;
     return {result.spec.text(),
             result.machine.device.empty() ? "-" : honestDevice(result.machine, deviceWidth),
             grouped(end.runSteps),
-            fixed(end.trainingSeconds, 3),
-            fixed(end.deviceSeconds, 3),
+            fixed(end.trainingSeconds, decimals),
+            fixed(end.deviceSeconds, decimals),
             grouped(static_cast<std::uint64_t>(end.rate())),
             threeDigits(result.gflops),
             lossText(test ? test->loss : LaneSnapshot::unknown),
@@ -35,7 +36,8 @@ std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWid
 std::string numbersTable(const std::vector<LaneResult>& results, std::size_t deviceWidth) {
     std::vector<std::vector<std::string>> rows = {
         {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
-    for (const LaneResult& result : results) rows.push_back(numbers(result, deviceWidth));
+    const int decimals = secondsDecimals(results);
+    for (const LaneResult& result : results) rows.push_back(numbers(result, deviceWidth, decimals));
     return table(rows, 2);
 }
 
@@ -125,6 +127,7 @@ void requireResultFiles(const MachineOptions& options) {
     if (options.pngFile == "-")
         throw std::invalid_argument(
             "--png needs a file name; only --json and --csv can go to standard output");
+    requirePngName(options.pngFile);
     if (!options.pngFile.empty()) requireWritable(options.pngFile);
 }
 
@@ -159,6 +162,15 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
                        name(shape.activation), name(shape.loss), grouped(shape.parameters()),
                        name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
                        settings.batch, settings.seed, settings.shuffle ? "" : ", file order", finish.text());
+}
+
+int secondsDecimals(const std::vector<LaneResult>& results) {
+    double least = 1;
+    for (const LaneResult& result : results)
+        if (result.end.trainingSeconds > 0) least = std::min(least, result.end.trainingSeconds);
+    int decimals = 3;
+    for (; least < 0.1 && decimals < 6; least *= 10) ++decimals;
+    return decimals;
 }
 
 std::string resultText(const std::vector<LaneResult>& results, bool together) {

@@ -23,8 +23,8 @@
 namespace lockstep::demos {
 
 /// Checks output files (those that have a name) before training, so that hours of work are not lost. Throws
-/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output ("-")
-/// or the picture is to go there.
+/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output ("-"),
+/// the picture is to go there, or its name is another format's.
 void requireResultFiles(const MachineOptions& options);
 
 /// The stream for people: standard output, or standard error if results for programs go to standard output.
@@ -65,6 +65,9 @@ template <class Lane> int exitCodeOf(const std::vector<Lane>& lanes, int interru
 
 /// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
+
+/// Decimals with which every lane's training seconds have at least three digits: 3 from 0.1 s on, at most 6.
+int secondsDecimals(const std::vector<LaneResult>& results);
 
 /// A table of at most 110 columns, a row per lane; then what ran where, and why it ended early.
 std::string resultText(const std::vector<LaneResult>& results, bool together);

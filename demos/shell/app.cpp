@@ -1,6 +1,7 @@
 #include "demos/shell/app.h"
 
 #include <cmath>
+#include <stdexcept>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ App::App(Graphics& graphics, Machines& machines) {
     ui_ = std::make_unique<Ui>(graphics, machines);
     input_ = std::make_unique<InputQueue>();
     exhibits_ = makeExhibits();
+    for (const auto& entry : exhibits_) entry->setSpeed(entry->usualSpeed());
 }
 
 App::~App() {
@@ -110,6 +112,7 @@ void App::fitLetters(std::uint32_t height, float displayScale) {
 }
 
 const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
+    if (later_) std::exchange(later_, nullptr)();
     fitLetters(height, displayScale);
     settle_ = input_->empty() ? std::max(settle_ - 1, 0) : 3;
     ImGuiIO& io = ImGui::GetIO();
@@ -120,7 +123,8 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ui_->beginFrame();
     ImGui::NewFrame();
     for (const KeyPress& press : pressed)
-        if (!typing || press.control) handleKey(press);
+        if (!typing || press.control || press.key == GLFW_KEY_TAB || press.key == GLFW_KEY_F1)
+            handleKey(press);
 
     update(seconds);
     if (listing_.valid()) guarded([this] { listDevices(); });
@@ -139,6 +143,8 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     drawStatus();
     ImGui::End();
     if (help_) drawHelp();
+    ui_->drawExplanation();
+    drawChooser();
     ImGui::Render();
     grantPicture();
     grantExhibit();
@@ -170,12 +176,33 @@ void App::grantPicture() {
 bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
-    return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
+    return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || ui_->explanationPending() ||
+           exhibits_[shown_]->moving();
 }
 
 void App::setSpeed(std::size_t index) {
     speed_ = index;
     for (const auto& entry : exhibits_) entry->setSpeed(speeds[index].stepsPerSecond);
+}
+
+std::size_t App::shownSpeed() const {
+    if (speed_) return *speed_;
+    return flatOut_ ? 0 : speedIndex(exhibits_[shown_]->usualSpeed());
+}
+
+std::size_t App::speedIndex(Speed stepsPerSecond) {
+    const auto found = std::ranges::find(speeds, stepsPerSecond, &NamedSpeed::stepsPerSecond);
+    if (found == std::end(speeds))
+        throw std::invalid_argument(
+            fmt::format("the speed {} is not in the list: 0 is flat out, 60 is 60 steps/s", stepsPerSecond));
+    return static_cast<std::size_t>(found - std::begin(speeds));
+}
+
+Speed App::chosenSpeed() const { return speeds[speed_.value_or(0)].stepsPerSecond; }
+
+void App::setFlatOut() {
+    flatOut_ = true;
+    for (const auto& entry : exhibits_) entry->setSpeed(0);
 }
 
 void App::toggleRun() {
@@ -189,12 +216,20 @@ void App::toggleRun() {
 
 void App::handleKey(const KeyPress& press) {
     settle_ = 3;
+    if (chooser_.takeKey(press.key == GLFW_KEY_ESCAPE)) return;
     if (press.control) {
-        if (press.key == GLFW_KEY_S) saveState({});
+        if (press.key == GLFW_KEY_O) askForFile(FileChooser::Purpose::open);
+        if (press.key == GLFW_KEY_S) press.shift ? askForFile(FileChooser::Purpose::save) : saveState({});
         if (press.key == GLFW_KEY_EQUAL || press.key == GLFW_KEY_KP_ADD) setZoom(zoom_ * 1.1f);
         if (press.key == GLFW_KEY_MINUS || press.key == GLFW_KEY_KP_SUBTRACT) setZoom(zoom_ / 1.1f);
         if (press.key == GLFW_KEY_0) setZoom(1);
         if (press.key == GLFW_KEY_Q) wishes_.quit = true;
+        if (ImGui::GetIO().WantTextInput) return; // a text field has an undo of its own
+        const bool again = press.key == GLFW_KEY_Y || (press.key == GLFW_KEY_Z && press.shift);
+        if (again)
+            guarded([this] { exhibit().redo(*ui_); });
+        else if (press.key == GLFW_KEY_Z)
+            guarded([this] { exhibit().undo(*ui_); });
         return;
     }
     if (press.alt) {
@@ -207,6 +242,7 @@ void App::handleKey(const KeyPress& press) {
         // With a widget in the keyboard's focus, ImGui presses that.
         if (!ImGui::GetIO().NavVisible) toggleRun();
         return;
+    case GLFW_KEY_TAB: ui_->moveFocus(press.shift ? -1 : 1); return;
     case GLFW_KEY_S:
         guarded([this] {
             if (exhibit().canStep(StepUnit::batch)) exhibit().step(*ui_, StepUnit::batch);
@@ -241,12 +277,7 @@ void App::drawMenus() {
     const auto menu = [&](const char* label) { return noted(label, ImGui::BeginMenu(label)); };
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(10), ui_->px(8)});
     if (ImGui::BeginMenuBar()) {
-        if (menu("File")) {
-            if (item("Save state", "Ctrl+S")) saveState({});
-            if (item("Save picture", "F12")) wishes_.picture.emplace();
-            if (item("Quit", "Ctrl+Q")) wishes_.quit = true;
-            ImGui::EndMenu();
-        }
+        drawFileMenu();
         if (menu("Run")) {
             if (item(exhibit().running() ? "Pause" : "Run", "Space")) toggleRun();
             const auto step = [&](const char* label, const char* key, StepUnit unit) {
@@ -260,7 +291,7 @@ void App::drawMenus() {
             if (item("New weights", nullptr)) guarded([this] { exhibit().reroll(*ui_); });
             if (menu("Speed")) {
                 for (std::size_t i = 0; i < std::size(speeds); ++i)
-                    if (item(speeds[i].name, nullptr, i == speed_)) setSpeed(i);
+                    if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(i);
                 ImGui::EndMenu();
             }
             ImGui::Separator();
@@ -294,7 +325,8 @@ void App::drawMenus() {
             ImGui::EndMenu();
         }
         if (menu("Help")) {
-            if (item("Keys", "F1", help_)) help_ = !help_;
+            if (item("Keys", "F1")) help_ = true, helpPage_ = 0;
+            if (item("Glossary", nullptr)) help_ = true, helpPage_ = 1;
             ImGui::EndMenu();
         }
         ImGui::EndMenuBar();
@@ -335,7 +367,7 @@ void App::drawTransport() {
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
-    std::size_t chosen = speed_;
+    std::size_t chosen = shownSpeed();
     if (ui_->combo("##speed", chosen, names)) setSpeed(chosen);
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -12,7 +13,9 @@
 #include <vector>
 
 #include "demos/kit/exhibit.h"
+#include "demos/shell/files.h"
 #include "demos/shell/input_queue.h"
+#include "demos/shell/lesson.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 
@@ -20,11 +23,13 @@ namespace lockstep::demos {
 
 /// A device in the list that people choose from.
 struct DeviceLine {
-    std::string name;    ///< "NVIDIA GeForce RTX 4090"
-    std::string label;   ///< with its number in front, as `lockstep devices` shows it
-    std::string select;  ///< chooses it (DeviceOptions::select); empty for the one that is best anyway
-    std::string remark;  ///< "discrete GPU", "software, not a GPU", or why it cannot be used
-    bool usable = false; ///< else it is shown and cannot be chosen
+    std::string name;        ///< "NVIDIA GeForce RTX 4090"
+    std::string label;       ///< with its number in front, as `lockstep devices` shows it
+    std::string select;      ///< chooses it (DeviceOptions::select); empty for the one that is best anyway
+    std::string remark;      ///< "discrete GPU", "software, not a GPU", or why it cannot be used
+    std::string reason = {}; ///< of the automatic choice
+    gpu::DeviceReport report = {}; ///< its limits
+    bool usable = false;           ///< else it is shown and cannot be chosen
     bool current = false;
 };
 
@@ -46,6 +51,9 @@ struct AppWishes {
     std::optional<PictureWish> picture;
     std::optional<DeviceWish> device;
 };
+
+/// What Ctrl+S writes to, in the current folder, until a name is chosen.
+inline constexpr const char* usualStateFile = "lockstep-state.json";
 
 class App {
   public:
@@ -72,11 +80,23 @@ class App {
     /// has changed.
     nlohmann::ordered_json state() const;
     void setState(const nlohmann::ordered_json& state);
+    /// state(), with what was trained where an exhibit can keep that until the next start.
+    nlohmann::ordered_json lastState() const;
+    /// Applies a state file, or the first state of a list. Throws naming the file, and then nothing has
+    /// changed.
+    void openState(const std::filesystem::path& file);
     /// A file that was dropped or named: a state, data, weights; what is wrong with it becomes a message.
     void openFile(const std::filesystem::path& file);
+    /// An empty path: the file of the last Save as, or usualStateFile.
     void saveState(const std::filesystem::path& file);
+    /// The files opened last, kept from now on in `file`.
+    void keepRecentFiles(const std::filesystem::path& file) { recent_.keepIn(file); }
+    const std::vector<std::filesystem::path>& recentFiles() const { return recent_.files(); }
 
     void setDark(bool dark) { ui_->theme = makeTheme(dark); }
+    /// Until a speed is chosen, every exhibit runs as fast as it can, whatever its usual speed: then a
+    /// script's frame trains a fixed number of steps.
+    void setFlatOut();
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
@@ -99,6 +119,16 @@ class App {
     void openContext();
     void fitLetters(std::uint32_t height, float displayScale);
     void handleKey(const KeyPress& press);
+    nlohmann::ordered_json frameOfState() const;
+    std::function<void()> readState(const nlohmann::ordered_json& state);
+    std::function<void()> readListed(const StateList& list, std::size_t index);
+    void openList(const nlohmann::ordered_json& json, const std::filesystem::path& file);
+    void showListed(std::size_t index);
+    void askForFile(FileChooser::Purpose purpose);
+    void drawChooser();
+    void drawFileMenu();
+    const Preset* drawPresets();
+    void drawLessonPart(bool inSidePanel);
     void drawMenus();
     void drawTransport();
     void drawDevice(float left, float right);
@@ -109,8 +139,15 @@ class App {
     void drawDetails();
     void drawStatus();
     void drawHelp();
+    void drawKeys();
+    void drawGlossary();
     void toggleRun();
     void setSpeed(std::size_t index);
+    /// In the list; throws std::invalid_argument for a speed that is not there.
+    static std::size_t speedIndex(Speed stepsPerSecond);
+    Speed chosenSpeed() const;
+    /// What is chosen, or else the shown exhibit's usual speed.
+    std::size_t shownSpeed() const;
     void grantPicture();
     void grantExhibit();
     /// An exhibit's exception becomes a message; the window stays open.
@@ -133,12 +170,22 @@ class App {
     float zoom_ = 1;
     float bakedPixels_ = 0;
     bool bakedDark_ = false;
-    std::size_t speed_ = 0;
+    std::optional<std::size_t> speed_; // chosen, for all exhibits
+    bool flatOut_ = false;             // unless one is chosen
     bool help_ = false;
-    int settle_ = 3; // frames to draw after the last input: ImGui answers a frame late
+    std::size_t helpPage_ = 0; // keys, glossary
+    std::string soughtTerm_;   // in the glossary
+    int settle_ = 3;           // frames to draw after the last input: ImGui answers a frame late
     std::optional<float> frameMilliseconds_; // a running mean
     int pictureWaits_ = 0;                   // frames until menus are closed
     AppWishes wishes_;
+    FileChooser chooser_;
+    RecentFiles recent_;
+    std::filesystem::path saveFile_;             // of the last Save as
+    std::optional<std::vector<Preset>> presets_; // once they were looked for
+    Lesson lesson_;
+    std::optional<StateList> list_;
+    std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
     DeviceWish device_;
     bool deviceFixed_ = false;
     std::vector<DeviceLine> devices_; // as last listed

@@ -4,6 +4,9 @@
 
 #include "demos/draw/icons.h"
 #include "demos/shell/app.h"
+#include "demos/words/device_words.h"
+#include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
 
@@ -23,6 +26,60 @@ std::string selectOf(const gpu::DeviceReport& device, const std::vector<gpu::Dev
     return identifies(device.uuid, devices) ? device.uuid : std::to_string(device.index);
 }
 
+/// Memory, the bus, and the largest workgroup: its shared memory above its subgroups, a square each.
+void drawDeviceSketch(const Ui& ui, const gpu::DeviceReport& device) {
+    const gpu::Limits& limits = device.limits;
+    const float line = ImGui::GetTextLineHeight();
+    const float gap = ui.px(8);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float height = 4 * line + 5 * gap;
+    ImGui::Dummy({width, height});
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto write = [&](ImVec2 at, float room, const std::string& text, ImU32 colour) {
+        draw.AddText(at, colour, fittedText(text, room).c_str());
+    };
+    const auto box = [&](ImVec2 from, ImVec2 to, ImU32 fill) {
+        draw.AddRectFilled(from, to, fill, ui.px(6));
+        draw.AddRect(from, to, ui.theme.border, ui.px(6), 0, ui.line());
+    };
+    const float memoryRight = low.x + 0.3f * width;
+    const float groupLeft = low.x + 0.42f * width;
+    const float right = low.x + width;
+    const float middle = low.y + height / 2;
+    box(low, {memoryRight, low.y + height}, ui.theme.raised);
+    const float memoryRoom = memoryRight - low.x - 2 * gap;
+    const bool ownMemory = device.type == gpu::DeviceType::discrete;
+    write({low.x + gap, middle - line}, memoryRoom, deviceFacts(device).front().second, ui.theme.text);
+    write({low.x + gap, middle}, memoryRoom, ownMemory ? "device memory" : "system memory", ui.theme.muted);
+    draw.AddLine({memoryRight, middle}, {groupLeft, middle}, ui.theme.muted, ui.line(4));
+    write({(memoryRight + groupLeft - textWidth("bus")) / 2, middle + ui.px(4)}, groupLeft - memoryRight,
+          "bus", ui.theme.muted);
+
+    box({groupLeft, low.y}, {right, low.y + height}, ui.theme.panel);
+    const float room = right - groupLeft - 2 * gap;
+    float y = low.y + gap;
+    write({groupLeft + gap, y}, room, "workgroup: " + counted(limits.groupInvocations, "invocation"),
+          ui.theme.text);
+    y += line + gap;
+    box({groupLeft + gap, y}, {right - gap, y + line + gap}, ui.theme.raised);
+    write({groupLeft + 2 * gap, y + gap / 2}, room - 2 * gap,
+          std::to_string(limits.sharedMemory / 1024) + " KiB shared memory", ui.theme.text);
+    y += line + 2 * gap;
+    const std::uint32_t subgroups = limits.groupInvocations / std::max(limits.subgroupSize, 1u);
+    constexpr std::uint32_t perRow = 32;
+    const auto rows = static_cast<float>(subgroups / perRow + (subgroups % perRow != 0 ? 1 : 0));
+    const ImVec2 pitch{std::min(room / static_cast<float>(std::clamp(subgroups, 1u, perRow)), line),
+                       0.8f * line / std::max(rows, 1.0f)};
+    for (std::uint32_t i = 0; i < subgroups && pitch.y > ui.px(2); ++i) { // thinner is not to be seen
+        const ImVec2 at{groupLeft + gap + pitch.x * static_cast<float>(i % perRow),
+                        y + pitch.y * static_cast<float>(i / perRow)};
+        draw.AddRectFilled(at, {at.x + pitch.x - ui.px(1), at.y + pitch.y - ui.px(1)}, ui.theme.gpu);
+    }
+    write({groupLeft + gap, y + line - ui.px(2)}, room,
+          counted(subgroups, "subgroup") + " of " + std::to_string(limits.subgroupSize), ui.theme.muted);
+}
+
 } // namespace
 
 std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& devices,
@@ -35,7 +92,11 @@ std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& device
         line.select = selectOf(device, devices);
         line.usable = device.refused.empty();
         line.remark = describe(device.type);
-        if (!line.usable) line.remark += "; cannot be used: " + device.refused;
+        if (!line.usable)
+            line.remark += "; cannot be used: " + device.refused;
+        else if (!device.reason.empty())
+            line.reason = device.reason;
+        line.report = device;
         // Numbers change when a device comes or goes.
         line.current = device.uuid == current.uuid &&
                        (device.index == current.index || identifies(device.uuid, devices));
@@ -60,15 +121,27 @@ void App::listDevices() {
 
 void App::drawDeviceList(const char* prefix) {
     guarded([this] { listDevices(); });
+    ImGui::Dummy({std::min(ui_->px(430), ImGui::GetIO().DisplaySize.x - ui_->px(60)), 0});
     if (devices_.empty()) ui_->muted("looking for devices ...");
+    const DeviceLine* shown = nullptr; // pointed at, else the one in use
     for (const DeviceLine& line : devices_) {
         const bool chosen = ImGui::MenuItem(line.label.c_str(), nullptr, line.current, line.usable);
         ui_->noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str());
+        const bool pointed = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+        if (pointed || (line.current && shown == nullptr)) shown = &line;
         ImGui::Indent(ui_->px(14));
-        ui_->muted(line.remark);
+        ui_->paragraph(line.remark + (line.reason.empty() ? "" : "; " + line.reason), ui_->theme.muted);
         ImGui::Unindent(ui_->px(14));
         if (chosen && !line.current) wishes_.device = DeviceWish{line.select, line.name};
     }
+    ImGui::Separator();
+    ui_->row("processor", cpuName());
+    ui_->row("usable cores", std::to_string(usableCores()));
+    if (shown == nullptr) return;
+    ImGui::Separator();
+    ui_->heading(shown->label);
+    drawDeviceSketch(*ui_, shown->report);
+    for (const auto& [name, value] : deviceFacts(shown->report)) ui_->row(name, value);
 }
 
 // Flush right, if there is room; "software" is shown even where the device's name does not fit.

@@ -1,6 +1,5 @@
-// The panels around the exhibit: the list on the left, details on the right, the status line below, the keys.
+// The panels around the exhibit: the list on the left, details on the right, the status line below.
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,7 +79,9 @@ void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
     const float height = std::max(1.0f, display.y - top - statusHeight(*ui_));
-    const auto [left, right] = sidePanels(*ui_);
+    const SidePanels sides = sidePanels(*ui_);
+    const float left = sides.list;
+    const float right = sides.details;
     const auto part = [&](const char* id, float from, float width, bool side, ImVec2 padding, auto draw) {
         ImGui::SetCursorPos({from, top});
         ImGui::PushStyleColor(ImGuiCol_ChildBg, side ? ui_->theme.panel : ImU32{0});
@@ -100,8 +101,10 @@ void App::drawMiddle() {
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
-    part("exhibit", left, display.x - left - right, false, wide,
-         [this] { guarded([this] { exhibit().draw(*ui_); }); });
+    part("exhibit", left, display.x - left - right, false, wide, [&] {
+        if (right == 0) drawLessonPart(false);
+        guarded([this] { exhibit().draw(*ui_); });
+    });
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
@@ -137,14 +140,15 @@ void App::drawExhibitEntry(std::size_t index) {
 }
 
 void App::drawDetails() {
+    drawLessonPart(true);
     if (!ui_->hovered) {
         guarded([this] { exhibit().drawDetails(*ui_); });
         return;
     }
     const Detail& detail = *ui_->hovered;
-    ImGui::PushTextWrapPos(0);
-    ui_->text(detail.title, 0, ui_->fonts.strong);
-    ImGui::PopTextWrapPos();
+    ImGui::PushFont(ui_->fonts.strong);
+    ui_->paragraph(detail.title);
+    ImGui::PopFont();
     if (!detail.formula.empty()) {
         ImGui::PushFont(ui_->fonts.mono);
         ui_->paragraph(detail.formula, ui_->theme.text);
@@ -174,52 +178,10 @@ void App::drawStatus() {
     else if (last != nullptr && (last->severity != Severity::info || ui_->now - last->time < infoSeconds))
         drawStatusMessage(*ui_, *last, room);
     else
-        ui_->muted(fittedText("F1 shows all keys", room));
+        ui_->muted(fittedText("F1: keys and glossary", room));
     ImGui::SetCursorScreenPos({timeLeft, top});
     ui_->muted(time);
     drawMessages(*ui_);
-}
-
-void App::drawHelp() {
-    constexpr std::pair<const char*, const char*> keys[] = {
-        {"Space", "run, pause"},
-        {"S", "step: train on one batch"},
-        {"R", "reset: back to the start, same weights"},
-        {"1-9", "exhibits"},
-        {"Tab, arrows", "move between controls; Space presses"},
-        {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
-        {"Ctrl + / - / 0", "larger, smaller, normal"},
-        {"P", "presenter mode"},
-        {"F11", "full screen"},
-        {"Ctrl+S", "save the state"},
-        {"F12", "save a picture"},
-        {"F1, Esc", "close this page; F1 opens it"},
-        {"Ctrl+Q", "quit"},
-    };
-    const ImVec2 size = ImGui::GetIO().DisplaySize;
-    float keyWidth = 0;
-    for (const auto& [key, what] : keys) keyWidth = std::max(keyWidth, textWidth(key));
-    const float column = ui_->px(24) + keyWidth * 1.1f + ui_->px(24);
-    ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
-    ImGui::SetNextWindowFocus();
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.panel);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(24), ui_->px(20)});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui_->px(10));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui_->line());
-    constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
-                                       ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
-    if (ImGui::Begin("Keys", &help_, flags)) {
-        ui_->text("Keys", 0, ui_->fonts.title);
-        for (const auto& [key, what] : keys) {
-            ui_->text(key, 0, ui_->fonts.strong);
-            ImGui::SameLine(column);
-            ui_->muted(what);
-        }
-        if (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered()) help_ = false;
-    }
-    ImGui::End();
-    ImGui::PopStyleVar(3);
-    ImGui::PopStyleColor();
 }
 
 } // namespace lockstep::demos

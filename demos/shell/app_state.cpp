@@ -1,8 +1,10 @@
 // The app's state as JSON:
-//   {"lockstep": 1, "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
+//   {"lockstep": 1, "title": "...", "about": "...", "task": "...", "answer": "...",
+//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
-// "device" is there when it is not the best one. If it is missing, the window says so and stays where it
-// is. Every field but "lockstep" may be missing: then it stays as it is.
+// "speed" (steps per second; 0: flat out) is there when a person has chosen one. "device" is there when it is
+// not the best one. If that device is missing, the window says so and stays where it is. Every field but
+// "lockstep" may be missing: then it stays as it is, but the texts of another state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -66,29 +68,9 @@ template <class T> T field(const ordered_json& json, const char* name, T otherwi
     }
 }
 
-// Bytes that are not UTF-8 become a replacement character.
-std::string shownName(const std::filesystem::path& file) {
-    using Json = nlohmann::json;
-    const std::string valid = Json(file.string()).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return Json::parse(valid).get<std::string>();
-}
-
 } // namespace
 
-ordered_json App::state() const {
-    ordered_json json;
-    json["lockstep"] = stateVersion;
-    json["exhibit"] = exhibits_[shown_]->id();
-    json["theme"] = ui_->theme.dark ? "dark" : "light";
-    json["presenter"] = ui_->presenter;
-    json["zoom"] = zoom_;
-    json["hidden"] = ui_->hiddenControls;
-    if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
-    for (const auto& entry : exhibits_) json["exhibits"][std::string(entry->id())] = entry->state();
-    return json;
-}
-
-void App::setState(const ordered_json& state) {
+void checkVersion(const ordered_json& state) {
     if (!state.is_object() || !state.contains("lockstep"))
         throw std::invalid_argument("not a Lockstep state file: the field 'lockstep' is missing");
     if (field(state, "lockstep", 0) != stateVersion)
@@ -96,25 +78,71 @@ void App::setState(const ordered_json& state) {
             fmt::format("this state file was written by another version of Lockstep "
                         "(its format is not {}); use that version, or start from a new state",
                         stateVersion));
+}
+
+// All of the state but the exhibits.
+ordered_json App::frameOfState() const {
+    ordered_json json;
+    json["lockstep"] = stateVersion;
+    addTo(json, lesson_);
+    json["exhibit"] = exhibits_[shown_]->id();
+    json["theme"] = ui_->theme.dark ? "dark" : "light";
+    json["presenter"] = ui_->presenter;
+    json["zoom"] = zoom_;
+    json["hidden"] = ui_->hiddenControls;
+    if (speed_) json["speed"] = chosenSpeed();
+    if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
+    return json;
+}
+
+ordered_json App::state() const {
+    ordered_json json = frameOfState();
+    for (const auto& entry : exhibits_) json["exhibits"][std::string(entry->id())] = entry->state();
+    return json;
+}
+
+ordered_json App::lastState() const {
+    ordered_json json = frameOfState();
+    for (const auto& entry : exhibits_) json["exhibits"][std::string(entry->id())] = entry->lastState();
+    return json;
+}
+
+void App::setState(const ordered_json& state) {
+    readState(state)();
+    list_.reset();
+}
+
+// Checks it, and returns what applies it.
+std::function<void()> App::readState(const ordered_json& state) {
+    checkVersion(state);
     const auto theme = field<std::string>(state, "theme", ui_->theme.dark ? "dark" : "light");
     const auto exhibitName = field<std::string>(state, "exhibit", std::string(exhibit().id()));
     const auto hidden = field(state, "hidden", ui_->hiddenControls);
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
+    std::optional<std::size_t> speed = speed_;
+    if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
     const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", ordered_json::object());
+    const Lesson lesson = lessonFromJson(state);
+    if (std::ranges::none_of(exhibits_, [&](const auto& entry) { return entry->id() == exhibitName; }))
+        showExhibit(exhibitName); // throws and names the nearest
     std::vector<std::function<void()>> bringBack;
     for (const auto& entry : exhibits_)
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
             bringBack.push_back(entry->readState(*found));
-    showExhibit(exhibitName); // throws no more from here on
-    for (const auto& exhibitState : bringBack) exhibitState();
-    setDark(theme != "light");
-    ui_->hiddenControls = hidden;
-    ui_->presenter = presenter;
-    setZoom(zoom);
-    if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
+    return [=, this] {
+        showExhibit(exhibitName);
+        for (const auto& exhibitState : bringBack) exhibitState();
+        setDark(theme != "light");
+        ui_->hiddenControls = hidden;
+        ui_->presenter = presenter;
+        setZoom(zoom);
+        if (speed != speed_) setSpeed(*speed);
+        lesson_ = lesson;
+        if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
+    };
 }
 
 // Once nothing of this frame is being drawn any more.
@@ -136,7 +164,7 @@ void App::openFile(const std::filesystem::path& file) {
     settle_ = 3;
     try {
         if (file.extension() == ".json")
-            setState(readStateFile(file));
+            openState(file);
         else if (const std::string name = shownName(file); name != file.string())
             ui_->say(Severity::error,
                      fmt::format("{}: the file name is not UTF-8, so a state could not store it.", name),
@@ -144,15 +172,19 @@ void App::openFile(const std::filesystem::path& file) {
         else if (!exhibit().dropFile(*ui_, file))
             ui_->say(Severity::warning, fmt::format("{}: this exhibit cannot read this kind of file.", name),
                      "States end in .json, tables in .csv.");
+        else
+            recent_.add(file);
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
 }
 
 void App::saveState(const std::filesystem::path& file) {
-    const std::filesystem::path target = file.empty() ? "lockstep-state.json" : file;
+    const std::filesystem::path usual = saveFile_.empty() ? usualStateFile : saveFile_;
+    const std::filesystem::path target = file.empty() ? usual : file;
     try {
         writeStateFile(target, state());
+        recent_.add(target);
         ui_->say(Severity::info, fmt::format("State saved to {}", std::filesystem::absolute(target).string()),
                  "Drop the file onto the window to bring it back.");
     } catch (const std::exception& error) {
@@ -186,7 +218,7 @@ gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
 }
 
 void beginWith(App& app, const ShowOptions& options) {
-    if (!options.stateFile.empty()) app.setState(readStateFile(options.stateFile));
+    if (!options.stateFile.empty()) app.openState(options.stateFile);
     if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
     if (options.light) app.setDark(false);
     if (options.presenter) app.ui().presenter = true;
@@ -196,6 +228,7 @@ void beginWith(App& app, const ShowOptions& options) {
 void restoreLast(App& app) {
     const std::filesystem::path file = lastStateFile();
     std::error_code failure;
+    if (!file.empty()) app.keepRecentFiles(file.parent_path() / "recent.json");
     if (file.empty() || !std::filesystem::exists(file, failure)) return;
     try {
         app.setState(readStateFile(file));
@@ -212,7 +245,7 @@ void storeLast(const App& app) {
     const std::filesystem::path file = lastStateFile();
     if (file.empty()) return;
     try {
-        writeStateFile(file, app.state());
+        writeStateFile(file, app.lastState());
     } catch (const std::exception& error) {
         fmt::print(stderr, "lockstep: the state cannot be saved for the next start: {}\n", error.what());
     }

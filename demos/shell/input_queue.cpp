@@ -16,9 +16,10 @@ struct NamedKey {
     ImGuiKey imgui;
 };
 
-// Keys that ImGui acts on (text fields, keyboard navigation) and keys of shortcuts.
+// Keys that ImGui acts on (text fields, keyboard navigation) and keys of shortcuts. It does not get Tab,
+// which leads through all controls (Ui::moveFocus) and not only through text fields.
 constexpr NamedKey namedKeys[] = {
-    {"Tab", GLFW_KEY_TAB, ImGuiKey_Tab},
+    {"Tab", GLFW_KEY_TAB, ImGuiKey_COUNT},
     {"Left", GLFW_KEY_LEFT, ImGuiKey_LeftArrow},
     {"Right", GLFW_KEY_RIGHT, ImGuiKey_RightArrow},
     {"Up", GLFW_KEY_UP, ImGuiKey_UpArrow},
@@ -47,7 +48,8 @@ bool isModifier(KeyCode key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_
 
 InputQueue::InputQueue() {
 #if IMGUI_VERSION_NUM < 18700
-    for (const NamedKey& key : namedKeys) ImGui::GetIO().KeyMap[key.imgui] = key.code;
+    for (const NamedKey& key : namedKeys)
+        if (key.imgui != ImGuiKey_COUNT) ImGui::GetIO().KeyMap[key.imgui] = key.code;
 #endif
 }
 
@@ -113,7 +115,7 @@ void InputQueue::apply(const InputEvent& event, std::vector<KeyPress>& pressed) 
         io.AddKeyEvent(ImGuiMod_Shift, shift_);
         io.AddKeyEvent(ImGuiMod_Alt, alt_);
         for (const NamedKey& key : namedKeys)
-            if (key.code == event.code) io.AddKeyEvent(key.imgui, event.down);
+            if (key.code == event.code && key.imgui != ImGuiKey_COUNT) io.AddKeyEvent(key.imgui, event.down);
         break;
     case InputKind::character: break;
     }

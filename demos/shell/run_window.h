@@ -50,6 +50,8 @@ void beginWith(App& app, const ShowOptions& options);
 
 /// The state of the program as a file. Throws std::runtime_error naming file, place and reason.
 nlohmann::ordered_json readStateFile(const std::filesystem::path& file);
+/// Throws std::invalid_argument unless it is a state, or a list of states, in this program's format.
+void checkVersion(const nlohmann::ordered_json& state);
 /// Atomically. Throws std::runtime_error, also for what would be too large to be read again.
 void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_json& state);
 

@@ -75,7 +75,11 @@ void Window::listen() {
     glfwSetScrollCallback(window_, [](GLFWwindow* window, double x, double y) {
         push(window, {InputKind::wheel, static_cast<float>(x), static_cast<float>(y), 0, false});
     });
-    glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int, int action, int) {
+    glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int code, int action, int) {
+        // Letters as the keyboard's layout has them: on some, Y and Z are the other way round.
+        const char* name = glfwGetKeyName(key, code);
+        if (name != nullptr && name[0] >= 'a' && name[0] <= 'z' && name[1] == 0)
+            key = GLFW_KEY_A + (name[0] - 'a');
         if (key != GLFW_KEY_UNKNOWN && action != GLFW_REPEAT)
             push(window, {InputKind::key, 0, 0, key, action == GLFW_PRESS});
     });

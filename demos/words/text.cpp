@@ -25,6 +25,26 @@ std::string scaled(double value, const char* between) {
     return fmt::format("{:.{}f}{}{}", value, decimals, between, prefixes[step]);
 }
 
+/// How much of the line comes first: words that fit, or as many characters of a single word.
+std::size_t firstLine(std::string_view line, float width,
+                      const std::function<float(std::string_view)>& widthOf) {
+    std::size_t fits = 0;
+    for (std::size_t end = 0; end < line.size();) {
+        end = std::min(line.find(' ', end + 1), line.size());
+        if (widthOf(line.substr(0, end)) > width) break;
+        fits = end;
+    }
+    if (fits > 0 || line.empty()) return fits;
+    const auto character = [line](std::size_t from) { // where the one at `from` ends
+        while (++from < line.size() && (static_cast<unsigned char>(line[from]) & 0xC0) == 0x80) {
+        }
+        return from;
+    };
+    fits = character(0);
+    while (fits < line.size() && widthOf(line.substr(0, character(fits))) <= width) fits = character(fits);
+    return fits;
+}
+
 } // namespace
 
 std::string grouped(std::uint64_t value) {
@@ -52,13 +72,6 @@ std::string clockTime(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));
     if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
-std::string timeTaken(double seconds) {
-    constexpr double precise = 9.95; // above this, two digits are whole seconds
-    constexpr double tiny = 0.0995;
-    if (seconds > 0 && seconds < tiny) return fmt::format("{:.2g} ms", seconds * 1e3);
-    return seconds < precise ? fmt::format("{:.2g} s", seconds) : clockTime(seconds);
 }
 
 std::string duration(double seconds) {
@@ -121,6 +134,22 @@ std::string wrapped(const std::string& text, std::size_t width) {
         lineStart = blank + 1;
     }
     return result;
+}
+
+std::vector<std::string_view> linesAtBlanks(std::string_view text, float width,
+                                            const std::function<float(std::string_view)>& widthOf) {
+    std::vector<std::string_view> lines;
+    for (;;) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        do {
+            lines.push_back(line.substr(0, firstLine(line, width, widthOf)));
+            line.remove_prefix(lines.back().size());
+            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        } while (!line.empty());
+        if (end == text.size()) return lines;
+        text.remove_prefix(end + 1);
+    }
 }
 
 std::string csvField(std::string text) {

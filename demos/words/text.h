@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,6 @@ std::string threeDigits(double value);
 std::string lossText(double loss);
 /// "0:07", "12:30", "1:02:05".
 std::string clockTime(double seconds);
-/// A duration: two digits below ten seconds ("23 ms", "0.71 s", "4.2 s"), clockTime() above.
-std::string timeTaken(double seconds);
 /// A time in three digits: "12.3 µs", "4.56 ms", "1.23 s".
 std::string duration(double seconds);
 /// "1 network", "1,024 networks".
@@ -46,6 +45,11 @@ std::string honestDevice(const MachineInfo& machine, std::size_t width = 110);
 
 /// Wraps the text at blanks, so that lines have at most `width` characters where possible.
 std::string wrapped(const std::string& text, std::size_t width = 110);
+
+/// The lines of `text`, each at most `width` wide by `widthOf`: broken at blanks only, so that "10,000" and
+/// "2402.06184" stay whole. A word wider than a line is cut between characters. Line breaks are kept.
+std::vector<std::string_view> linesAtBlanks(std::string_view text, float width,
+                                            const std::function<float(std::string_view)>& widthOf);
 
 /// A field of a CSV file, quoted if it contains a comma, a quote or a line break (device names may).
 std::string csvField(std::string text);

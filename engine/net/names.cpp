@@ -82,7 +82,9 @@ std::string sixDigits(double value) {
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {
-    return concat(count, " ", noun, count == 1 ? "" : "s");
+    std::string digits = std::to_string(count);
+    for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
+    return concat(digits, " ", noun, count == 1 ? "" : "s");
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -61,7 +61,7 @@ std::string shortestText(double value);
 /// At most six digits: "0.001", "1e+06".
 std::string sixDigits(double value);
 
-/// "1 step", "2 steps".
+/// "1 step", "5,000 steps".
 std::string counted(std::uint64_t count, std::string_view noun);
 
 /// `text` without blanks and tabs at both ends.

@@ -93,13 +93,15 @@ wait_for_training() {
 }
 
 set_up_a_race() {
-    learn_controls "$here/lesson.json" 'click ##race data'
+    learn_controls "$here/lesson.json" 'click Settings' 'click ##race data'
+    click Settings
+    save # by then they are unfolded
     click '##race data'
     save # by then the list is open
     click '##race data/moons'
     save
     expect 'moons' exhibits race data
-    learn_controls "$state"
+    learn_controls "$state" 'click Settings'
     fill_in '##race layers' '8,4'
     fill_in '##race seed' '77'
     drag_field '##race rate' 0 20 exhibits race settings lr
@@ -206,10 +208,11 @@ change_the_window() {
         xdotool windowsize "$window" "$width" "$height"
         wait_for "^size ${width}x${height}\$"
     done
-    trains_while_minimised 'flat out'
+    trains_while_minimised "at the playground's usual speed"
     choose_speed '10 steps/s'
     trains_while_minimised 'in slow motion'
     choose_speed 'flat out'
+    trains_while_minimised 'flat out'
     xdotool key p
     wait_for '^presenter on$'
     xdotool key p

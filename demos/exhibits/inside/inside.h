@@ -12,6 +12,7 @@
 
 #include "demos/draw/picture.h"
 #include "demos/draw/ui.h"
+#include "demos/exhibits/inside/element_sum.h"
 #include "demos/exhibits/inside/inside_model.h"
 #include "demos/kit/operations.h"
 
@@ -62,6 +63,10 @@ struct ShaderEditor {
     std::optional<std::size_t> wanted; ///< a line, from 1 on, to be brought into sight
     bool first = false;                ///< as the first one in sight
     int caret = 0;                     ///< byte
+    bool active = false;               ///< it has the keyboard
+    bool checked = false;              ///< a check began in this frame: the keyboard stays with the text
+    std::optional<float> scroll;       ///< to be kept while it gets the keyboard back
+    std::optional<int> caretKept;      ///< likewise
 };
 
 /// A function's place in a source text: lines [begin, end), counted from 0.
@@ -101,7 +106,7 @@ class SourceView {
     int scroll_ = 0;        // frames: to the functions, until the panes have their height
     std::size_t panes_ = 0; // both, GLSL, C++
     ShaderEditor editor_;
-    std::vector<CompileError> seen_; // the first of them has been brought into sight
+    std::uint64_t seenTrials_ = 0; // the first error of the last one has been brought into sight
 };
 
 enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab };
@@ -124,6 +129,7 @@ struct Inside {
     bool playing = false;   ///< slow motion: operation by operation, and the next step after the last one
     bool startOver = false; ///< the next step's trace is looked at from its first operation
     double played = 0;      ///< share of the selected operation that slow motion has shown
+    std::optional<ElementAt> picked; ///< of a tensor that the selected operation writes: shown as a sum
 
     /// Null where there is none.
     const TracedOperation* operation(OperationAt at) const;
@@ -138,13 +144,18 @@ struct Inside {
 /// `builtInX`.
 void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX);
 
-/// Draws into `size` at the cursor.
+/// Draws into `size` at the cursor. Neurons show the values of the batch's first example: activations, and
+/// gradients where the backward pass has been.
 /// phase   0 to 1: how far a signal has come along the links; below 0: nothing moves
-void drawNet(Ui& ui, const NetShape& shape, const TracedOperation& operation, float phase, ImVec2 size);
+void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
+             float phase, ImVec2 size);
 
 /// Draws the tensors of the selected operation in rows as wide as there is room, and keeps their pictures.
-/// Their values are compared with the other machine's.
+/// Their values are compared with the other machine's. A click picks an element; then its sum is drawn.
 void drawTensors(Ui& ui, Inside& inside);
+
+/// Draws an element as the sum that it is. True when the tensors are to be seen again.
+bool drawElement(Ui& ui, const ElementSum& element);
 
 /// The middle of the window: the timeline, the player below it, and what is known about the selected
 /// operation.

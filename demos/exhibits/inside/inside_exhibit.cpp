@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/exhibit.h"
@@ -29,6 +30,7 @@ void Inside::moveSelection(std::ptrdiff_t by) {
 void Inside::change(const RunOptions& settings) {
     model.change(settings);
     timeline.view.reset();
+    picked.reset();
     playing = startOver = false;
 }
 
@@ -175,13 +177,27 @@ class InsideExhibit final : public Exhibit {
     }
 
   private:
-    // The source may be out of sight, and a log has nothing else.
+    // The source may be out of sight, and a log has nothing else. A complaint stays in the status bar, so
+    // what ends it is said there, too.
     void tellOfTrials(Ui& ui) {
         const ShaderEdits& edits = inside_.model.edits();
-        if (edits.ended() == seenTrials_) return;
+        if (edits.ended() != seenTrials_) tellOfTrial(ui, edits);
         seenTrials_ = edits.ended();
-        if (edits.last() == nullptr || edits.last()->verdict == Verdict::passed) return;
+        if (!complained_ || edits.trying() || !edits.runs(edits.texts())) return;
+        complained_ = false;
+        ui.say(Severity::info, "The rejected edit is gone: the source shown is what runs.");
+    }
+
+    void tellOfTrial(Ui& ui, const ShaderEdits& edits) {
+        if (edits.last() == nullptr) return;
         const TrialReport& report = *edits.last();
+        if (report.verdict == Verdict::passed) {
+            if (complained_)
+                ui.say(Severity::info, "Correct now: the edited shader passed all checks and runs.");
+            complained_ = false;
+            return;
+        }
+        complained_ = true;
         const bool unused = report.verdict == Verdict::notUsed;
         ui.say(unused ? Severity::warning : Severity::error,
                report.errors.empty() ? statusOf(edits).text : describe(report.errors.front()),
@@ -196,6 +212,7 @@ class InsideExhibit final : public Exhibit {
     Inside inside_;
     std::uint64_t seenRevision_ = 0;
     std::uint64_t seenTrials_ = 0; // of changed shaders
+    bool complained_ = false;      // about the last one
 };
 
 } // namespace

@@ -13,7 +13,8 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Low (a presenter's large letters): the tabs stand beside the player, all the rest is the tensors'.
+/// Roomy: the network stands beside the tensors. Low (a presenter's large letters): the tabs stand beside the
+/// player, all the rest is the tensors'.
 enum class Layout { roomy, narrow, low };
 
 void drawSettings(Ui& ui, Inside& inside) {
@@ -71,17 +72,23 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     if (!shown.kernel.empty())
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
     if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
-    detail.text = shown.shapes + ".\n" + rowOf(kindOf(shown)).purpose;
-    if (const std::string letters = lettersOf(shown, *inside.model.shape()); !letters.empty())
-        detail.text += "\n" + letters;
-    if (shown.barrierBefore)
-        detail.text +=
-            at.machine == 1
-                ? " A barrier precedes it, because it reads what was just written."
-                : " The threads synchronise before it, because it reads rows that all of them wrote.";
-    if (!inside.model.trace(at.machine)->oneSubmission && !ui.masked)
-        detail.text += " The step takes so long that its operations are submitted one by one.";
+    detail.text = rowOf(kindOf(shown)).purpose;
     return detail;
+}
+
+/// What few people need to know about an operation.
+std::string furtherText(const Ui& ui, const Inside& inside, OperationAt at) {
+    const TracedOperation& shown = *inside.operation(at);
+    std::string text = shown.shapes + ".";
+    if (const std::string letters = lettersOf(shown, *inside.model.shape()); !letters.empty())
+        text += "\n" + letters;
+    if (shown.barrierBefore)
+        text += at.machine == 1
+                    ? "\nA barrier precedes it, because it reads what was just written."
+                    : "\nThe threads synchronise before it, because it reads rows that all of them wrote.";
+    if (!inside.model.trace(at.machine)->oneSubmission && !ui.masked)
+        text += "\nThe step takes so long that its operations are submitted one by one.";
+    return text;
 }
 
 void explainTimeline(Ui& ui, const Inside& inside) {
@@ -211,10 +218,14 @@ void drawNetAndFormula(Ui& ui, Inside& inside) {
     ImGui::PopFont();
     if (const std::string letters = lettersOf(*inside.selected(), *inside.model.shape()); !letters.empty())
         ui.paragraph(letters, ui.theme.muted);
+    if (inside.view.tab == networkTab)
+        ui.paragraph("Values of the batch's first example, some neurons of each layer.", ui.theme.muted);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::min(room.y, ui.px(320));
     const float phase = inside.playing ? static_cast<float>(inside.played) : -1;
-    if (height > ui.px(50)) drawNet(ui, *inside.model.shape(), *inside.selected(), phase, {room.x, height});
+    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
+    if (height > ui.px(50))
+        drawNet(ui, *inside.model.shape(), trace, *inside.selected(), phase, {room.x, height});
 }
 
 void drawTabs(Ui& ui, Inside& inside, Layout layout) {
@@ -284,9 +295,9 @@ void drawInside(Ui& ui, Inside& inside) {
     drawTimeline(ui, inside);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float bottom = room.y - ImGui::GetFrameHeightWithSpacing();
-    const Layout layout = room.x < ui.px(560)   ? Layout::narrow
-                          : bottom < ui.px(210) ? Layout::low
-                                                : Layout::roomy;
+    const Layout layout = bottom < ui.px(210) && room.x >= ui.px(560) ? Layout::low
+                          : room.x < ui.px(900)                       ? Layout::narrow
+                                                                      : Layout::roomy;
     drawPlayer(ui, inside, layout);
     if (inside.selected() != nullptr) drawBottom(ui, inside, layout);
 }
@@ -306,14 +317,16 @@ void drawInsideDetails(Ui& ui, Inside& inside) {
     ImGui::Dummy({0, ui.px(6)});
     drawLegend(ui, inside);
     ImGui::Dummy({0, ui.px(6)});
+    ui.paragraph("Click an operation in the timeline, then a value of a tensor that it writes.",
+                 ui.theme.muted);
+    if (!ui.more("more about this operation")) return;
+    ui.paragraph(furtherText(ui, inside, inside.view.selected), ui.theme.muted);
     ui.paragraph(
-        "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], has "
-        "W[0] and b[0], and writes A[1].",
+        "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], "
+        "has W[0] and b[0], and writes A[1].",
         ui.theme.muted);
-    ui.paragraph(
-        "In the timeline, click an operation to select it. Scroll to zoom, drag to pan, double-click to "
-        "see the whole step.",
-        ui.theme.muted);
+    ui.paragraph("In the timeline, scroll to zoom, drag to pan, double-click to see the whole step.",
+                 ui.theme.muted);
 }
 
 } // namespace lockstep::demos

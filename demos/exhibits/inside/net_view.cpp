@@ -1,6 +1,7 @@
 #include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,21 @@ Lit litBy(const TracedOperation& operation, std::size_t layers) {
     return {};
 }
 
+/// What the column shows, its first row: activations or gradients, as far as the step has come; null: nothing
+/// yet.
+/// arrived   what the operation computes counts, too
+const TracedTensor* valuesAt(const StepTrace& trace, const TracedOperation& operation, std::size_t level,
+                             bool arrived) {
+    const std::size_t l = operation.layer;
+    const OperationKind kind = kindOf(operation);
+    if (kind == OperationKind::gather && (level > 0 || !arrived)) return nullptr;
+    if (kind == OperationKind::forward && level > (arrived ? l + 1 : l)) return nullptr;
+    const bool back = (kind == OperationKind::backwardInputs && level >= (arrived ? l : l + 1)) ||
+                      (kind == OperationKind::backwardWeights && level > l);
+    return trace.find(back ? TensorId{TensorKind::dSums, level - 1}
+                           : TensorId{TensorKind::activations, level});
+}
+
 class Sketch {
   public:
     Sketch(Ui& ui, const NetShape& shape, ImVec2 min, ImVec2 max)
@@ -53,10 +69,24 @@ class Sketch {
                 draw_.AddLine(dot(layer, a), dot(layer + 1, b), colour, thickness);
     }
 
-    void column(std::size_t level, ImU32 colour, bool ring) const {
+    /// `tensor`: its first row colours the neurons that are drawn, each column on a scale of its own.
+    void column(std::size_t level, ImU32 colour, bool ring, const TracedTensor* tensor) const {
+        const std::size_t width = shape_.widths[level];
+        const bool known = tensor != nullptr && tensor->columns == width && tensor->values.size() >= width;
+        float largest = 0;
+        for (std::size_t i = 0; known && i < width; ++i)
+            if (std::isfinite(tensor->values[i])) largest = std::max(largest, std::abs(tensor->values[i]));
         for (std::size_t i = 0; i < dots(level); ++i) {
-            draw_.AddCircleFilled(dot(level, i), radius_, colour, 12);
-            if (ring) draw_.AddCircle(dot(level, i), radius_ + ui_.px(2.5f), colour, 16, ui_.line(1.5f));
+            const ImVec2 at = dot(level, i);
+            const std::size_t neuron = width <= mostDots ? i : i * (width - 1) / (mostDots - 1);
+            const float value = known ? tensor->values[neuron] : 0;
+            const float share = largest > 0 ? std::sqrt(std::abs(value) / largest) : 0;
+            const ImU32 filled =
+                std::isfinite(value) ? signedColour(ui_.theme, std::copysign(share, value)) : ui_.theme.bad;
+            draw_.AddCircleFilled(at, radius_, known ? filled : ui_.theme.panel, 12);
+            draw_.AddCircle(at, radius_, ui_.theme.muted, 12, ui_.line());
+            if (ring) draw_.AddCircle(at, radius_ + ui_.px(2.5f), colour, 16, ui_.line(1.5f));
+            if (known) number(at, value);
         }
         if (shape_.widths[level] > mostDots) // there are more
             for (int i = 0; i < 3; ++i)
@@ -93,6 +123,17 @@ class Sketch {
     }
 
   private:
+    // Where there is room between two columns.
+    void number(ImVec2 at, float value) const {
+        const std::string text = fmt::format("{:.2g}", value);
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        const float left = at.x + radius_ + ui_.px(5);
+        if (left + size.x + radius_ > at.x + spacing_) return;
+        const float top = at.y - size.y / 2;
+        draw_.AddRectFilled({left - ui_.px(1), top}, {left + size.x + ui_.px(1), top + size.y},
+                            faded(ui_.theme.panel, 0.8f), ui_.px(3));
+        draw_.AddText({left, top}, ui_.theme.text, text.c_str());
+    }
     std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], mostDots); }
     float x(std::size_t level) const { return min_.x + spacing_ * (static_cast<float>(level) + 0.5f); }
     float bottom() const { return max_.y - ImGui::GetTextLineHeight() - ui_.px(4); }
@@ -115,7 +156,8 @@ class Sketch {
 
 } // namespace
 
-void drawNet(Ui& ui, const NetShape& shape, const TracedOperation& operation, float phase, ImVec2 size) {
+void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
+             float phase, ImVec2 size) {
     const ImVec2 min = ImGui::GetCursorScreenPos();
     ImGui::Dummy(size);
     const Lit lit = litBy(operation, shape.layers());
@@ -131,7 +173,9 @@ void drawNet(Ui& ui, const NetShape& shape, const TracedOperation& operation, fl
     }
     for (std::size_t level = 0; level < shape.widths.size(); ++level) {
         const bool on = lit.column(level);
-        sketch.column(level, on ? colour : ui.theme.muted, on);
+        constexpr float there = 0.85f; // so that it can be read before the next operation begins
+        const bool arrived = phase < 0 || phase >= there;
+        sketch.column(level, colour, on, valuesAt(trace, operation, level, arrived));
         sketch.width(level, on ? ui.theme.text : ui.theme.muted);
     }
 }

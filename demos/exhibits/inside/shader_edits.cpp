@@ -168,9 +168,11 @@ ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state) {
 
 EditStatus statusOf(const ShaderEdits& edits) {
     if (edits.trying()) return {phaseWords[static_cast<std::size_t>(edits.phase())], ""};
-    if (edits.texts() != edits.submitted()) return {"changed; press Ctrl+Enter to check and run it", ""};
-    if (edits.last() != nullptr) return statusOfReport(*edits.last());
-    if (!edits.texts().empty() && edits.runs(edits.texts())) return {"runs", "", &Theme::good};
+    const bool runs = edits.runs(edits.texts());
+    if (edits.texts() != edits.submitted() && !runs)
+        return {"changed; press Ctrl+Enter to check and run it", ""};
+    if (edits.texts() == edits.submitted() && edits.last() != nullptr) return statusOfReport(*edits.last());
+    if (!edits.texts().empty() && runs) return {"runs", "", &Theme::good};
     return {"unmodified; edit it, then press Ctrl+Enter to check and run it", ""};
 }
 

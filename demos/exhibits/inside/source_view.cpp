@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <imgui_internal.h> // SetNextWindowScroll
 #include <imgui_stdlib.h>
 
 #include "demos/exhibits/inside/operation_words.h"
@@ -47,12 +48,16 @@ void followWanted(ShaderEditor& editor, float top, float height, std::size_t lin
     const float low = top + (number - 2) * height;
     const float high = top + (number + 1) * height;
     const float room = ImGui::GetWindowHeight();
+    const auto scrollTo = [&](float y) {
+        ImGui::SetScrollY(y);
+        if (editor.scroll) editor.scroll = y;
+    };
     if (std::exchange(editor.first, false))
-        ImGui::SetScrollY(std::max(low + height, 0.0f));
+        scrollTo(std::max(low + height, 0.0f));
     else if (low < ImGui::GetScrollY())
-        ImGui::SetScrollY(std::max(low, 0.0f));
+        scrollTo(std::max(low, 0.0f));
     else if (high > ImGui::GetScrollY() + room)
-        ImGui::SetScrollY(high - room);
+        scrollTo(high - room);
 }
 
 /// Draws `text` `size` large, and changes it as it is typed. `marked`: lines from 1 on that something is
@@ -64,10 +69,15 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
                                           ImGuiInputTextFlags_AllowTabInput |
                                           ImGuiInputTextFlags_CallbackAlways;
     constexpr ImGuiInputTextCallback keepCaret = [](ImGuiInputTextCallbackData* data) {
-        *static_cast<int*>(data->UserData) = data->CursorPos;
+        auto& shown = *static_cast<ShaderEditor*>(data->UserData);
+        if (shown.caretKept)
+            data->CursorPos = std::min(*std::exchange(shown.caretKept, {}), data->BufTextLen);
+        shown.caret = data->CursorPos;
         return 0;
     };
     if (!ui.offered(name)) return false;
+    // Whatever gets the keyboard is scrolled to its top.
+    if (editor.scroll) ImGui::SetNextWindowScroll({-1, *std::exchange(editor.scroll, {})});
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
     ImGui::BeginChild("editor", size, true);
@@ -84,10 +94,20 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
     const ImVec2 whole{ImGui::GetContentRegionAvail().x, line * static_cast<float>(lineCount(text) + 1)};
     const std::string before = text;
     const int caretBefore = editor.caret;
-    const bool done = ImGui::InputTextMultiline(name, &text, whole, flags, keepCaret, &editor.caret);
+    const bool done = ImGui::InputTextMultiline(name, &text, whole, flags, keepCaret, &editor);
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
     if (ImGui::IsItemDeactivated() && text != before) text = before;
-    if (done) ImGui::SetKeyboardFocusHere(-1); // who presses Ctrl+Enter goes on typing
+    editor.active = ImGui::IsItemActive();
+    editor.caretKept.reset(); // it was for this frame
+    // Who has it checked goes on typing. A field that Ctrl+Enter has just closed opens only in the next
+    // frame.
+    const bool refocus = std::exchange(editor.checked, done);
+    if (refocus || done) editor.active = true;
+    if (refocus) {
+        ImGui::SetKeyboardFocusHere(-1);
+        editor.scroll = ImGui::GetScrollY();
+        editor.caretKept = editor.caret;
+    }
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
     if (editor.caret != caretBefore && ImGui::IsItemActive())
@@ -201,7 +221,10 @@ void SourceView::drawChoices(Ui& ui) {
 
 void SourceView::drawEditing(Ui& ui, ShaderEdits& edits) {
     const std::string& file = files_[file_];
-    if (ui.primaryButton("Check and run", edits.canSubmit())) edits.submit();
+    if (ui.primaryButton("Check and run", edits.canSubmit())) {
+        edits.submit();
+        editor_.checked = true;
+    }
     ImGui::SameLine();
     const bool changed = edits.texts().contains(file) || edits.submitted().contains(file);
     if (ui.button("Revert##inside", changed)) edits.revert(file);
@@ -218,14 +241,22 @@ void SourceView::drawEditing(Ui& ui, ShaderEdits& edits) {
 }
 
 void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
-    const std::string& file = files_[file_];
     const std::vector<CompileError> errors =
         edits.last() == nullptr ? std::vector<CompileError>{} : edits.last()->errors;
+    const bool fresh = std::exchange(seenTrials_, edits.ended()) != edits.ended() && !errors.empty();
+    if (fresh && std::ranges::find(errors, files_[file_], &CompileError::file) == errors.end()) {
+        const auto other = std::ranges::find(files_, errors.front().file);
+        if (other != files_.end()) {
+            file_ = static_cast<std::size_t>(other - files_.begin());
+            editor_.checked = editor_.active; // the keyboard goes with it
+            editor_.caret = 0;
+        }
+    }
+    const std::string& file = files_[file_];
     std::vector<std::size_t> marked;
     for (const CompileError& error : errors)
         if (error.file == file) marked.push_back(error.line);
-    if (errors != seen_ && !marked.empty()) editor_.wanted = marked.front();
-    seen_ = errors;
+    if (fresh && !marked.empty()) editor_.wanted = marked.front();
     std::string text(textOf(edits.texts(), file));
     if (scroll_ > 0 && marked.empty()) {
         editor_.wanted = firstFunctionIn(linesOf(text)).begin + 1;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
@@ -164,15 +166,33 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
     shown.stale = false; // last: without memory for a picture, the next frame tries again
 }
 
-void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* other, ImVec2 min, ImVec2 max,
-             const TensorPicture& shown) {
+// Nothing may leave a group that is half drawn. Without memory, the frame around the picture stays empty.
+void tryRefresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorPicture& shown) {
+    try {
+        refresh(ui, tensor, other, shown);
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const gpu::GpuError& error) {
+        shown.picture.reset();
+        ui.say(Severity::error, error.what());
+    }
+}
+
+/// The element under the mouse; the picture goes from `min` to `max`.
+ElementAt elementUnder(const TracedTensor& tensor, ImVec2 min, ImVec2 max) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const auto index = [](float at, float low, float high, std::size_t count) {
         const float share = std::clamp((at - low) / (high - low), 0.0f, 0.99999f);
         return static_cast<std::size_t>(share * static_cast<float>(count));
     };
-    const std::size_t row = index(mouse.y, min.y, max.y, tensor.keptRows());
-    const std::size_t column = index(mouse.x, min.x, max.x, tensor.columns);
+    return {tensor.id, index(mouse.y, min.y, max.y, tensor.keptRows()),
+            index(mouse.x, min.x, max.x, tensor.columns)};
+}
+
+void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* other,
+             const ElementAt& element, const TensorPicture& shown) {
+    const std::size_t row = element.row;
+    const std::size_t column = element.column;
     const std::size_t at = row * tensor.columns + column;
     const Words& words = tensorWords[static_cast<std::size_t>(tensor.id.kind)];
     const std::string value = valueText(tensor.values[at]);
@@ -191,22 +211,28 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     ui.detail(std::move(detail));
 }
 
-void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
-                TensorPicture& shown) {
+/// What the mouse is at.
+struct Pointed {
+    std::optional<ElementAt> element;
+    bool clicked = false;
+};
+
+Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
+                   TensorPicture& shown) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
     ImGui::BeginGroup();
     ui.text(captionOf(tensor), 0, ui.fonts.strong);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     ImGui::PushID(captionOf(tensor).c_str());
-    ImGui::InvisibleButton("tensor", size);
+    const bool clicked = ImGui::InvisibleButton("tensor", size);
     ImGui::PopID();
     ui.noteControl(captionOf(tensor).c_str());
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
     if (shown.used) {
-        if (shown.stale) refresh(ui, tensor, other, shown);
-        ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
+        if (shown.stale) tryRefresh(ui, tensor, other, shown);
+        if (shown.picture) ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
     }
     if (shown.largest == 0) {
         const ImVec2 wide = ImGui::CalcTextSize(allZero);
@@ -218,7 +244,34 @@ void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const
     ui.muted(sizeText(tensor, shown.largest));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
-    if (hovered) explain(ui, tensor, gpu, other, low, high, shown);
+    if (!hovered) return {};
+    const ElementAt element = elementUnder(tensor, low, high);
+    explain(ui, tensor, gpu, other, element, shown);
+    return {element, clicked && !ui.hidingControls};
+}
+
+/// Goes to the operation that makes the element a sum, if there is one.
+void followPointed(Ui& ui, Inside& inside, const Pointed& pointed) {
+    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
+    const NetShape& shape = *inside.model.shape();
+    const std::size_t operation = operationOf(shape, trace, *pointed.element);
+    if (operation == trace.operations.size()) return;
+    if (ui.hovered) ui.hovered->text += " Click to see the products that add up to this value.";
+    if (!pointed.clicked) return;
+    inside.playing = false;
+    inside.played = 0;
+    inside.view.selected.index = operation;
+    inside.picked = pointed.element;
+    inside.timeline.reveal(trace.operations[operation]);
+}
+
+/// The picked element; none any more once the selected operation is another.
+std::optional<ElementSum> pickedSum(Inside& inside) {
+    if (!inside.picked) return std::nullopt;
+    auto sum = elementSum(*inside.model.shape(), *inside.model.trace(inside.view.selected.machine),
+                          *inside.selected(), *inside.picked);
+    if (!sum) inside.picked.reset();
+    return sum;
 }
 
 } // namespace
@@ -227,7 +280,13 @@ void drawTensors(Ui& ui, Inside& inside) {
     const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
     const StepTrace* other = inside.model.trace(1 - inside.view.selected.machine);
     const TracedOperation& operation = *inside.selected();
+    if (const auto sum = pickedSum(inside)) {
+        inside.tensors.clear();
+        if (drawElement(ui, *sum)) inside.picked.reset();
+        return;
+    }
     for (auto& [id, shown] : inside.tensors) shown.used = false;
+    Pointed pointed;
     const std::tuple origin{inside.model.revision(), trace.machine.gpu, ui.theme.dark};
     const auto drawAll = [&](const char* title, const std::vector<TensorId>& ids, bool withScale) {
         if (ids.empty()) return;
@@ -250,14 +309,17 @@ void drawTensors(Ui& ui, Inside& inside) {
                                           ImGui::CalcTextSize(sizeText(*tensor, shown.largest).c_str()).x});
             if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
             first = false;
-            drawTensor(ui, *tensor, size, trace.machine.gpu, other == nullptr ? nullptr : other->find(id),
-                       shown);
+            const Pointed here = drawTensor(ui, *tensor, size, trace.machine.gpu,
+                                            other == nullptr ? nullptr : other->find(id), shown);
+            if (here.element) pointed = here;
         }
     };
-    drawAll("reads", operation.reads, true);
-    drawAll("writes", operation.writes, operation.reads.empty());
+    // As in its formula: the result first.
+    drawAll("writes", operation.writes, true);
+    drawAll("reads", operation.reads, operation.writes.empty());
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
     std::erase_if(inside.tensors, [](const auto& entry) { return !entry.second.used; });
+    if (pointed.element) followPointed(ui, inside, pointed);
 }
 
 } // namespace lockstep::demos

@@ -248,33 +248,88 @@ void AccessView::update(double seconds) {
     }
 }
 
-void AccessView::draw(Ui& ui, LadderModel& model) {
+namespace {
+
+// One kernel: what happens at the moment, what happens in all, and the arrays.
+void drawKernel(Ui& ui, const RungRow& rung, const RungPicture* picture, std::size_t moment, bool picked) {
+    ui.text(rung.lane, picked ? ui.theme.text : ui.theme.muted, ui.fonts.strong);
+    if (picture == nullptr) {
+        ui.muted("The kernel is being recorded.");
+    } else if (!picture->reason.empty()) {
+        ui.paragraph(picture->reason, ui.theme.muted);
+    } else {
+        const float top = ImGui::GetCursorPosY();
+        ui.paragraph(recordText(picture->record));
+        ui.paragraph(momentText(picture->record, moment), ui.theme.muted);
+        // The arrays stay where they are while the words change, and stand level with those beside them.
+        ImGui::SetCursorPosY(
+            std::max(ImGui::GetCursorPosY(), top + 4 * ImGui::GetTextLineHeight() + ui.px(18)));
+        drawGrids(ui, picture->record, moment, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)));
+    }
+}
+
+bool recorded(const RungRow& rung) { return rung.gpu() && rung.unrecorded.empty(); }
+
+} // namespace
+
+std::optional<std::size_t> rungBeside(const std::vector<RungRow>& rungs, std::size_t rung) {
+    const RungRow& row = rungs[rung];
+    if (!recorded(row)) return std::nullopt;
+    for (std::size_t i = 0; i < rungs.size(); ++i)
+        if (recorded(rungs[i]) && rungs[i].below == row.rung) return i;
+    for (std::size_t i = 0; i < rungs.size(); ++i)
+        if (recorded(rungs[i]) && row.below == rungs[i].rung) return i;
+    return std::nullopt;
+}
+
+std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float height) {
+    const float top = ImGui::GetCursorPosY();
     std::vector<std::string> names;
     for (const Product each : allProducts) names.emplace_back(rowOf(kindOf(name(each))).label);
     auto chosen = static_cast<std::size_t>(product);
     if (ui.segments("##ladder/product", chosen, names)) product = allProducts[chosen];
-    const RungPicture* picture = model.picture(model.picked(), product);
-    if (picture == nullptr) {
-        ui.muted("The kernel is being recorded.");
-        return;
-    }
-    if (!picture->reason.empty()) {
-        ui.paragraph(picture->reason, ui.theme.muted);
-        return;
-    }
-    const AccessRecord& record = picture->record;
+    const float width = ImGui::GetContentRegionAvail().x;
+    std::vector<std::size_t> rungs{model.picked()};
+    const bool roomForTwo = width >= ui.px(420) && height >= ui.px(300);
+    if (const auto beside = rungBeside(model.rungs(), model.picked()); beside && roomForTwo)
+        rungs.push_back(*beside);
+    std::ranges::sort(rungs); // the lower one on the left
+    std::vector<const RungPicture*> pictures;
     const std::string now = fmt::format("{} {}", model.rung().lane, names[chosen]);
+    std::size_t most = 1;
+    std::size_t invocations = 1;
+    for (const std::size_t rung : rungs) {
+        pictures.push_back(model.picture(rung, product));
+        if (pictures.back() == nullptr) continue;
+        most = std::max(most, moments(pictures.back()->record));
+        invocations = std::max(invocations, pictures.back()->record.invocations.size());
+    }
     if (now != shown && !kept) moment = 0;
-    kept = false;
+    const auto taken = [](const RungPicture* picture) { return picture != nullptr; };
+    if (std::ranges::all_of(pictures, taken)) { // before that, a loaded moment seems to lie beyond the end
+        kept = false;
+        last = most - 1;
+        moment = std::min(moment, last);
+    }
     shown = now;
-    last = std::max<std::size_t>(moments(record), 1) - 1;
-    moment = std::min(moment, last);
-    drawAccessPlayer(ui, *this);
-    ui.paragraph(momentText(record, moment));
-    ui.paragraph(recordText(record), ui.theme.muted);
-    const float below = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
-    drawGrids(ui, record, moment, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(60)));
-    drawAccessLegend(ui, record.invocations.size());
+    if (most > 1) {
+        if (width >= ui.px(620)) ImGui::SameLine(0, ui.px(12));
+        drawAccessPlayer(ui, *this);
+    }
+
+    const float legend = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
+    const float room = std::max(height - (ImGui::GetCursorPosY() - top) - legend, ui.px(230));
+    const float gap = ui.px(16);
+    const auto columns = static_cast<float>(rungs.size());
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, gap);
+        const RungRow& rung = model.rungs()[rungs[i]];
+        ImGui::BeginChild(rung.lane.data(), {(width - gap * (columns - 1)) / columns, room});
+        drawKernel(ui, rung, pictures[i], moment, rungs[i] == model.picked());
+        ImGui::EndChild();
+    }
+    if (invocations > 1) drawAccessLegend(ui, invocations);
+    return rungs;
 }
 
 } // namespace lockstep::demos

@@ -19,7 +19,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
+constexpr std::string_view tabWords[] = {"memory", "source", "rungs", "roofline", "crossover", "training"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 
 /// Steps and losses of one rung's stretches, with a gap between two of them.
@@ -64,34 +64,32 @@ class LadderExhibit final : public Exhibit {
         model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
     }
     void draw(Ui& ui) override {
-        // A presenter has no room for settings.
-        if (!ui.presenter) drawSettings(ui);
         drawMeasuring(ui);
-        const ImVec2 room = ImGui::GetContentRegionAvail();
-        // Where there is no room beside them (a presenter's large letters), the rungs are one of the tabs.
-        const bool wide = room.x >= ui.px(640);
-        if (wide) {
-            ui.beginCard("ladder/rungs", {room.x * 0.44f, std::max(room.y, ui.px(72))});
-            drawRungs(ui);
-            ui.endCard();
-            ImGui::SameLine(0, ui.px(10));
-        }
+        if (settingsShown_ && !ui.presenter) drawSettings(ui); // a presenter has no room for them
         ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
-        drawTabs(ui, wide);
+        drawTabs(ui);
         ui.endCard();
     }
     void drawDetails(Ui& ui) override {
         drawIdea(ui);
         ImGui::Dummy({0, ui.px(2)});
         const RungResult* result = model_.result(model_.picked());
-        if (result == nullptr) {
-            ui.paragraph("Measure this rung: it is checked against the plain loops first, then timed.",
-                         ui.theme.muted);
-            return;
-        }
+        if (result == nullptr || !result->timed())
+            ui.paragraph(result == nullptr ? pickedState() : checkText(*result),
+                         result == nullptr ? ui.theme.muted : ui.theme.bad);
+        if (result == nullptr) return;
+        const auto numbers = numbersOf(*result, model_.roof());
+        const auto rest =
+            std::ranges::find_if(numbers, [](const auto& row) { return row.first == "samples"; });
+        const auto drawNumbers = [&](auto from, auto to) {
+            for (; from != to; ++from) ui.row(from->first, ui.timing(from->second));
+        };
+        if (result->timed()) ui.muted("Whole steps, measured alone");
+        drawNumbers(numbers.begin(), rest);
         if (!result->refused()) ui.paragraph(honestDevice(result->measure.machine), ui.theme.muted);
-        for (const auto& [name, value] : numbersOf(*result, model_.roof())) ui.row(name, ui.timing(value));
-        ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
+        if (!ui.more("more about this rung")) return;
+        drawNumbers(rest, numbers.end());
+        if (result->timed()) ui.paragraph(checkText(*result), ui.theme.good);
         if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
         if (result->timed() && result->spec.gpu)
             ui.paragraph(
@@ -113,7 +111,7 @@ class LadderExhibit final : public Exhibit {
             ui.theme.muted);
     }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("Measure all rungs", nullptr, false)) model_.measureAll();
+        if (ImGui::MenuItem("Measure all rungs", nullptr, false)) measureAll();
         ui.noteControl("menu/Measure all rungs");
     }
 
@@ -164,7 +162,7 @@ class LadderExhibit final : public Exhibit {
         const bool answer = jsonValueOr(state, "answer_shown", false);
         return [this, settings, index, tab, product, moment, whole, by, answer] {
             model_.change(settings);
-            model_.pick(index);
+            pick(index);
             tab_ = tab;
             access_.product = product;
             access_.moment = moment;
@@ -189,8 +187,30 @@ class LadderExhibit final : public Exhibit {
     }
 
   private:
-    enum class Tab : std::size_t { training, memory, source, roofline, crossover, rungs };
-    static constexpr std::size_t wideTabs = 5; ///< of these; the rungs stand beside them
+    enum class Tab : std::size_t { memory, source, rungs, roofline, crossover, training };
+
+    void measureAll() {
+        model_.measureAll();
+        tab_ = Tab::rungs; // where the results appear
+    }
+
+    void pick(std::size_t rung) {
+        model_.pick(rung);
+        answerShown_ = false;
+        read_.reset();
+    }
+
+    /// Of a rung without a result, in a sentence.
+    std::string pickedState() const {
+        return fmt::format("{}: {}.", model_.rung().lane, model_.stateOf(model_.picked()));
+    }
+
+    std::string settingsText() const {
+        const RunOptions& run = model_.settings();
+        const std::string layers = run.hiddenWidths ? widthsText(*run.hiddenWidths) : "automatic";
+        return fmt::format("{}; hidden layers {}; {}; batch {}", run.data, layers,
+                           name(run.settings.optimizer.kind), run.settings.batch);
+    }
 
     void drawSettings(Ui& ui) {
         RunOptions settings = model_.settings();
@@ -205,35 +225,45 @@ class LadderExhibit final : public Exhibit {
     }
 
     void drawMeasuring(Ui& ui) {
-        if (ui.primaryButton("Measure all rungs")) model_.measureAll();
+        const ImVec2 start = ImGui::GetCursorScreenPos();
+        const float width = ImGui::GetContentRegionAvail().x;
+        if (ui.primaryButton("Measure all rungs")) measureAll();
         ImGui::SameLine();
         if (ui.button("This rung##ladder")) model_.measurePicked();
         const std::string doing = model_.doing();
-        const auto& machine = model_.gpuMachine();
-        const std::string idle =
-            machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
         ImGui::SameLine();
         if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
+        if (!ui.presenter) {
+            ImGui::SameLine();
+            if (ui.toggle("Settings##ladder", settingsShown_)) settingsShown_ = !settingsShown_;
+        }
         ImGui::SameLine(0, ui.px(12));
         ImGui::AlignTextToFramePadding();
-        ui.muted(fittedText(doing.empty() ? idle : doing, ImGui::GetContentRegionAvail().x));
+        ui.muted(fittedText(doing.empty() ? settingsText() : doing, ImGui::GetContentRegionAvail().x));
+        if (doing.empty()) return;
+        const float y = start.y + ImGui::GetFrameHeight() + ui.px(3);
+        const float done = width * static_cast<float>(model_.measuredShare());
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        draw.AddLine({start.x, y}, {start.x + width, y}, ui.theme.raised, ui.line(2));
+        draw.AddLine({start.x, y}, {start.x + done, y}, ui.theme.accent, ui.line(2));
     }
 
     void drawRungs(Ui& ui) {
         const Roof* roof = model_.roof();
-        ui.paragraph(roof != nullptr
-                         ? "Log scale; mark: roof, " + ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
-                         : "Whole steps, log scale.",
+        const std::string scale = "Whole steps, each rung measured alone. Log scale: each line is ten times "
+                                  "as fast as the one before.";
+        ui.paragraph(roof == nullptr ? scale
+                                     : scale + " Yellow: the roof, " +
+                                           ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")) + ".",
                      ui.theme.muted);
         if (const auto& machine = model_.gpuMachine(); machine && machine->software)
-            ui.paragraph(honestDevice(*machine), ui.theme.warning);
-        if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) {
-            model_.pick(*clicked);
-            answerShown_ = false;
-        }
+            ui.paragraph("GPU rungs: " + honestDevice(*machine), ui.theme.warning);
+        if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
         if (sidePanels(ui).details > 0) return; // they begin with it
         ImGui::Dummy({0, ui.px(4)});
         drawIdea(ui);
+        const RungResult* result = model_.result(model_.picked());
+        if (result != nullptr && !result->timed()) ui.paragraph(checkText(*result), ui.theme.bad);
     }
 
     void drawIdea(Ui& ui) {
@@ -247,18 +277,16 @@ class LadderExhibit final : public Exhibit {
         if (answerShown_) ui.paragraph(rung.answer, ui.theme.muted);
     }
 
-    void drawTabs(Ui& ui, bool wide) {
-        const std::array<std::string, 6> names{"Training", "Memory",    "Source",
-                                               "Roofline", "Crossover", "Rungs"};
-        // What is not among the tabs is beside them.
-        const Tab shown = wide && tab_ == Tab::rungs ? Tab::training : tab_;
-        auto tab = static_cast<std::size_t>(shown);
-        if (ui.segments("##ladder/tab", tab, std::span(names).first(wide ? wideTabs : names.size())))
-            tab_ = static_cast<Tab>(tab);
-        switch (shown) {
-        case Tab::training: drawTraining(ui); return;
-        case Tab::memory: access_.draw(ui, model_); return;
+    void drawTabs(Ui& ui) {
+        const std::array<std::string, 6> names{"Memory",   "Source",    "Rungs",
+                                               "Roofline", "Crossover", "Training"};
+        auto tab = static_cast<std::size_t>(tab_);
+        if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
+        if (tab_ != Tab::rungs && tab_ != Tab::crossover) drawRungChoice(ui);
+        switch (tab_) {
+        case Tab::memory: drawMemory(ui); return;
         case Tab::source: source_.draw(ui, model_.rung()); return;
+        case Tab::rungs: drawRungs(ui); return;
         case Tab::roofline:
             if (const auto batch = drawRoofline(ui, model_, rooflinePlot_)) {
                 RunOptions settings = model_.settings();
@@ -267,33 +295,54 @@ class LadderExhibit final : public Exhibit {
             }
             return;
         case Tab::crossover: drawCrossover(ui, model_, sweepBy_, crossoverPlot_); return;
-        case Tab::rungs: drawRungs(ui); return;
+        case Tab::training: drawTraining(ui); return;
         }
     }
 
+    /// Beside the tabs, or below them where there is no room.
+    void drawRungChoice(Ui& ui) {
+        std::vector<std::string> lanes;
+        for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
+        ImGui::SameLine(0, ui.px(12));
+        if (ImGui::GetContentRegionAvail().x < ui.px(120)) ImGui::NewLine();
+        ImGui::SetNextItemWidth(std::min(ui.px(170), ImGui::GetContentRegionAvail().x));
+        std::size_t rung = model_.picked();
+        if (ui.combo("##ladder/rung", rung, lanes)) pick(rung);
+    }
+
+    /// Accesses of the picked rung and the one beside it, and the source of one of the two.
+    void drawMemory(Ui& ui) {
+        const float room = ImGui::GetContentRegionAvail().y;
+        const bool reads = room >= ui.px(500) && !model_.rung().file.empty() && model_.rung().gpu();
+        const float source = reads ? std::max(room * 0.3f, ui.px(150)) : 0;
+        const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
+        if (!reads) return;
+        std::vector<std::string> names;
+        for (const std::size_t rung : shown)
+            names.push_back("Source: " + std::string(model_.rungs()[rung].lane));
+        auto at = std::ranges::find(shown, read_.value_or(model_.picked()));
+        auto chosen = static_cast<std::size_t>((at == shown.end() ? shown.begin() : at) - shown.begin());
+        if (ui.segments("##ladder/read", chosen, names)) read_ = shown[chosen];
+        reading_.drawPlain(ui, model_.rungs()[shown[chosen]]);
+    }
+
     void drawTraining(Ui& ui) {
-        const RungResult* result = model_.result(model_.picked());
-        const NetShape* live = model_.shape();
-        if (const double rate = model_.recentRate(); running() && rate > 0 && live != nullptr)
-            ui.row("training now",
-                   ui.timing(fmt::format("{} samples/s, {}", shortRate(rate),
-                                         amountText(rate * live->flopsPerExample(), "FLOP/s"))));
-        if (result == nullptr)
-            ui.muted("This rung has not been measured.");
-        else if (result->timed()) {
-            const std::string share = roofShare(result, model_.roof());
-            ui.row("speed",
-                   ui.timing(shortResult(result) + (share.empty() ? "" : ", " + share + " of the roof")));
-            ui.row("bytes moved per step",
-                   ui.timing(result->productBytes > 0 ? amountText(result->bytes(), "B") : "not counted"));
-        }
-        if (result != nullptr)
+        if (const RungResult* result = model_.result(model_.picked()))
             ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
+        else
+            ui.muted(pickedState());
         if (const auto difference = model_.differenceToEarlier())
             ui.paragraph(fmt::format("The loss curve matches the earlier run's to within {:.0e}.",
                                      std::max(*difference, 1e-8)),
                          *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
         drawLosses(ui);
+    }
+
+    std::string noLossesText() const {
+        if (!running()) return "Press Run to train the network on this rung.";
+        const std::string doing = model_.doing();
+        return doing.empty() ? "Training has begun; its first loss is on the way."
+                             : "Training begins after this: " + doing + ".";
     }
 
     void drawLosses(Ui& ui) {
@@ -317,18 +366,21 @@ class LadderExhibit final : public Exhibit {
                        {.x = {.title = "step", .unit = "", .whole = true},
                         .y = {.title = "loss", .unit = ""},
                         .size = {room.x, std::max(room.y, ui.px(120))},
-                        .empty = "Press Run to train the network on this rung."});
+                        .empty = noLossesText()});
     }
 
     LadderModel model_;
     AccessView access_;
     SourceDiffView source_;
+    SourceDiffView reading_;          // beside the accesses
+    std::optional<std::size_t> read_; // the rung in it; none: the picked one
     Plot lossPlot_;
     Plot rooflinePlot_;
     Plot crossoverPlot_;
     SweepBy sweepBy_ = SweepBy::batch;
-    Tab tab_ = Tab::training;
+    Tab tab_ = Tab::memory;
     bool answerShown_ = false;
+    bool settingsShown_ = false;
 };
 
 } // namespace

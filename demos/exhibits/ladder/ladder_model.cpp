@@ -7,159 +7,25 @@
 
 #include <fmt/format.h>
 
-#include "demos/kit/worker.h"
+#include "demos/exhibits/ladder/ladder_session.h"
+#include "demos/kit/pacer.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
-
-namespace {
-
-const LaneSpec plainLane{false, Rung::scalar, {}};
-const LaneSpec cpuLane{false, Rung::best, {}};
-const LaneSpec gpuLane{true, Rung::best, {}};
-
-} // namespace
-
-/// One setting at work: rungs are measured, kernels are recorded, and the network is trained, all on one
-/// thread, one piece after the other, so that nothing is timed beside anything else.
-class LadderModel::Session {
-  public:
-    /// `device` draws the window and runs the GPU's rungs; it, `model` and `machines` outlive the session.
-    /// Throws for settings that do not fit the data.
-    Session(LadderModel& model, std::shared_ptr<const Dataset> data, Machines& machines, gpu::Device& device)
-        : model_(model), data_(std::move(data)), job_(makeJob(model.settings_, *data_)), machines_(machines),
-          device_(device), recorder_(device) {}
-
-    const TrainJob& job() const { return job_; }
-    WorkQueue& queue() { return queue_; }
-
-    void measureRoof(bool rough) {
-        queue_.post("the roof", [this, rough](const std::atomic<bool>& cancelled) {
-            Kernels kernels(device_);
-            Roof roof = demos::measureRoof(device_, kernels, rough);
-            roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
-            if (!cancelled) queue_.tell([this, roof] { model_.roof_ = roof; });
-        });
-    }
-
-    /// Checks the rung, then times it for about `seconds`.
-    void measure(std::size_t rung, double seconds) {
-        const LaneSpec spec = laneOf(rung);
-        queue_.post(
-            spec.text(), [this, rung, spec, seconds, make = machines_.maker(job_, spec),
-                          makePlain = machines_.maker(job_, plainLane)](const std::atomic<bool>& cancelled) {
-                if (expected_.empty()) {
-                    expected_ = firstLosses(*makePlain(), job_, &cancelled);
-                    if (cancelled) expected_.clear();
-                }
-                if (cancelled) return;
-                RungResult result;
-                result.spec = spec;
-                std::unique_ptr<Trainer> trainer;
-                result.refusal = failureOf([&] { trainer = make(); });
-                if (trainer) {
-                    result.measure =
-                        measureLane(*trainer, job_, expected_, lossTolerance(spec), seconds, &cancelled);
-                    if (result.measure.right() && !cancelled)
-                        describeStep(result, *trainer, job_, device_, recorder_);
-                }
-                if (cancelled) return;
-                queue_.tell([this, rung, result] {
-                    if (result.spec.gpu && !result.refused()) model_.gpuMachine_ = result.measure.machine;
-                    model_.results_.insert_or_assign({rung, model_.settings_.settings.batch}, result);
-                });
-            });
-    }
-
-    void takePicture(std::size_t rung, Product product) {
-        const LaneSpec spec = laneOf(rung);
-        queue_.post("the accesses of " + spec.text(), [this, rung, spec, product](const std::atomic<bool>&) {
-            RungPicture picture;
-            picture.reason =
-                failureOf([&] { picture.record = recordOfRung(spec, product, device_, recorder_); });
-            queue_.tell([this, rung, product, taken = std::move(picture)]() mutable {
-                model_.pictures_.insert_or_assign({rung, product}, std::move(taken));
-            });
-        });
-    }
-
-    /// Trains on the rung from the current step, on any previous rung. One that is refused changes nothing.
-    void train(std::size_t rung, std::uint64_t steps) {
-        const auto make = machines_.maker(job_, laneOf(rung));
-        queue_.post("", [this, rung, steps, make](const std::atomic<bool>&) {
-            const std::string refusal = failureOf([&] { requireTrainer(rung, make); });
-            if (!refusal.empty()) { // training stands where it stood; another rung goes on from there
-                queue_.tell([this, refusal] {
-                    model_.refusal_ = refusal;
-                    model_.running_ = model_.training_ = false;
-                });
-                return;
-            }
-            const double before = trainer_->trainingSeconds();
-            trainer_->run(steps);
-            trainer_->finish();
-            const double seconds = trainer_->trainingSeconds() - before;
-            std::vector<LossPoint> losses;
-            trainer_->takeLosses(losses);
-            queue_.tell([this, rung, losses, seconds] { model_.addLosses(rung, losses, seconds); });
-        });
-    }
-
-    /// Training stands at its first step again, with the same weights.
-    void resetTraining() {
-        queue_.post("", [this](const std::atomic<bool>&) { trainer_.reset(); });
-    }
-
-    /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
-    void sweep(SweepBy by, double seconds) {
-        for (const std::size_t value : sweepValues(by, data_->train.count)) {
-            const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
-            const auto makeCpu = machines_.maker(job, cpuLane);
-            const auto makeGpu = machines_.maker(job, gpuLane);
-            queue_.post(
-                fmt::format("{} {}", nameOf(by), value),
-                [this, by, value, job, seconds, makeCpu, makeGpu](const std::atomic<bool>& cancelled) {
-                    const SweepPoint point =
-                        measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
-                    if (cancelled) return;
-                    queue_.tell(
-                        [this, by, point] { model_.sweeps_[static_cast<std::size_t>(by)].push_back(point); });
-                });
-        }
-    }
-
-  private:
-    LaneSpec laneOf(std::size_t rung) const { return laneSpecFromText(model_.rungs_[rung].lane); }
-
-    void requireTrainer(std::size_t rung, const Lane::MakeTrainer& make) {
-        if (trainer_ && trainerRung_ == rung) return;
-        std::optional<TrainerState> state;
-        if (trainer_) state = trainer_->state();
-        std::unique_ptr<Trainer> next = make(); // may be refused: then training stands where it stood
-        if (state) next->restore(*state);
-        trainer_ = std::move(next);
-        trainerRung_ = rung;
-    }
-
-    LadderModel& model_; // of the window's thread: it is read when work is posted, and told what was done
-    std::shared_ptr<const Dataset> data_;
-    TrainJob job_;
-    Machines& machines_; // used by the window's thread only
-    gpu::Device& device_;
-
-    // Of the queue's thread.
-    AccessRecorder recorder_;
-    std::vector<float> expected_; // losses of the plain rung
-    std::unique_ptr<Trainer> trainer_;
-    std::size_t trainerRung_ = 0;
-
-    WorkQueue queue_; // last: its thread uses all of the above
-};
 
 RunOptions firstLadderRun() {
     RunOptions run;
     run.hiddenWidths = std::vector<std::size_t>{256, 128};
     run.settings.optimizer.kind = Optimizer::sgd;
     return run;
+}
+
+std::string progressText(std::size_t done, std::size_t total, double seconds) {
+    if (total < 2) return {};
+    const std::string count = fmt::format(", {} of {}", done + 1, total);
+    if (done == 0 || done >= total) return count;
+    const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
+    return fmt::format("{}, about {} left", count, clockTime(std::max(left, 1.0)));
 }
 
 LadderModel::LadderModel() {
@@ -193,6 +59,7 @@ void LadderModel::change(const RunOptions& settings) {
     gaveUp_ = false;
     wanted_ = again;
     pickedWanted_ = true;
+    if (!roof_) roofWanted_ = true;
     losses_.clear();
     earlier_.clear();
     keepEvery_ = 1;
@@ -201,15 +68,27 @@ void LadderModel::change(const RunOptions& settings) {
 void LadderModel::reset() {
     if (!losses_.empty()) earlier_ = std::exchange(losses_, {});
     keepEvery_ = 1;
-    recent_.clear();
     resetWanted_ = true;
     gaveUp_ = false;
+}
+
+void LadderModel::pick(std::size_t index) {
+    picked_ = std::min(index, rungs_.size() - 1);
+    pickedWanted_ = true;
+    if (!roof_) roofWanted_ = true;
+    if (measuring_ && *measuring_ != picked_ && pickedMissing()) interrupt();
 }
 
 void LadderModel::measureAll() {
     wanted_.resize(rungs_.size());
     std::iota(wanted_.begin(), wanted_.end(), std::size_t{0});
     roofWanted_ = true;
+    gaveUp_ = false;
+}
+
+void LadderModel::measurePicked() {
+    if (std::ranges::count(wanted_, picked_) == 0) wanted_.push_back(picked_);
+    if (!roof_) roofWanted_ = true;
     gaveUp_ = false;
 }
 
@@ -221,9 +100,42 @@ void LadderModel::startSweep(SweepBy by) {
 
 void LadderModel::stopMeasuring() {
     wanted_.clear();
+    pickedWanted_ = roofWanted_ = false;
     sweepWanted_.reset();
+    interrupt();
+}
+
+// What is wanted still comes to its turn.
+void LadderModel::interrupt() {
     if (session_) session_->queue().cancel();
+    measuring_.reset();
+    picturesPosted_.clear();
     training_ = false;
+}
+
+void LadderModel::measured(std::size_t piece) {
+    std::erase(wanted_, piece);
+    if (piece == rungs_.size()) roofWanted_ = false;
+    if (measuring_ == piece) measuring_.reset();
+    ++measured_;
+}
+
+std::size_t LadderModel::missing() const {
+    const bool alone = pickedMissing() && std::ranges::count(wanted_, picked_) == 0;
+    return wanted_.size() + (alone ? 1 : 0) + (roofWanted_ ? 1 : 0);
+}
+
+double LadderModel::measuredShare() const {
+    const auto done = static_cast<double>(measured_);
+    const auto all = static_cast<double>(measured_ + missing());
+    return all > 0 ? done / all : 0;
+}
+
+std::string LadderModel::stateOf(std::size_t rung) const {
+    if (session_ && measuring_ == rung) return "being measured";
+    if (const RungResult* known = result(rung)) return shortResult(known);
+    const bool waits = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedWanted_);
+    return waits && !gaveUp_ ? "waiting to be measured" : "not measured";
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {
@@ -235,7 +147,7 @@ const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
     const auto found = pictures_.find({rung, product});
     if (found != pictures_.end()) return &found->second;
     const std::pair wanted{rung, product};
-    if (std::ranges::find(picturesWanted_, wanted) == picturesWanted_.end())
+    if (std::ranges::count(picturesWanted_, wanted) + std::ranges::count(picturesPosted_, wanted) == 0)
         picturesWanted_.push_back(wanted);
     return nullptr;
 }
@@ -255,36 +167,30 @@ std::optional<double> LadderModel::differenceToEarlier() const {
     return largest;
 }
 
-double LadderModel::recentRate() const {
-    double examples = 0;
-    double seconds = 0;
-    for (const auto& [count, time] : recent_) {
-        examples += static_cast<double>(count);
-        seconds += time;
-    }
-    return seconds > 0 ? examples / seconds : 0;
-}
-
-const NetShape* LadderModel::shape() const { return session_ ? &session_->job().shape : nullptr; }
-
 std::string LadderModel::doing() const {
     if (!session_) return gaveUp_ ? "" : "loading the data";
     const std::string doing = session_->queue().doing();
-    return doing.empty() ? "" : "measuring " + doing;
+    if (!measuring_ || doing.empty()) return doing;
+    return doing + progressText(measured_, measured_ + missing(), secondsNow() - measuringSince_);
 }
 
 bool LadderModel::busy() const {
     if (!retired_.empty()) return true;
     if (!session_) return !gaveUp_;
-    return !session_->queue().idle() || !wanted_.empty() || !picturesWanted_.empty() || stepsWanted_ > 0;
+    return !session_->queue().idle() || missing() > 0 || !picturesWanted_.empty() || stepsWanted_ > 0;
 }
 
 void LadderModel::retire() {
-    training_ = false;
-    recent_.clear();
-    if (!session_) return;
-    session_->queue().cancel();
-    retired_.add(std::move(session_));
+    interrupt();
+    if (session_) retired_.add(std::move(session_));
+}
+
+// Until something is asked for again.
+void LadderModel::giveUp() {
+    gaveUp_ = true;
+    wanted_.clear();
+    pickedWanted_ = roofWanted_ = false;
+    sweepWanted_.reset();
 }
 
 void LadderModel::releaseDevice() {
@@ -293,9 +199,8 @@ void LadderModel::releaseDevice() {
     running_ = false;
     roof_.reset();
     pictures_.clear();
-    wanted_.clear();
     picturesWanted_.clear();
-    gaveUp_ = true; // until something is asked for again
+    giveUp();
 }
 
 bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait) {
@@ -309,11 +214,9 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
         if (!data) return false;
         session_ = std::make_unique<Session>(*this, data, machines, device);
     } catch (...) {
-        gaveUp_ = true;
+        giveUp();
         running_ = false;
         stepsWanted_ = 0;
-        wanted_.clear();
-        sweepWanted_.reset();
         throw;
     }
     return true;
@@ -323,42 +226,55 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
     retired_.clear();
     if (!haveSession(machines, device, wait)) return;
     takeNews();
-    postWanted(wait, rough);
-    postTraining(seconds, wait);
-    if (wait) {
-        session_->queue().wait();
-        takeNews();
+    std::string error;
+    for (bool more = true; more && error.empty();) {
+        postWanted(wait, rough);
+        more = wait && (missing() > 0 || sweepWanted_); // what has just been posted is still missing
+        if (!more) postTraining(seconds, wait);
+        if (wait) {
+            session_->queue().wait();
+            takeNews();
+        }
+        error = session_->queue().takeFailure();
     }
-    if (std::string error = session_->queue().takeFailure(); !error.empty()) {
+    if (!error.empty()) {
         retire(); // nothing is tried again until it is asked for
         running_ = false;
-        gaveUp_ = true;
+        giveUp();
         throw std::runtime_error(error);
     }
     if (!refusal_.empty()) throw std::runtime_error(std::exchange(refusal_, {}));
 }
 
+// One rung at a time, so that what a person asks for next does not wait for all that was asked for before.
 void LadderModel::postWanted(bool quick, bool rough) {
     const double seconds = quick ? 0.02 : 0.5;
-    const bool listed = std::ranges::find(wanted_, picked_) != wanted_.end();
-    if (std::exchange(pickedWanted_, false) && result(picked_) == nullptr && !listed)
-        wanted_.push_back(picked_);
-    if (resetWanted_) session_->resetTraining();
-    resetWanted_ = false;
-    if ((roofWanted_ || !roof_) && !wanted_.empty() && session_->queue().idle()) {
-        session_->measureRoof(rough);
-        roofWanted_ = false;
-    }
-    for (const std::size_t rung : std::exchange(wanted_, {})) session_->measure(rung, seconds);
-    if (sweepWanted_) session_->sweep(*sweepWanted_, quick ? 0.02 : 0.3);
-    sweepWanted_.reset();
-    for (const auto& [rung, product] : std::exchange(picturesWanted_, {}))
+    for (const auto& [rung, product] : std::exchange(picturesWanted_, {})) {
         session_->takePicture(rung, product);
+        picturesPosted_.emplace_back(rung, product);
+    }
+    if (std::exchange(resetWanted_, false)) session_->resetTraining();
+    if (measuring_ || !session_->queue().idle()) return;
+    if (missing() == 0) {
+        if (sweepWanted_) session_->sweep(*sweepWanted_, quick ? 0.02 : 0.3);
+        sweepWanted_.reset();
+        measured_ = 0;
+        return;
+    }
+    if (measured_ == 0) measuringSince_ = secondsNow();
+    if (pickedMissing() || std::ranges::count(wanted_, picked_) > 0)
+        measuring_ = picked_;
+    else
+        measuring_ = roofWanted_ ? rungs_.size() : wanted_.front();
+    if (*measuring_ == rungs_.size())
+        session_->measureRoof(rough);
+    else
+        session_->measure(*measuring_, seconds);
 }
 
 // Small pieces: between two of them a person's wish comes to its turn.
 void LadderModel::postTraining(double seconds, bool scripted) {
-    if (training_) return;
+    if (training_ || measuring_) return; // nothing is timed beside training
     std::uint64_t steps = std::exchange(stepsWanted_, 0);
     if (running_) steps += std::min(pacer_.due(seconds, scripted ? 1 : piece_.units()), piece_.units());
     if (steps == 0) return;
@@ -372,7 +288,6 @@ void LadderModel::takeNews() {
 }
 
 void LadderModel::addLosses(std::size_t rung, const std::vector<LossPoint>& losses, double seconds) {
-    constexpr std::size_t piecesOfASecond = 12;
     constexpr std::size_t mostLosses = 16384;
     for (const LossPoint& point : losses)
         if (point.step % keepEvery_ == 0) losses_.push_back({point.step, point.loss, rung});
@@ -381,8 +296,6 @@ void LadderModel::addLosses(std::size_t rung, const std::vector<LossPoint>& loss
         keepEvery_ *= 2;
         std::erase_if(losses_, [this](const LadderLoss& loss) { return loss.step % keepEvery_ != 0; });
     }
-    recent_.emplace_back(losses.size() * settings_.settings.batch, seconds);
-    if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
     piece_.add(static_cast<double>(losses.size()), 1e3 * seconds);
     training_ = false;
 }

@@ -38,6 +38,10 @@ struct RungPicture {
 
 RunOptions firstLadderRun(); ///< what is trained at the first start
 
+/// What is left of `total` pieces of work of which `done` took `seconds`: ", 3 of 12, about 0:40 left". No
+/// time is foretold before a piece has been done.
+std::string progressText(std::size_t done, std::size_t total, double seconds);
+
 class LadderModel {
   public:
     LadderModel();
@@ -52,24 +56,24 @@ class LadderModel {
     const std::vector<RungRow>& rungs() const { return rungs_; }
     std::size_t picked() const { return picked_; }
     const RungRow& rung() const { return rungs_[picked_]; }
-    /// It is measured if it has not been. Training goes on with it.
-    void pick(std::size_t index) {
-        picked_ = std::min(index, rungs_.size() - 1);
-        pickedWanted_ = true;
-    }
+    /// It is measured next if it has not been: what is being measured gives way to it, and is dropped unless
+    /// it was asked for by name. Training goes on with it.
+    void pick(std::size_t index);
 
     /// Once per frame: loads, measures and trains in the background, and brings what is new. With `wait`,
     /// everything asked for is there when this returns. `rough`: the roof is not shown (measureRoof). Throws
     /// what is wrong with settings, data or devices.
     void update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough = false);
 
+    /// The picked rung first.
     void measureAll();
-    void measurePicked() {
-        wanted_.push_back(picked_);
-        gaveUp_ = false;
-    }
-    /// What is being done, for people; empty: nothing.
+    void measurePicked();
+    /// What is being done, for people, with what is left of it; empty: nothing.
     std::string doing() const;
+    /// Of what is to be measured, the share that has been: 0 to 1.
+    double measuredShare() const;
+    /// In words that fit the rung's present state: its result, or what it waits for.
+    std::string stateOf(std::size_t rung) const;
     bool busy() const;
     /// Drops what has not been measured yet.
     void stopMeasuring();
@@ -100,11 +104,6 @@ class LadderModel {
     const std::vector<LadderLoss>& earlier() const { return earlier_; }
     /// Largest relative difference between the losses of the same steps of both; empty without any.
     std::optional<double> differenceToEarlier() const;
-    /// Examples per second while training, over about the last second; 0: none.
-    double recentRate() const;
-    /// The network at hand; null until the data are there.
-    const NetShape* shape() const;
-
     /// Gives up everything on the device, and waits for it.
     void releaseDevice();
 
@@ -112,7 +111,12 @@ class LadderModel {
     class Session; // ladder_model.cpp
 
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
+    bool pickedMissing() const { return pickedWanted_ && result(picked_) == nullptr; }
+    std::size_t missing() const;
     void postWanted(bool quick, bool rough);
+    void measured(std::size_t piece);
+    void interrupt();
+    void giveUp();
     void postTraining(double seconds, bool scripted);
     void takeNews();
     void addLosses(std::size_t rung, const std::vector<LossPoint>& losses, double seconds);
@@ -127,10 +131,14 @@ class LadderModel {
     Retirement retired_;
     bool gaveUp_ = false; // the settings at hand do not work, and that has been said
 
-    std::vector<std::size_t> wanted_; // rungs to be measured
-    bool pickedWanted_ = true;        // the picked rung, unless it has been measured
-    bool roofWanted_ = false;
+    std::vector<std::size_t> wanted_;      // rungs to be measured; each stays until it has been
+    bool pickedWanted_ = true;             // the picked rung, unless it has been measured
+    bool roofWanted_ = true;               // after the picked rung
+    std::optional<std::size_t> measuring_; // the rung under way; rungs_.size(): the roof
+    std::size_t measured_ = 0;             // since there was nothing left to measure
+    double measuringSince_ = 0;            // likewise; seconds
     std::vector<std::pair<std::size_t, Product>> picturesWanted_;
+    std::vector<std::pair<std::size_t, Product>> picturesPosted_; // on their way
     bool resetWanted_ = false;
     std::optional<SweepBy> sweepWanted_;
 
@@ -149,7 +157,6 @@ class LadderModel {
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;
-    std::vector<std::pair<std::uint64_t, double>> recent_; // examples and seconds of the last pieces
 };
 
 } // namespace lockstep::demos

@@ -40,16 +40,22 @@ Curve rooflineOf(const Roof& roof, double lowest, double highest);
 /// Draws it and the dots, with a slider for the batch. Returns the batch if the user chose another one.
 std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot);
 
-/// Which invocation of one workgroup reads and writes which element.
+/// The rung to look at beside this one: the first that improves on it, or else the one that it improves on.
+/// None where one of the two has no picture of its accesses.
+std::optional<std::size_t> rungBeside(const std::vector<RungRow>& rungs, std::size_t rung);
+
+/// Which invocation of one workgroup reads and writes which element, on the picked rung and the one beside
+/// it.
 struct AccessView {
-    void draw(Ui& ui, LadderModel& model);
+    /// `height`: pixels for all of it. Returns the rungs that are shown, from left to right.
+    std::vector<std::size_t> draw(Ui& ui, LadderModel& model, float height);
     /// Moves on while it is played.
     void update(double seconds);
 
     Product product = Product::forward;
     std::size_t moment = 0;
     std::size_t last = 0; ///< moment of what is shown
-    std::string shown;    ///< lane and product
+    std::string shown;    ///< lanes and product
     bool kept = true;     ///< the moment belongs to what will be shown first
     bool playing = false;
     double played = 0;
@@ -79,16 +85,19 @@ struct DiffPart {
 /// Unchanged lines that are more than `context` away from any change are folded; but never fewer than three.
 std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t context);
 
-/// What has changed in the source from the rung below.
+/// A rung's source, and what has changed in it from the rung below.
 class SourceDiffView {
   public:
+    /// With the changes, and a switch between these and all lines.
     void draw(Ui& ui, const RungRow& rung);
+    /// Its lines alone, at first those around its first multiply-add.
+    void drawPlain(Ui& ui, const RungRow& rung);
 
     bool whole = false; ///< all lines, also those far from a change
 
   private:
-    void show(const RungRow& rung);
-    void drawLines(Ui& ui);
+    void show(const RungRow& rung, bool compare);
+    void drawLines(Ui& ui, const char* pane);
 
     std::string lane_; // of what is shown
     std::string title_;
@@ -96,7 +105,8 @@ class SourceDiffView {
     std::string after_;
     std::vector<DiffLine> diff_;
     bool compared_ = false; // with the rung below
-    bool toTop_ = true;
+    std::size_t first_ = 0; // the line to begin with
+    int scroll_ = 0;        // frames until the pane knows its height
 };
 
 } // namespace lockstep::demos

@@ -1,6 +1,7 @@
 #include "demos/exhibits/ladder/ladder_views.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -52,87 +53,119 @@ void explain(Ui& ui, const RungRow& rung, const RungResult* result, const Ladder
 }
 
 // Units, and as many pixels as the scale makes of them.
-constexpr float barHeight = 6;
-constexpr float secondLine = 13; // of a row's text, below the first
-constexpr float closest = 31;    // from row to row: two lines can still be read
-constexpr float farthest = 33;
-constexpr float machineGap = 8; // between the processor's rungs and the GPU's
+constexpr float lowestStep = 20; // a line can still be read
+constexpr float highestStep = 40;
+constexpr float machineGap = 10; // between the processor's rungs and the GPU's
 
-void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, bool gpu, const Scale& scale,
-             ImVec2 low, float length) {
+/// Names on the left, and the scale from there to the right.
+struct Stairs {
+    Scale scale;
+    float left = 0; // of the steps, on the screen
+    float right = 0;
+    float rise = 0; // from step to step
+
+    float at(double gflops) const { return left + (right - left) * scale.share(gflops); }
+};
+
+// As long as the rung is fast, on the step below it.
+void drawStep(Ui& ui, const Stairs& stairs, const RungResult& result, float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float bottom = low.y + ui.px(barHeight);
-    draw.AddRectFilled(low, {low.x + length, bottom}, ui.theme.raised, ui.px(2));
-    if (ui.masked) return;
-    if (result != nullptr && result->timed()) {
-        const float end = low.x + std::max(length * scale.share(result->measure.gflops), ui.px(3));
-        draw.AddRectFilled(low, {end, bottom}, gpu ? ui.theme.gpu : ui.theme.cpu, ui.px(2));
-        if (gpu && result->measure.machine.software) // the second cue: it is no GPU
-            for (float x = low.x + ui.px(3); x + ui.px(3) < end; x += ui.px(7))
-                draw.AddLine({x, bottom}, {x + ui.px(3), low.y}, ui.theme.panel, ui.line(1.5f));
+    const ImU32 colour = result.spec.gpu ? ui.theme.gpu : ui.theme.cpu;
+    const float end = std::max(stairs.at(result.measure.gflops), stairs.left + ui.px(3));
+    const float bottom = top + stairs.rise;
+    draw.AddRectFilled({stairs.left, top}, {end, bottom}, faded(colour, 0.32f));
+    if (result.spec.gpu && result.measure.machine.software) { // the second cue: it is no GPU
+        draw.PushClipRect({stairs.left, top}, {end, bottom}, true);
+        for (float x = stairs.left - stairs.rise; x < end; x += ui.px(9))
+            draw.AddLine({x, bottom}, {x + stairs.rise, top}, faded(colour, 0.3f), ui.line());
+        draw.PopClipRect();
     }
-    if (!gpu || model.roof() == nullptr) return;
-    const float roof = low.x + length * scale.share(model.roof()->gflops);
-    draw.AddLine({roof, low.y - ui.px(3)}, {roof, bottom + ui.px(3)}, ui.theme.warning, ui.line(2));
+    draw.AddRectFilled({stairs.left, top}, {end, top + ui.line(2)}, colour); // where one would stand
+    draw.AddRectFilled({end - ui.px(3), top}, {end, bottom}, colour);
 }
 
-// Name and number, and below them the bar, or the reason why there is none.
-void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& scale, ImVec2 at,
-             ImVec2 size) {
+// Name, step, and number; or the state, or the reason why there is none.
+void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, ImVec2 at) {
     const RungRow& rung = model.rungs()[index];
     const RungResult* result = model.result(index);
     const bool picked = index == model.picked();
+    const bool timed = result != nullptr && result->timed();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (picked) draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(4));
-    const float left = at.x + ui.px(6);
-    const float top = at.y + ui.px(2);
-    const float width = size.x - ui.px(12);
-    draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {left, top}, picked ? ui.theme.text : ui.theme.muted,
-                 rung.lane.data(), rung.lane.data() + rung.lane.size());
-    const float name = textWidth(rung.lane);
-
-    std::string text = shortResult(result);
-    ImU32 colour = ui.theme.muted;
-    if (result != nullptr && result->timed()) {
-        colour = ui.theme.text;
+    if (picked)
+        draw.AddRectFilled(at, {stairs.right, at.y + stairs.rise - ui.px(1)}, ui.theme.hovered, ui.px(4));
+    if (timed && !ui.masked) drawStep(ui, stairs, *result, at.y);
+    const float top = at.y + (stairs.rise - ImGui::GetTextLineHeight()) / 2;
+    draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {at.x + ui.px(6), top},
+                 picked ? ui.theme.text : ui.theme.muted, rung.lane.data(),
+                 rung.lane.data() + rung.lane.size());
+    std::string text = model.stateOf(index);
+    if (timed) {
         const std::string share = roofShare(result, model.roof());
-        if (!share.empty()) text += "   " + share;
-        text = ui.timing(text);
+        text = ui.timing(share.empty() ? text : text + "   " + share);
     }
-    if (result != nullptr && result->wrong()) colour = ui.theme.bad;
-    text = fittedText(text, width - name - ui.px(14));
-    draw.AddText({left + width - ImGui::CalcTextSize(text.c_str()).x, top}, colour, text.c_str());
-    if (result != nullptr && result->refused()) {
-        const std::string reason = fittedText(refusalReason(*result), width);
-        draw.AddText({left, top + ui.px(secondLine)}, ui.theme.muted, reason.c_str());
-        return;
+    if (result != nullptr && result->refused()) text.append(": ").append(shortRefusal(*result));
+    const ImU32 colour = result != nullptr && result->wrong() ? ui.theme.bad
+                         : timed                              ? ui.theme.text
+                                                              : ui.theme.muted;
+    text = fittedText(text, stairs.right - stairs.left - ui.px(16));
+    const float beside = timed && !ui.masked ? stairs.at(result->measure.gflops) : stairs.left;
+    const float latest = stairs.right - textWidth(text) - ui.px(6);
+    draw.AddText({std::min(beside + ui.px(8), latest), top}, colour, text.c_str());
+}
+
+// Powers of ten, behind the steps.
+void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    float free = stairs.left;
+    for (double power = std::ceil(stairs.scale.low); power <= stairs.scale.high; ++power) {
+        const double gflops = std::pow(10.0, power);
+        const float x = std::round(stairs.at(gflops));
+        draw.AddLine({x, top}, {x, bottom}, ui.theme.grid, ui.line());
+        const std::string label = amountText(gflops * 1e9, "FLOP/s");
+        const float left = std::clamp(x - textWidth(label) / 2, stairs.left, stairs.right - textWidth(label));
+        if (left < free) continue;
+        draw.AddText({left, bottom + ui.px(3)}, ui.theme.muted, label.c_str());
+        free = left + textWidth(label) + ui.px(10);
     }
-    drawBar(ui, model, result, rung.gpu(), scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
 }
 
 } // namespace
 
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height) {
     std::optional<std::size_t> clicked;
-    const Scale scale = scaleOf(model);
     ImVec2 at = ImGui::GetCursorScreenPos();
-    const float share = (height - ui.px(machineGap)) / static_cast<float>(model.rungs().size());
-    const ImVec2 size{std::max(ImGui::GetContentRegionAvail().x, 1.0f),
-                      std::floor(std::clamp(share, ui.px(closest), ui.px(farthest)))};
+    const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
+    const float axis = ImGui::GetTextLineHeight() + ui.px(6);
+    const auto rungs = static_cast<float>(model.rungs().size());
+    float names = 0;
+    for (const RungRow& rung : model.rungs()) names = std::max(names, textWidth(rung.lane));
+    Stairs stairs{scaleOf(model), at.x + names + ui.px(22), at.x + width, 0};
+    stairs.rise = std::floor(
+        std::clamp((height - ui.px(machineGap) - axis) / rungs, ui.px(lowestStep), ui.px(highestStep)));
+    const ImVec2 start = at;
+    const float bottom = start.y + stairs.rise * rungs + ui.px(machineGap);
+    if (!ui.masked) drawPowers(ui, stairs, start.y, bottom);
     bool wasGpu = false;
+    float gpuBottom = start.y;
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
         const RungRow& rung = model.rungs()[i];
         const std::string control = "rung/" + std::string(rung.lane);
         if (ui.hidden(control.c_str())) continue;
         if (wasGpu && !rung.gpu()) at.y += ui.px(machineGap);
         wasGpu = rung.gpu();
-        drawRow(ui, model, i, scale, at, size);
+        drawRow(ui, model, i, stairs, at);
         ImGui::SetCursorScreenPos(at);
-        if (ui.tile(control.c_str(), size)) clicked = i;
+        if (ui.tile(control.c_str(), {width, stairs.rise})) clicked = i;
         if (i != model.picked()) explain(ui, rung, model.result(i), model); // of that the exhibit tells more
-        at.y += size.y;
+        at.y += stairs.rise;
+        if (wasGpu) gpuBottom = at.y;
     }
-    ImGui::SetCursorScreenPos(at);
+    if (model.roof() != nullptr && !ui.masked) {
+        const float roof = stairs.at(model.roof()->gflops);
+        ImGui::GetWindowDrawList()->AddLine({roof, start.y}, {roof, gpuBottom}, ui.theme.warning, ui.line(2));
+    }
+    ImGui::SetCursorScreenPos({start.x, std::max(at.y, bottom)});
+    ImGui::Dummy({width, axis});
     return clicked;
 }
 
@@ -180,15 +213,28 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         highest = std::max(highest, each.x.back());
     }
     std::vector<PlotLine> lines;
+    std::vector<PlotBand> bands;
     const Roof* measured = model.roof();
     Curve roof;
+    std::array<std::array<double, 2>, 2> halves{};
+    const std::array<double, 2> nothing{0, 0};
+    const std::array<double, 2> everything{HUGE_VAL, HUGE_VAL};
     if (measured != nullptr) {
         roof = rooflineOf(*measured, lowest / 2, highest * 2);
         lines.push_back({.name = "roof", .colour = ui.theme.warning, .x = roof.x, .y = roof.y});
+        halves = {{{1e-12, measured->ridge()}, {measured->ridge(), 1e12}}};
+        const auto half = [&](std::size_t index, float shade, const char* name) {
+            bands.push_back({faded(ui.theme.muted, shade), halves[index], nothing, everything, name});
+        };
+        half(0, 0.16f, "memory-bound");
+        half(1, 0.05f, "compute-bound");
     }
+    std::array<double, 2> pickedX{};
+    std::array<double, 2> upToRoof{};
     for (const RungDots& each : dots) {
+        const bool picked = each.rung == model.picked();
         PlotLine line{.name = "",
-                      .colour = seriesColour(ui.theme, each.rung),
+                      .colour = picked ? ui.theme.text : seriesColour(ui.theme, each.rung),
                       .dashed = each.rung % 2 == 1, // diamonds and squares
                       .faint = true,
                       .x = each.x,
@@ -200,6 +246,17 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         line.points = true;
         line.x = std::span(each.x).subspan(*each.now, 1);
         line.y = std::span(each.y).subspan(*each.now, 1);
+        if (picked && measured != nullptr) { // how far below the roof it is
+            line.name += ", picked";
+            pickedX = {line.x[0], line.x[0]};
+            upToRoof = {line.y[0], std::min(measured->gflops, line.x[0] * measured->gigabytesPerSecond)};
+            lines.push_back({.name = "",
+                             .colour = ui.theme.text,
+                             .dashed = true,
+                             .faint = true,
+                             .x = pickedX,
+                             .y = upToRoof});
+        }
         lines.push_back(line);
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -209,13 +266,17 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         {.x = {.title = "FLOP per byte requested from memory", .unit = "", .log = true, .measured = true},
          .y = {.title = "GFLOP/s", .unit = "", .log = true, .measured = true},
          .size = {room.x, std::max(room.y - below, ui.px(120))},
-         .empty = "Measure some rungs: each becomes a dot."});
+         .empty = model.doing().empty() ? "Measure some rungs: each becomes a dot."
+                                        : "Each measured rung becomes a dot.",
+         .bands = bands,
+         .legend = false});
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
-        ui.paragraph(device + ui.timing(fmt::format("On the slope, memory ({}) is the limit; on the flat, "
-                                                    "arithmetic ({}). Caches can lift a dot above the slope.",
-                                                    amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
-                                                    amountText(measured->gflops * 1e9, "FLOP/s"))),
+        ui.paragraph(device +
+                         ui.timing(fmt::format("The roof, measured here: {} of memory bandwidth, then {} "
+                                               "of multiply-adds. Caches can lift a dot above the slope.",
+                                               amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
+                                               amountText(measured->gflops * 1e9, "FLOP/s"))),
                      ui.theme.muted);
     }
     if (batch == model.settings().settings.batch) return std::nullopt;

@@ -169,6 +169,14 @@ std::string_view refusalReason(const RungResult& result) {
     return at == std::string_view::npos ? whole : whole.substr(at + names.size());
 }
 
+std::string_view shortRefusal(const RungResult& result) {
+    const std::string_view reason = refusalReason(result);
+    std::size_t end = reason.size();
+    for (const std::string_view next : {", ", "; ", ": ", " (", " with ", ". "})
+        end = std::min(end, reason.find(next));
+    return reason.substr(0, end);
+}
+
 std::string shortResult(const RungResult* result) {
     if (result == nullptr) return "not measured";
     if (result->refused()) return "not supported";
@@ -263,12 +271,9 @@ std::string recordText(const AccessRecord& record) {
             if (!event.write) (array.shared ? sharedReads : reads) += words;
         }
     if (results == 0) return "Nothing is written.";
-    std::string text =
-        fmt::format("This workgroup: {} invocations, {} outputs. Words read per output: {} from "
-                    "memory",
-                    record.invocations.size(), results, threeDigits(reads / results));
-    if (sharedReads > 0)
-        text += fmt::format(" and {} from shared memory", threeDigits(sharedReads / results));
+    std::string text = fmt::format("{} invocations, {} outputs. Words read per output: {} from memory",
+                                   record.invocations.size(), results, threeDigits(reads / results));
+    if (sharedReads > 0) text += fmt::format(", {} from shared memory", threeDigits(sharedReads / results));
     return text + ".";
 }
 

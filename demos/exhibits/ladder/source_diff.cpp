@@ -72,41 +72,54 @@ std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t
 namespace {
 
 constexpr std::size_t contextLines = 3;
+constexpr int settling = 3; // frames
 
-ImU32 colourOf(const Theme& theme, LineChange change) {
+ImU32 colourOfChange(const Theme& theme, LineChange change) {
     return change == LineChange::added ? theme.good : theme.bad;
 }
 
 } // namespace
 
-void SourceDiffView::show(const RungRow& rung) {
+void SourceDiffView::show(const RungRow& rung, bool compare) {
     if (lane_ == rung.lane) return;
     lane_ = rung.lane;
-    toTop_ = true;
+    scroll_ = settling;
+    first_ = 0;
     const std::string file(rung.file);
     std::vector<std::string> common = withIncludes({}, file);
     diff_.clear();
-    compared_ = rung.below.has_value();
-    if (!compared_) {
-        title_ = file;
-        after_ = withIncludesExpanded({}, file, common);
-        for (const std::string_view line : linesOf(after_))
-            diff_.push_back({LineChange::same, line, diff_.size() + 1});
+    compared_ = compare && rung.below.has_value();
+    std::string other;
+    if (rung.below) {
+        const RungRow& below = rowOf(*rung.below);
+        other = rung.against.empty() ? below.file : rung.against;
+        title_ = fmt::format("changes from {}", below.lane);
+        // Files that both include are the same, and would only get in the way.
+        const std::vector<std::string> others = withIncludes({}, other);
+        std::erase_if(common, [&](const std::string& each) { return !std::ranges::count(others, each); });
+    }
+    after_ = withIncludesExpanded({}, file, common);
+    if (compared_) {
+        before_ = withIncludesExpanded({}, other, common);
+        diff_ = lineDiff(before_, after_);
         return;
     }
-    const RungRow& below = rowOf(*rung.below);
-    const std::string other(rung.against.empty() ? below.file : rung.against);
-    // Files that both include are the same, and would only get in the way.
-    const std::vector<std::string> others = withIncludes({}, other);
-    std::erase_if(common, [&](const std::string& each) { return !std::ranges::count(others, each); });
-    title_ = fmt::format("changes from {}", below.lane);
-    before_ = withIncludesExpanded({}, other, common);
-    after_ = withIncludesExpanded({}, file, common);
-    diff_ = lineDiff(before_, after_);
+    title_ = file;
+    for (const std::string_view line : linesOf(after_)) {
+        constexpr std::size_t leading = 6; // the loops around it
+        diff_.push_back({LineChange::same, line, diff_.size() + 1});
+        if (!compare && first_ == 0 && line.find(" fma(") != std::string_view::npos)
+            first_ = diff_.size() - std::min(diff_.size(), leading);
+    }
+}
+
+void SourceDiffView::drawPlain(Ui& ui, const RungRow& rung) {
+    show(rung, false);
+    drawLines(ui, "ladder/plain source");
 }
 
 void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
-    show(rung);
+    show(rung, true);
     if (after_.empty()) {
         ui.paragraph("This rung has no source of its own: it uses the kernels of the other rungs.",
                      ui.theme.muted);
@@ -116,21 +129,23 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
     if (compared_) {
         if (ui.segments("##ladder/lines", chosen, std::array<std::string, 2>{"Changes", "All lines"})) {
             whole = chosen == 1;
-            toTop_ = true;
+            scroll_ = settling;
         }
         ImGui::SameLine(0, ui.px(12));
         ImGui::AlignTextToFramePadding();
     }
     ui.text(fittedText(title_, ImGui::GetContentRegionAvail().x), ui.theme.gpu, ui.fonts.strong);
-    drawLines(ui);
+    drawLines(ui, "ladder/source");
 }
 
-void SourceDiffView::drawLines(Ui& ui) {
-    beginSourcePane(ui, "ladder/source", {0, 0});
-    if (toTop_) ImGui::SetScrollY(0);
-    toTop_ = false;
+void SourceDiffView::drawLines(Ui& ui, const char* pane) {
+    beginSourcePane(ui, pane, {0, 0});
     const float letter = ImGui::CalcTextSize("m").x;
     const float height = ImGui::GetTextLineHeight();
+    if (scroll_ > 0) {
+        ImGui::SetScrollY(static_cast<float>(first_) * height);
+        --scroll_;
+    }
     std::vector<DiffPart> parts{{0, diff_.size(), false}};
     if (compared_ && !whole) parts = foldedParts(diff_, contextLines);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -146,12 +161,13 @@ void SourceDiffView::drawLines(Ui& ui) {
             if (changed) {
                 const ImVec2 at = ImGui::GetCursorScreenPos();
                 const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
-                draw.AddRectFilled(at, {right, at.y + height}, faded(colourOf(ui.theme, line.change), 0.16f));
+                draw.AddRectFilled(at, {right, at.y + height},
+                                   faded(colourOfChange(ui.theme, line.change), 0.16f));
             }
             const ImVec2 left =
                 drawSourceLine(ui, line.number, line.text, gutter, line.change == LineChange::removed);
             if (changed)
-                draw.AddText({left.x + 4 * letter, left.y}, colourOf(ui.theme, line.change),
+                draw.AddText({left.x + 4 * letter, left.y}, colourOfChange(ui.theme, line.change),
                              line.change == LineChange::added ? "+" : "-");
         }
     }

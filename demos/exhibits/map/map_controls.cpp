@@ -20,14 +20,19 @@ constexpr MapAxes axesChoices[] = {MapAxes::rates, MapAxes::rateAndScale};
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
 
-/// A button beside the last one, which ends at `end`, or below it where there is no room.
-bool rowButton(Ui& ui, std::optional<float>& end, const char* label, bool enabled) {
+/// A button beside the last item, which ends at `end`, or below it where there is no room.
+/// sign   narrow, for a single letter
+bool rowButton(Ui& ui, std::optional<float>& end, const char* label, bool enabled = true, bool sign = false) {
     if (ui.hidden(label)) return false;
+    const ImVec2 usual = ImGui::GetStyle().FramePadding;
+    const ImVec2 padding{sign ? ui.px(5) : usual.x, usual.y};
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    const float width = textWidth(shownLabel(label)) + 2 * ImGui::GetStyle().FramePadding.x;
-    const float gap = ui.px(6);
+    const float width = textWidth(shownLabel(label)) + 2 * padding.x;
+    const float gap = ui.px(sign ? 3 : 6);
     if (end && *end + gap + width <= right) ImGui::SameLine(0, gap);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
     const bool pressed = ui.button(label, enabled);
+    ImGui::PopStyleVar();
     end = ImGui::GetItemRectMax().x;
     return pressed;
 }
@@ -63,8 +68,6 @@ void drawMapSettings(Ui& ui, MapModel& model) {
     MapSettings settings = model.settings();
     MapJob& job = settings.job;
     RunForm form(ui, "map/");
-    form.field("##map/preset", "Preset", 150,
-               [&](const char* control) { presetField(ui, control, settings); });
     form.field("##map/network", "Network", 96, [&](const char* control) {
         std::string network = mapNetworkText(job);
         if (chooseText(ui, control, network, {"2-4-1", "8-8-1", "16-16-1"})) readMapNetwork(network, job);
@@ -88,6 +91,26 @@ void drawMapSettings(Ui& ui, MapModel& model) {
     if (settings != model.settings()) model.change(settings);
 }
 
+/// The preset, and a button for all other settings. Returns where they end.
+std::optional<float> drawSettingsRow(Ui& ui, MapModel& model) {
+    std::optional<float> end;
+    MapSettings settings = model.settings();
+    ImGui::SetNextItemWidth(ui.px(130));
+    if (!ui.hidden("##map/preset")) {
+        presetField(ui, "##map/preset", settings);
+        ui.explainItem({.title = "Preset", .text = "A network and a region of its map worth seeing."});
+        end = ImGui::GetItemRectMax().x;
+    }
+    if (rowButton(ui, end, "Settings##map")) ImGui::OpenPopup("map settings");
+    if (beginPopupBelow(ui, "map settings", 400)) {
+        drawMapSettings(ui, model);
+        ImGui::EndPopup();
+    } else if (settings != model.settings()) {
+        model.change(settings);
+    }
+    return end;
+}
+
 } // namespace
 
 MakeMapTrainer mapMaker(Ui& ui, const MapJob& job, MapMachine machine) {
@@ -103,12 +126,11 @@ void MapControls::update(Ui& ui) {
 }
 
 void MapControls::draw(Ui& ui, MapModel& model) {
-    const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
-    if (!low) drawMapSettings(ui, model);
-    std::optional<float> end;
+    std::optional<float> end = drawSettingsRow(ui, model);
     const auto button = [&](const char* label, bool enabled = true) {
         return rowButton(ui, end, label, enabled);
     };
+    const auto sign = [&](const char* label) { return rowButton(ui, end, label, true, true); };
     const auto look = [&](const MapWindow& window) { sayRefused(ui, model.look(window, true)); };
     // By shares of the picture: the window goes where the arrow points.
     const auto move = [&](double columns, double rows) {
@@ -116,26 +138,19 @@ void MapControls::draw(Ui& ui, MapModel& model) {
         sayRefused(ui,
                    model.pan({-std::llround(columns * size.width), -std::llround(rows * size.height)}, true));
     };
-    if (low) {
-        if (button("Settings##map")) ImGui::OpenPopup("map settings");
-        if (beginPopupBelow(ui, "map settings", 400)) {
-            drawMapSettings(ui, model);
-            ImGui::EndPopup();
-        }
-    }
     if (button("Back##map", model.history().canGoBack())) model.goBack();
     if (button("Forward##map", model.history().canGoForward())) model.goForward();
-    if (button("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
-    if (button("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
-    if (button("←##map")) move(-moveOfKey, 0);
-    if (button("→##map")) move(moveOfKey, 0);
-    if (button("↑##map")) move(0, -moveOfKey);
-    if (button("↓##map")) move(0, moveOfKey);
     if (button("Whole##map")) look(wholeWindow(model.settings().job.axes));
     if (button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
     drawBookmarks(ui, model);
     if (button("Save PNG##map", !saving.busy())) ImGui::OpenPopup("save map");
     drawSaving(ui, model);
+    if (sign("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
+    if (sign("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
+    if (sign("←##map")) move(-moveOfKey, 0);
+    if (sign("→##map")) move(moveOfKey, 0);
+    if (sign("↑##map")) move(0, -moveOfKey);
+    if (sign("↓##map")) move(0, moveOfKey);
 }
 
 void MapControls::drawBookmarks(Ui& ui, MapModel& model) {

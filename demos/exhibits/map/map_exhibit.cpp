@@ -47,13 +47,13 @@ void drawLegend(const Ui& ui, const MapJob& job) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float gap = ui.px(24);
     const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
-    drawLegendBar(ui, start, width, "converged: mean loss, % of initial", "100", "0", [&](double share) {
-        return mapColour(job, static_cast<float>((1 - share) * (1 - share)));
-    });
+    drawLegendBar(
+        ui, start, width, "blue: converged; mean loss, % of the first", "100", "0",
+        [&](double share) { return mapColour(job, static_cast<float>((1 - share) * (1 - share))); });
     const double first = std::log1p(1.0);
     const double last = std::log1p(static_cast<double>(job.steps));
-    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "diverged at step (last: no better)", "1",
-                  std::to_string(job.steps), [&](double share) {
+    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "orange: diverged at this step", "1",
+                  grouped(job.steps) + ": no better at the end", [&](double share) {
                       return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
                   });
     ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
@@ -110,6 +110,8 @@ class MapExhibit final : public Exhibit {
         const std::uint32_t pixel = probed();
         const double decades = (picture.window.right - picture.window.left) / picture.size.width;
         const MapPoint point = picture.point(pixel);
+        const bool trained = std::ranges::any_of(
+            model_.sides(), [pixel](const MapSide& side) { return side.grid.trained(pixel); });
         ui.heading(hovered_ ? "Network under the pointer" : "Network at the centre");
         ui.row(acrossName(job.axes).full,
                hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
@@ -121,26 +123,30 @@ class MapExhibit final : public Exhibit {
         }
         PlotLine line;
         line.colour = ui.theme.text;
-        if (const auto& curve = probe_.curve()) {
+        if (const auto& curve = probe_.curve(); curve && trained) {
             line.x = curve->steps;
             line.y = curve->losses;
         }
         lossPlot_.draw(ui, "map loss", {&line, 1},
                        {.x = {.title = "step", .unit = "", .whole = true},
                         .y = {.title = "loss of this network (CPU)", .unit = "", .log = true},
-                        .size = {0, ui.px(190)}});
+                        .size = {0, ui.px(190)},
+                        .empty = "not trained yet"});
         ImGui::Dummy({0, ui.px(4)});
         ui.heading("Every pixel is a network");
         ui.row("layers", mapNetworkText(job));
         ui.row("examples (full batch)", grouped(job.examples));
         ui.row("steps", grouped(job.steps));
         ui.row("networks shown", grouped(picture.size.pixels()));
-        ui.paragraph(
-            "All start from the same weights and learn the same examples; only the two hyperparameters on "
-            "the axes differ. The boundary between networks that learn and networks that diverge stays "
-            "ragged "
-            "however far you zoom in: it is a fractal (Sohl-Dickstein, arXiv 2402.06184).",
-            ui.theme.muted);
+        ui.paragraph("All start from the same weights and learn the same examples. Only the two "
+                     "hyperparameters on the axes differ.",
+                     ui.theme.muted);
+        if (ui.more("more about the map"))
+            ui.paragraph("The boundary between networks that learn and networks that diverge stays ragged "
+                         "however far you zoom in: it is a fractal (Sohl-Dickstein 2024, arXiv 2402.06184). "
+                         "The networks per second are those of the present picture, divided by the time that "
+                         "this machine trained them.",
+                         ui.theme.muted);
     }
 
     void drawMenu(Ui& ui) override {
@@ -153,7 +159,8 @@ class MapExhibit final : public Exhibit {
         if (item("Where I went", "Alt+Right", model_.history().canGoForward())) model_.goForward();
     }
 
-    bool running() const override { return model_.running(); }
+    // A picture that is whole is no longer running; another part of the plane continues by itself.
+    bool running() const override { return model_.painting(); }
     std::uint64_t trainedExamples() const override { return model_.trainedExamples(); }
     bool moving() const override {
         const auto behind = [this](const MapPane& pane) {
@@ -162,7 +169,10 @@ class MapExhibit final : public Exhibit {
         return model_.painting() || model_.busy() || probe_.busy() || controls_.saving.busy() ||
                std::ranges::any_of(panes_, behind);
     }
-    void run(Ui&) override { model_.run(); }
+    void run(Ui&) override {
+        if (model_.complete()) model_.reset(); // and once more
+        model_.run();
+    }
     void pause() override { model_.pause(); }
     bool canStep(StepUnit unit) const override { return unit == StepUnit::batch; }
     void step(Ui&, StepUnit unit) override {

@@ -7,8 +7,6 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr double rateSeconds = 1; // over which a rate is taken
-
 MapSize sizeFor(const MapSettings& settings, MapSize room) {
     return settings.resolution == 0 ? room : MapSize{settings.resolution, settings.resolution};
 }
@@ -25,16 +23,6 @@ bool sameMachine(const MachineInfo& a, const MachineInfo& b) {
 }
 
 } // namespace
-
-double MapSide::recentRate() const {
-    double networks = 0;
-    double seconds = 0;
-    for (const auto& [count, time] : recent) {
-        networks += static_cast<double>(count);
-        seconds += time;
-    }
-    return seconds > 0 ? networks / seconds : 0;
-}
 
 MapModel::MapModel() {
     size_ = sizeFor(settings_, room_);
@@ -75,7 +63,10 @@ void MapModel::show(const MapWindow& window) {
 void MapModel::beginPicture() {
     ++number_;
     panned_ = {};
-    for (MapSide& side : sides_) side.pictureSeconds = 0;
+    for (MapSide& side : sides_) {
+        side.pictureNetworks = 0;
+        side.pictureSeconds = 0;
+    }
     ordersStale_ = true;
     agreement_.reset();
 }
@@ -129,11 +120,6 @@ void MapModel::go(std::vector<MapPlace>& from, std::vector<MapPlace>& behind) {
 void MapModel::run() {
     running_ = true;
     for (MapSide& side : sides_) side.failure.clear(); // a new attempt
-}
-
-void MapModel::retire(MapSide& side) {
-    side.recent.clear();
-    retired_.add(std::move(side.lane));
 }
 
 void MapModel::pause() {
@@ -214,12 +200,6 @@ void MapModel::takeBatches(MapSide& side) {
         side.machine = std::move(news.machine);
     }
     for (const MapBatch& batch : news.batches) take(side, batch);
-    double seconds = 0;
-    for (const auto& [count, time] : side.recent) seconds += time;
-    while (side.recent.size() > 1 && seconds - side.recent.front().second > rateSeconds) {
-        seconds -= side.recent.front().second;
-        side.recent.pop_front();
-    }
 }
 
 // What was ordered before the picture moved is still worth having; before another zoom it was another
@@ -227,8 +207,9 @@ void MapModel::takeBatches(MapSide& side) {
 void MapModel::take(MapSide& side, const MapBatch& batch) {
     const MapOrder& order = batch.order;
     side.trained += order.pixels.size();
-    side.recent.emplace_back(order.pixels.size(), batch.seconds);
+    side.seconds += batch.seconds;
     if (order.number != number_) return;
+    side.pictureNetworks += order.pixels.size();
     if (side.pictureSeconds) *side.pictureSeconds += batch.seconds;
     for (std::size_t i = 0; i < order.pixels.size(); ++i) {
         const std::int64_t column = order.pixels[i] % size_.width + panned_.columns - order.panned.columns;
@@ -263,8 +244,7 @@ bool MapModel::busy() const {
 }
 
 MapMachine MapModel::fastest() const {
-    return side(MapMachine::cpu).recentRate() > side(MapMachine::gpu).recentRate() ? MapMachine::cpu
-                                                                                   : MapMachine::gpu;
+    return side(MapMachine::cpu).rate() > side(MapMachine::gpu).rate() ? MapMachine::cpu : MapMachine::gpu;
 }
 
 std::uint64_t MapModel::trainedExamples() const {

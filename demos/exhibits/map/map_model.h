@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,20 +22,21 @@ inline constexpr MapMachine mapMachines[] = {MapMachine::gpu, MapMachine::cpu};
 /// One machine's picture, and how it goes.
 struct MapSide {
     OutcomeGrid grid;
-    std::uint64_t trained = 0; ///< networks, since the start or the last reset
-    /// Of training, for the present picture; nothing of one that several machines have painted.
+    std::uint64_t trained = 0;         ///< networks, since the start or the last reset
+    double seconds = 0;                ///< of their training
+    std::uint64_t pictureNetworks = 0; ///< those of the present picture, with all that panning has added
+    /// Of their training; nothing of a picture that several machines have painted.
     std::optional<double> pictureSeconds = 0;
     std::optional<MachineInfo> machine; ///< the last one that trained
     std::string failure;                ///< why it paints no more; empty: it does
 
     /// The machine that paints, or has painted what is shown; null: none.
     const MachineInfo* painter() const { return machine && (lane || grid.known() > 0) ? &*machine : nullptr; }
-    /// Networks per second of training, over about the last second; 0: none.
-    double recentRate() const;
+    /// Networks per second of training; 0: none.
+    double rate() const { return seconds > 0 ? static_cast<double>(trained) / seconds : 0; }
 
     std::unique_ptr<MapLane> lane;
-    std::deque<std::pair<std::size_t, double>> recent; ///< networks and seconds of the last batches
-    bool orderStale = true;                            ///< the lane has been told nothing, or too much
+    bool orderStale = true; ///< the lane has been told nothing, or too much
 };
 
 class MapModel {
@@ -110,7 +110,7 @@ class MapModel {
     bool painting() const;
     /// Something is being trained, or about to be.
     bool busy() const;
-    /// That with the higher rate so far.
+    /// The one with the higher rate so far.
     MapMachine fastest() const;
     std::uint64_t trainedExamples() const;
 
@@ -123,7 +123,7 @@ class MapModel {
     void refit();
     void show(const MapWindow& window);
     void beginPicture();
-    void retire(MapSide& side);
+    void retire(MapSide& side) { retired_.add(std::move(side.lane)); }
     bool painting(const MapSide& side) const;
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);

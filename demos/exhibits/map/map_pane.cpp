@@ -62,11 +62,13 @@ void drawMark(const Ui& ui, const Place& picture, MapSize size, std::uint32_t pi
     draw.AddCircle(at, radius, IM_COL32(255, 255, 255, 255), 24, ui.line());
 }
 
-std::string networksText(const MapSide& side) { return grouped(side.trained) + " networks"; }
-
-/// Empty where there is none.
-std::string rateText(const Ui& ui, const MapSide& side, const char* before) {
-    return side.recentRate() > 0 ? before + ui.timing(shortRate(side.recentRate())) + "/s" : "";
+/// "65,536 networks in 2.41 s: 27.2k/s". A picture of several machines has no common time.
+std::string progressText(const Ui& ui, const MapSide& side) {
+    const std::string networks = counted(side.pictureNetworks, "network");
+    const double seconds = side.pictureSeconds.value_or(0);
+    if (seconds <= 0) return networks;
+    const double rate = static_cast<double>(side.pictureNetworks) / seconds;
+    return fmt::format("{} in {}: {}/s", networks, ui.timing(duration(seconds)), ui.timing(shortRate(rate)));
 }
 
 /// What trains, or why nothing does, and the colour of that.
@@ -77,12 +79,11 @@ std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
     return {ui.masked ? "-" : honestDevice(*machine), machine->software ? ui.theme.warning : ui.theme.muted};
 }
 
-std::string shareText(const Ui& ui, const MapSide& side) {
-    if (side.grid.complete())
-        return side.pictureSeconds ? "done in " + ui.timing(timeTaken(*side.pictureSeconds)) : "done";
+std::string shareText(const MapSide& side) {
+    if (side.grid.complete()) return "done";
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
-    return fmt::format("{:.0f} % done", std::floor(100 * share));
+    return fmt::format("{:.0f} %", std::floor(100 * share));
 }
 
 void drawTitle(Ui& ui, MapMachine machine) {
@@ -99,17 +100,16 @@ void drawHeader(Ui& ui, const MapSide& side) {
     ImGui::SameLine();
     const auto& [remark, colour] = remarkOf(ui, side);
     ui.text(fittedText(remark, ImGui::GetContentRegionAvail().x), colour);
-    const std::string share = shareText(ui, side);
+    const std::string share = shareText(side);
     const float room = ImGui::GetContentRegionAvail().x - textWidth(share) - ui.px(12);
-    ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
+    ui.row(fittedText(progressText(ui, side), room), share);
 }
 
 void drawColumn(Ui& ui, const MapSide& side) {
     const auto& [remark, colour] = remarkOf(ui, side);
     ui.paragraph(remark, colour);
-    ui.paragraph(shareText(ui, side));
-    ui.paragraph(networksText(side));
-    ui.paragraph(rateText(ui, side, ""));
+    ui.paragraph(shareText(side));
+    ui.paragraph(progressText(ui, side));
 }
 
 void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {

@@ -148,17 +148,11 @@ std::string agreementText(const MapAgreement& agreement) {
         return percent(static_cast<double>(pixels) / static_cast<double>(agreement.both));
     };
     if (agreement.same == agreement.both)
-        return "Both machines agree on every pixel, to the last bit: the same mathematics.";
-    const std::string whether = agreement.sameEnding == agreement.both
-                                    ? "every pixel"
-                                    : share(agreement.sameEnding) + " of the pixels";
-    constexpr double enough = 0.95; // of the pixels on the same side of the boundary
-    const bool sameMathematics =
-        static_cast<double>(agreement.sameEnding) >= enough * static_cast<double>(agreement.both);
+        return "CPU and GPU computed the same result for every network, to the last bit.";
     return fmt::format(
-        "CPU and GPU agree on {} whether training converges{}. The speed of convergence agrees on "
-        "{}; at the boundary, rounding decides.",
-        whether, sameMathematics ? ": the same mathematics" : "", share(agreement.alike));
+        "On CPU and GPU, {} of the networks ended the same way: both converged or both did not. "
+        "For {}, even the results are within 1 %. Near the boundary, rounding decides.",
+        share(agreement.sameEnding), share(agreement.alike));
 }
 
 } // namespace lockstep::demos

@@ -24,8 +24,8 @@ struct MapSettings : MapPlace {
     static constexpr std::uint32_t resolutions[] = {256, 512, 1024, 0};
     static constexpr std::size_t mostBookmarks = 100;
 
-    std::uint32_t resolution = 512; ///< pixels along both sides; 0: as many as the window has room for
-    bool cpu = true;                ///< the processor paints the same beside it
+    std::uint32_t resolution = 0; ///< pixels along both sides; 0: as many as the window has room for
+    bool cpu = true;              ///< the processor paints the same beside it
     std::vector<MapBookmark> bookmarks;
 
     /// The first of the presets.
@@ -60,7 +60,7 @@ std::string hyperparameterText(double logarithm, double decades);
 /// beginning", "not trained yet" (NaN).
 std::string endingText(const MapJob& job, MapOutcome outcome);
 
-/// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
+/// How many networks ended alike on two machines, and why not all of them. The first sentence says it, too.
 std::string agreementText(const MapAgreement& agreement);
 
 } // namespace lockstep::demos

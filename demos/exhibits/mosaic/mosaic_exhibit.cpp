@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/theme.h"
@@ -67,26 +68,32 @@ class MosaicExhibit final : public Exhibit {
 
     void drawDetails(Ui& ui) override {
         ui.heading("Mosaic");
-        ui.paragraph(
-            "Every tile is a separate network and shows its predictions over the plane. All learn the same "
-            "data; they differ in two hyperparameters, one along each axis. The frame shows the loss: the "
-            "brighter, the lower.",
-            ui.theme.muted);
+        const PopulationSpec& spec = model_.spec();
+        const char* const tiles = view_.planes
+                                      ? "Every tile is a network and shows what it predicts over the plane."
+                                      : "Every tile is a network, coloured by its loss: the brighter, the "
+                                        "lower. Point at one to see what it predicts.";
+        ui.paragraph(fmt::format("{} All learn the same data; {} and {} differ. The best network has a green "
+                                 "frame, the selected one a plain one.",
+                                 tiles, hyperparameterLabel(spec.x.parameter),
+                                 hyperparameterLabel(spec.y.parameter)),
+                     ui.theme.muted);
         if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
-        if (const std::string text = headline(model_.sides(), model_.spec()); !text.empty())
-            ui.paragraph(ui.timing(text));
         for (const MosaicSide& side : model_.sides()) {
             ui.heading(sideName(side));
             if (side.machine.device.empty()) continue;
             ui.paragraph(ui.masked ? "-" : honestDevice(side.machine), ui.theme.muted);
-            ui.row("network-steps/s", ui.timing(shortRate(side.networkStepsPerSecond())));
-            ui.row("networks/s", ui.timing(shortRate(side.networksPerSecond(model_.spec().steps))));
-            if (side.shot) ui.row("diverged", grouped(side.shot->summary.diverged));
+            if (!side.shot) continue;
+            ui.row("finished",
+                   fmt::format("{} of {}", grouped(side.shot->summary.finished), grouped(spec.size())));
+            ui.row("of those, diverged", grouped(side.shot->summary.diverged));
         }
-        ui.paragraph("The GPU advances all networks together, step by step; the CPU finishes a few networks, "
-                     "then the next few. Here both run at the same time and may slow each other down; "
-                     "'lockstep population' times them one after the other.",
-                     ui.theme.muted);
+        if (ui.more("more about the mosaic"))
+            ui.paragraph(
+                "The GPU advances all networks together, step by step, so they all finish at the end. "
+                "The CPU finishes a few networks, then the next few. Here both run at the same time "
+                "and may slow each other down; 'lockstep population' times them one after the other.",
+                ui.theme.muted);
     }
 
     void drawMenu(Ui& ui) override {
@@ -190,7 +197,7 @@ class MosaicExhibit final : public Exhibit {
         model_.change(drawMosaicSettings(panel(ui), false));
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float gap = ImGui::GetStyle().ItemSpacing.y;
-        const float lower = std::clamp(room.y * 0.3f, ui.px(170), ui.px(300));
+        const float lower = std::clamp(room.y * 0.25f, ui.px(190), ui.px(280));
         drawSides(ui, {room.x, room.y - lower - gap});
         drawSummary(ui, lower);
         drawFlight(panel(ui), view_.cardCorner, view_.cardTile);
@@ -241,12 +248,16 @@ class MosaicExhibit final : public Exhibit {
 
     void drawSummary(Ui& ui, float height) {
         const float gap = ui.px(10);
-        const float room = ImGui::GetContentRegionAvail().x - 2 * gap;
-        drawLossMap(panel(ui), {room * 0.23f, height});
+        float room = ImGui::GetContentRegionAvail().x - gap;
+        if (view_.planes) { // else the mosaic shows the losses itself
+            room -= gap;
+            drawLossMap(panel(ui), {room * 0.22f, height});
+            ImGui::SameLine(0, gap);
+            room *= 0.78f;
+        }
+        drawLossSpread(panel(ui), plot_, {room * 0.45f, height});
         ImGui::SameLine(0, gap);
-        drawLossSpread(panel(ui), plot_, {room * 0.39f, height});
-        ImGui::SameLine(0, gap);
-        drawNetworkCard(panel(ui), {room * 0.38f, height});
+        drawNetworkCard(panel(ui), {room * 0.55f, height});
     }
 
     MosaicModel model_;

@@ -2,10 +2,8 @@
 
 #include <limits>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/words/text.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
@@ -77,21 +75,6 @@ std::uint64_t MosaicSide::leastSteps() const {
 std::string sideName(const MosaicSide& side) {
     if (!side.spec.gpu) return "CPU";
     return side.machine.software ? "Vulkan in software" : "GPU";
-}
-
-std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec& spec) {
-    std::string text;
-    for (const MosaicSide& side : sides) {
-        if (!side.shot || side.shot->summary.networkSteps == 0) continue;
-        const PopulationSummary& summary = side.shot->summary;
-        const std::string some =
-            summary.finished == spec.size() ? "" : fmt::format("{} of ", grouped(summary.finished));
-        const std::string lost =
-            summary.diverged == 0 ? "" : fmt::format(", {} of them diverged,", grouped(summary.diverged));
-        text += fmt::format("{}{}: {}{}{} in {}", text.empty() ? "" : "; ", sideName(side), some,
-                            counted(spec.size(), "network"), lost, timeTaken(side.shot->seconds));
-    }
-    return text;
 }
 
 MosaicModel::Grid MosaicModel::gridOf(const MosaicSettings& settings) {

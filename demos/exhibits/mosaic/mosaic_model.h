@@ -46,11 +46,8 @@ struct MosaicSide {
 
     /// Every network has finished, or the machine has failed.
     bool over() const { return !failure.empty() || (shot && shot->summary.finished == shot->results.size()); }
+    /// Steps of all networks, per second of their training.
     double networkStepsPerSecond() const;
-    /// Of `steps` steps each: one that diverges counts by the steps that it made.
-    double networksPerSecond(std::uint64_t steps) const {
-        return networkStepsPerSecond() / static_cast<double>(steps);
-    }
     /// Of all networks: what has been done of their steps, 0 to 1. One that diverged has none left.
     double shareDone(std::uint64_t steps) const;
     /// Of the network that is farthest behind, and has not diverged.
@@ -59,9 +56,6 @@ struct MosaicSide {
 
 /// "GPU", "CPU" or "Vulkan in software".
 std::string sideName(const MosaicSide& side);
-
-/// How many networks each side has trained, in what time; empty before the first step.
-std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec& spec);
 
 class MosaicModel {
   public:

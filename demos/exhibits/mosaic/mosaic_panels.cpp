@@ -14,7 +14,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t sizes[] = {8, 16, 32, 64};
+constexpr std::size_t sizes[] = {8, 12, 16, 32, 64};
 constexpr std::size_t mostBatch = 256; // of every network: thousands share the device's memory
 constexpr Hyperparameter hyperparameterChoices[] = {
     Hyperparameter::learningRate, Hyperparameter::initialScale, Hyperparameter::momentum,
@@ -30,7 +30,7 @@ std::string rangeText(const PopulationAxis& axis) {
 }
 
 /// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
-void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
+void axisField(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
     form.add(axisName, axisName, 94, [&](const char* control) {
         Hyperparameter parameter = axis.parameter;
         if (!chooseName(ui, control, parameter, hyperparameterChoices)) return false;
@@ -40,7 +40,10 @@ void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axi
             axis = usualAxis(parameter);
         return true;
     });
-    form.text(fmt::format("{} range", axisName), "from : to", 108, rangeText(axis),
+}
+
+void rangeField(RunForm& form, const std::string& axisName, PopulationAxis& axis) {
+    form.text(axisName + " range", (axisName + " from : to").c_str(), 108, rangeText(axis),
               [&](const std::string& typed) {
                   axis = populationAxisFromText(fmt::format("{}={}", name(axis.parameter), typed));
               });
@@ -49,6 +52,8 @@ void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axi
 /// What all networks share; a hyperparameter that lies along an axis is not among it.
 void furtherFields(Ui& ui, RunForm& form, MosaicSettings& settings) {
     PopulationSpec& spec = settings.population;
+    rangeField(form, "x", spec.x);
+    rangeField(form, "y", spec.y);
     const auto shared = [&](Hyperparameter parameter) { return spec.axisOf(parameter) == nullptr; };
     if (shared(Hyperparameter::noise)) form.noise(spec.dataOptions.noise);
     form.hidden(spec.hidden);
@@ -67,11 +72,14 @@ std::size_t shownRank(const MosaicPanel& panel, const MosaicSide& side) {
     return std::min(panel.view.rank, side.shot->summary.begun - 1);
 }
 
-void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, const MemberResult& result) {
+/// As many of them as there are lines above `end`.
+void drawNumbers(const MosaicPanel& panel, ImVec2 corner, float end, std::size_t member,
+                 const MemberResult& result) {
     const Ui& ui = panel.ui;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
     for (const auto& [name, value] : memberValues(panel.spec, member, result)) {
+        if (corner.y + ImGui::GetTextLineHeight() > end) return;
         const float left = right - textWidth(value);
         draw.AddText(corner, ui.theme.muted, fittedText(name, left - corner.x - ui.px(6)).c_str());
         draw.AddText({left, corner.y}, ui.theme.text, value.c_str());
@@ -104,19 +112,37 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     ui.segments("##mosaic/side", panel.view.side, names);
 }
 
+constexpr const char* openName = "Open in Playground##mosaic";
+
+/// Whether the slider and the button stand side by side in such a width.
+bool choiceInOneRow(const Ui& ui, float width) {
+    return width >=
+           ImGui::CalcTextSize(openName, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x + ui.px(88);
+}
+
 /// Which network is shown, by its rank, and the way to the playground.
 void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::size_t> member) {
     Ui& ui = panel.ui;
-    const char* const open = "Open in Playground##mosaic";
     const auto members = static_cast<int>(panel.model.members());
     const float gap = ui.px(8);
-    const float button = ImGui::CalcTextSize(open, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
-    ImGui::SetNextItemWidth(std::max(ui.px(40), ImGui::GetContentRegionAvail().x - button - gap));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool oneRow = choiceInOneRow(ui, room);
+    const float button =
+        ImGui::CalcTextSize(openName, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    const float left = ImGui::GetCursorPosX();
+    ImGui::SetNextItemWidth(oneRow ? room - button - gap : room);
     int rank = static_cast<int>(panel.view.rank) + 1;
     if (ui.intSlider("##mosaic/rank", rank, 1, members))
         panel.view.rank = static_cast<std::size_t>(std::clamp(rank, 1, members)) - 1;
-    ImGui::SameLine(0, gap);
-    if (ui.button(open, member.has_value())) panel.model.open(side, *member);
+    ui.explainItem({.title = "Rank", .text = "Selects a network by its loss: 1 is the best."});
+    if (oneRow)
+        ImGui::SameLine(0, gap);
+    else
+        ImGui::SetCursorPosX(left);
+    if (ui.button(openName, member.has_value())) panel.model.open(side, *member);
+    if (member)
+        ui.explainItem(
+            {.title = "Open in Playground", .text = openingText(panel.sides[side].shot->results[*member])});
 }
 
 } // namespace
@@ -134,14 +160,23 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
         spec.columns = spec.rows = std::stoul(chosen);
         return true;
     });
-    form.data(spec.data, {points2dNames.begin(), points2dNames.end()});
-    axisFields(ui, form, "x", spec.x, spec.y);
-    axisFields(ui, form, "y", spec.y, spec.x);
+    const bool narrow = !everything && ImGui::GetContentRegionAvail().x < ui.px(600);
+    const auto data = [&](RunForm& into) {
+        into.data(spec.data, {points2dNames.begin(), points2dNames.end()});
+    };
+    if (!narrow) data(form);
+    axisField(ui, form, "x", spec.x, spec.y);
+    axisField(ui, form, "y", spec.y, spec.x);
+    form.field("Sort##mosaic", "Order", 60, [&](const char* control) {
+        if (ui.toggle(control, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
+        ui.explainItem({.title = "Sort", .text = "Orders the tiles by loss: the best first, row by row."});
+    });
     if (everything)
         furtherFields(ui, form, settings);
     else
         form.popup("Settings##mosaic", [&] {
             RunForm further(ui, "mosaic/");
+            if (narrow) data(further);
             furtherFields(ui, further, settings);
             further.end();
         });
@@ -197,21 +232,25 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     const std::size_t index = shownIndex(panel);
     const MemberResult* const shown = member ? &panel.sides[index].shot->results[*member] : nullptr;
     drawNetworkTitle(panel, shown);
+    // The plane on the left, as large as it can be; numbers and controls beside it.
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float spacing = ImGui::GetStyle().ItemSpacing.y;
-    const float upper = std::max(ui.px(40), room.y - ImGui::GetFrameHeight() - spacing);
-    const float tile = std::min(room.x * 0.42f, upper);
+    const float gap = ui.px(12);
+    const float tile = std::max(ui.px(40), std::min(room.y, room.x - gap - ui.px(150)));
+    const float column = room.x - tile - gap;
+    const float rows = choiceInOneRow(ui, column) ? 1 : 2;
+    const float controls = rows * ImGui::GetFrameHeight() + (rows - 1) * ImGui::GetStyle().ItemSpacing.y;
+    const ImVec2 end{start.x + tile, start.y + tile};
+    const float below = start.y + room.y - controls;
     view.cardCorner = start;
     view.cardTile = tile;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (member && panel.pictures.has(index)) {
-        drawTile(panel, *ImGui::GetWindowDrawList(), {index, *member}, start, tile);
-        drawNumbers(panel, {start.x + tile + ui.px(12), start.y}, *member, *shown);
-    } else {
-        ImGui::GetWindowDrawList()->AddRect(start, {start.x + tile, start.y + tile}, ui.theme.border, 0, 0,
-                                            ui.line());
+        drawPlane(panel, draw, {index, *member}, start, tile);
+        drawNumbers(panel, {end.x + gap, start.y}, below, *member, *shown);
     }
-    ImGui::SetCursorScreenPos({start.x, start.y + upper + spacing});
+    draw.AddRect(start, end, ui.theme.border, 0, 0, ui.line());
+    ImGui::SetCursorScreenPos({end.x + gap, below});
     drawChoice(panel, index, member);
     ui.endCard();
 }

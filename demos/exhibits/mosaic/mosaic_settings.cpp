@@ -118,11 +118,13 @@ std::string memberState(const PopulationSpec& spec, const MemberResult& result) 
 
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
     const GridCell cell = spec.cell(member);
-    NamedValues values{
-        {hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns)},
-        {hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows)},
-        {"loss", std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-"}};
-    if (result.diverged) values.emplace_back("diverged at step", grouped(result.steps));
+    NamedValues values{{hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns)},
+                       {hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows)}};
+    if (result.diverged)
+        values.emplace_back("diverged at step", grouped(result.steps));
+    else
+        values.emplace_back("loss",
+                            std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-");
     if (!std::isnan(result.accuracy))
         values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
     return values;

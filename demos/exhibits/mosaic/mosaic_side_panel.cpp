@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "demos/draw/icons.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/words/text.h"
@@ -170,7 +172,8 @@ void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
     ImGui::SameLine(0, ui.px(8));
     const float room = ImGui::GetContentRegionAvail().x;
     const bool ready = !side.machine.device.empty();
-    const std::string device = ui.masked ? "-" : ready ? honestDevice(side.machine) : "preparing";
+    const char* const waiting = side.spec.gpu ? "compiling kernels for these networks" : "preparing";
+    const std::string device = ui.masked ? "-" : ready ? honestDevice(side.machine) : waiting;
     const ImU32 colour = side.machine.software ? ui.theme.warning : ui.theme.muted;
     ui.text(fittedText(device, room), colour);
 }
@@ -187,16 +190,36 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
     ImGui::Dummy({width, height});
 }
 
+/// What frames and crosses mean, right-aligned at `right`; as much of it as `room` holds.
+void drawMarkLegend(const MosaicPanel& panel, ImVec2 right, float room) {
+    const Ui& ui = panel.ui;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetFontSize();
+    const float square = std::round(0.6f * line);
+    const float gap = ui.px(6);
+    const float least = right.x - room;
+    const auto entry = [&](const char* text, const auto& drawSign) {
+        const float left = right.x - textWidth(text) - square - gap;
+        if (left < least) return;
+        drawSign(ImVec2{left, right.y + (line - square) / 2});
+        draw.AddText({left + square + gap, right.y}, ui.theme.muted, text);
+        right.x = left - 2 * gap;
+    };
+    entry("best", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.good); });
+    entry("selected", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.text); });
+    entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, square); });
+}
+
 /// In a row above the mosaic, or in a column beside it. Returns the corner and the width of what is below.
 std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
     Ui& ui = panel.ui;
-    const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
+    const PopulationSummary summary = side.shot ? side.shot->summary : PopulationSummary{};
     const std::vector<std::pair<std::string, const char*>> counters{
         // the last ones go first where there is no room
-        {grouped(trained), "finished"},
-        {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "time"},
-        {ui.timing(shortRate(side.networksPerSecond(panel.spec.steps))), "networks/s"},
-        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}};
+        {shortRate(static_cast<double>(summary.networkSteps)), "steps"},
+        {ui.timing(duration(side.shot ? side.shot->seconds : 0)), "time"},
+        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"},
+        {grouped(summary.finished), "finished"}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
@@ -218,6 +241,14 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
     }
     const float used = static_cast<float>(count / columns) * pace.y;
     ImGui::Dummy({static_cast<float>(columns) * pace.x, used - ui.px(4)});
+    ui.explainItem(
+        {.title = "Progress",
+         .values = {{"steps", grouped(summary.networkSteps)},
+                    {"finished",
+                     fmt::format("{} of {}", grouped(summary.finished), grouped(panel.spec.size()))},
+                    {"of those, diverged", grouped(summary.diverged)}},
+         .text = "Training steps of all networks together, and the time that this machine took for "
+                 "them. The rate is their quotient."});
     if (beside) ImGui::SameLine(0, ui.px(12));
     return {{start.x, start.y + used + line / 2}, widest - ui.px(8)};
 }
@@ -233,7 +264,9 @@ bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
     drawMosaicAxes(panel, place, panel.view.marks);
     const std::string name = hyperparameterLabel(panel.spec.y.parameter);
     const float nameEnd = place.low.x - place.room.left + textWidth(name) + panel.ui.px(12);
-    return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
+    if (!panel.view.planes) return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
+    drawMarkLegend(panel, {place.right, start.y}, place.right - nameEnd);
+    return true;
 }
 
 } // namespace
@@ -261,13 +294,7 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
 void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
     Ui& ui = panel.ui;
     ui.beginCard("mosaic/losses", size);
-    ImGui::AlignTextToFramePadding();
     ui.heading("Loss");
-    ImGui::SameLine();
-    const char* const sort = "Sort##mosaic";
-    const float button = ImGui::CalcTextSize(sort, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
-    ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - button);
-    if (ui.toggle(sort, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
     const MosaicSide* side = shownSide(panel);
     if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
         const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -15,26 +15,57 @@ namespace {
 
 constexpr double restlessness = 7; // of a tile: the share of its way that it makes, per second
 constexpr float nearEnough = 0.02f;
-constexpr float frameShare = 0.09f; // of a tile
-constexpr float veil = 0.72f;       // over networks that have not begun while others have
-constexpr float smallestFrame = 6;  // pixels of a tile that has a frame on all sides
-constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
+constexpr float veil = 0.72f;     // over networks that have not begun while others have
+constexpr float leastPlane = 24;  // units of a tile that shows predictions; a smaller one shows its loss
+constexpr float smallestMark = 5; // pixels of a tile that a cross can be seen in
+constexpr float lensUnits = 176;  // of the enlarged tile
 
-void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
-    const float in = 0.3f * (high.x - low.x);
-    draw.AddLine({low.x + in, low.y + in}, {high.x - in, high.y - in}, colour, thickness);
-    draw.AddLine({low.x + in, high.y - in}, {high.x - in, low.y + in}, colour, thickness);
+// A projector's pixels are large: twice the letters do not ask for twice the tiles.
+bool showsPlanes(const Ui& ui, float tile) { return tile >= (ui.presenter ? leastPlane : ui.px(leastPlane)); }
+
+/// Rounded, so that neighbours meet.
+Place squareAt(ImVec2 low, float size) {
+    return {{std::round(low.x), std::round(low.y)}, {std::round(low.x + size), std::round(low.y + size)}};
 }
 
 void explain(const MosaicPanel& panel, TileChoice tile) {
     const MosaicSide& side = panel.sides[tile.side];
     const MemberResult& result = side.shot->results[tile.member];
-    const char* const invitation = result.diverged
-                                       ? " Click to open it in the playground, with its initial weights."
-                                       : " Click to open it in the playground.";
     panel.ui.detail({.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side)),
                      .values = memberValues(panel.spec, tile.member, result),
-                     .text = memberState(panel.spec, result) + invitation});
+                     .text = memberState(panel.spec, result) + " " + openingText(result)});
+}
+
+void drawNetworkTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
+    const Ui& ui = panel.ui;
+    const MosaicSide& side = panel.sides[tile.side];
+    const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
+    const auto [from, to] = squareAt(low, size);
+    if (panel.view.planes)
+        drawPlane(panel, draw, tile, low, size - ui.line()); // a gap to the next one
+    else if (result.diverged)
+        drawDiverged(ui, draw, low, size);
+    else
+        draw.AddRectFilled(from, to, lossColour(ui.theme, panel.pictures.scale(), result));
+    const bool waits = result.steps == 0 && side.shot && side.shot->summary.begun > 0;
+    if (waits) draw.AddRectFilled(from, to, faded(ui.theme.panel, veil));
+}
+
+/// Around the best network, and the one that is shown by itself.
+void drawFrames(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
+    const std::optional<MosaicShot>& shot = panel.sides[side].shot;
+    if (!shot || shot->summary.begun == 0) return;
+    const Ui& ui = panel.ui;
+    const auto frame = [&](std::size_t member, ImU32 colour) {
+        const TilePlace at = panel.view.order[side].place(member);
+        const float size = panel.view.planes ? tile - ui.line() : tile;
+        drawTileFrame(ui, *ImGui::GetWindowDrawList(), {low.x + at.column * tile, low.y + at.row * tile},
+                      size, colour);
+    };
+    if (const auto shown = shownMember(panel); shown && shownIndex(panel) == side)
+        frame(*shown, ui.theme.text);
+    const std::size_t best = shot->summary.ranking.front();
+    if (std::isfinite(shot->results[best].loss)) frame(best, ui.theme.good);
 }
 
 } // namespace
@@ -119,25 +150,39 @@ void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, Tile
                   {(x + cells - 0.5f) / width, (y + cells - 0.5f) / height});
 }
 
-void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
-    const Theme& theme = panel.ui.theme;
-    const ImVec2 from{std::round(low.x), std::round(low.y)};
-    const ImVec2 to{std::round(low.x + size), std::round(low.y + size)};
+std::string openingText(const MemberResult& result) {
+    return fmt::format(
+        "A click opens it in the Playground with its {}weights. It replaces the network there.",
+        result.diverged ? "initial " : "");
+}
+
+void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, float size) {
+    const auto [from, to] = squareAt(low, size);
+    draw.AddRectFilled(from, to, divergedColour(ui.theme));
+    if (size < smallestMark) return;
+    const float in = 0.3f * size;
+    const float thickness = std::max(1.0f, size / 14);
+    draw.AddLine({from.x + in, from.y + in}, {to.x - in, to.y - in}, ui.theme.bad, thickness);
+    draw.AddLine({from.x + in, to.y - in}, {to.x - in, from.y + in}, ui.theme.bad, thickness);
+}
+
+void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
     const MosaicSide& side = panel.sides[tile.side];
-    const float in = std::clamp(std::round(frameShare * size), size < 4 ? 0.0f : 1.0f, panel.ui.px(4));
-    const ImVec2 innerLow{from.x + in, from.y + in};
-    const float beyond = size < smallestFrame ? 0 : in; // the next tile's frame is enough
-    const ImVec2 innerHigh{to.x - beyond, to.y - beyond};
-    const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
-    if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.pictures.scale(), result));
-    if (result.diverged) {
-        draw.AddRectFilled(from, to, divergedColour(theme));
-        if (size >= smallestMark) drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
+    if (side.shot && side.shot->results[tile.member].diverged) {
+        drawDiverged(panel.ui, draw, low, size);
         return;
     }
-    panel.pictures.drawTile(draw, panel.spec, tile, innerLow, innerHigh);
-    const bool waits = result.steps == 0 && side.shot && side.shot->summary.begun > 0;
-    if (waits) draw.AddRectFilled(from, to, faded(theme.panel, veil));
+    const auto [from, to] = squareAt(low, size);
+    panel.pictures.drawTile(draw, panel.spec, tile, from, to);
+}
+
+// Light on dark, so that it is seen on every colour.
+void drawTileFrame(const Ui& ui, ImDrawList& draw, ImVec2 low, float size, ImU32 colour) {
+    const auto [from, to] = squareAt(low, size);
+    const float out = std::min(ui.line(), std::max(1.0f, std::round(size / 16)));
+    draw.AddRect({from.x - 2 * out, from.y - 2 * out}, {to.x + 2 * out, to.y + 2 * out}, ui.theme.background,
+                 0, 0, 2 * out);
+    draw.AddRect({from.x - out, from.y - out}, {to.x + out, to.y + out}, colour, 0, 0, 2 * out);
 }
 
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
@@ -145,6 +190,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     MosaicView& view = panel.view;
     view.corner[side] = low;
     view.tile[side] = tile;
+    view.planes = showsPlanes(panel.ui, tile);
     if (panel.ui.hidden(name) || !panel.pictures.has(side)) return;
     const ImVec2 size{tile * static_cast<float>(panel.spec.columns),
                       tile * static_cast<float>(panel.spec.rows)};
@@ -154,8 +200,9 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t member = 0; member < panel.spec.size(); ++member) {
         const TilePlace at = order.place(member);
-        drawTile(panel, draw, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
+        drawNetworkTile(panel, draw, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
     }
+    drawFrames(panel, side, low, tile);
     if (ImGui::IsItemHovered() && panel.sides[side].shot) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         if (const auto member = order.memberAt((mouse.x - low.x) / tile, (mouse.y - low.y) / tile)) {
@@ -181,9 +228,10 @@ void drawHoveredTile(const MosaicPanel& panel) {
     const MemberResult& result = panel.sides[side].shot->results[member];
     std::string words;
     for (const auto& [name, value] : memberValues(panel.spec, member, result))
-        words += fmt::format("{}{} {}", words.empty() ? "" : "\n", name, value);
+        words += fmt::format("{}: {}\n", name, value);
+    words += "click: open in Playground";
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
-    const float large = std::max(ui.px(112), letters.x);
+    const float large = std::max(ui.px(lensUnits), letters.x);
     const float gap = ui.px(6);
     const ImVec2 size{large + 2 * gap, large + letters.y + 3 * gap};
     const ImVec2 display = ImGui::GetIO().DisplaySize;
@@ -195,11 +243,9 @@ void drawHoveredTile(const MosaicPanel& panel) {
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
     draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
-    drawTile(panel, draw, *view.hovered, {low.x + gap, low.y + gap}, large);
+    drawPlane(panel, draw, *view.hovered, {low.x + gap, low.y + gap}, large);
     draw.AddText({low.x + gap, low.y + large + 2 * gap}, ui.theme.text, words.c_str());
-    const float half = tile / 2;
-    draw.AddRect({centre.x - half, centre.y - half}, {centre.x + half, centre.y + half}, ui.theme.text, 0, 0,
-                 ui.line(2));
+    drawTileFrame(ui, draw, {centre.x - tile / 2, centre.y - tile / 2}, tile, ui.theme.text);
 }
 
 void drawFlight(const MosaicPanel& panel, ImVec2 corner, float tile, bool rests) {
@@ -213,8 +259,8 @@ void drawFlight(const MosaicPanel& panel, ImVec2 corner, float tile, bool rests)
     const TilePlace place = view.order[side].place(*member);
     const float first = view.tile[side];
     const ImVec2 from{view.corner[side].x + place.column * first, view.corner[side].y + place.row * first};
-    drawTile(panel, *ImGui::GetForegroundDrawList(), {side, *member},
-             {between(from.x, corner.x), between(from.y, corner.y)}, between(first, tile));
+    drawPlane(panel, *ImGui::GetForegroundDrawList(), {side, *member},
+              {between(from.x, corner.x), between(from.y, corner.y)}, between(first, tile));
 }
 
 } // namespace lockstep::demos

@@ -24,13 +24,13 @@ ImVec2 onMap(float x, float y, ImVec2 low, float size) {
 void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) {
     const std::size_t classes = parts.model.settings().classes();
     const std::vector<PlanePoint>& points = parts.model.points();
-    const float half = std::max(2.0f, parts.ui.px(points.size() > 600 ? 3.5f : 4.5f));
+    const float half = std::max(2.0f, parts.ui.px(points.size() > 600 ? 3.0f : 4.0f));
     for (const PlanePoint& point : std::span(points).first(std::min(points.size(), mostPointsDrawn))) {
         if (point.test != test) continue;
         const auto [x, y] = onMap(point.at.x, point.at.y, low, size);
         if (x < low.x || y < low.y || x > low.x + size || y > low.y + size) continue;
-        parts.pictures.mark(point.at.label, test)
-            .draw({x - half, y - half}, {x + half, y + half}, pointColour(parts.ui.theme, classes, point.at));
+        parts.pictures.ringedMark(point.at.label, test, {x, y}, half,
+                                  pointColour(parts.ui.theme, classes, point.at));
     }
 }
 
@@ -114,7 +114,9 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     const bool one = shown && isNeuron(parts.model.shape(), *shown);
     const PicturePart part =
         one ? parts.pictures.neuron(shown->layer, shown->index) : parts.pictures.output();
-    part.draw(low, high, IM_COL32_WHITE, ui.px(6));
+    // At half its strength, so that points stand out.
+    ImGui::GetWindowDrawList()->AddRectFilled(low, high, signedColour(ui.theme, 0), ui.px(6));
+    part.draw(low, high, faded(IM_COL32_WHITE, 0.5f), ui.px(6));
     if (parts.view.testPoints) drawMarks(parts, low, size, true);
     if (parts.view.trainPoints) drawMarks(parts, low, size, false);
     ImGui::GetWindowDrawList()->AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
@@ -180,44 +182,73 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
     ImGui::PopStyleVar();
 }
 
-/// Flush right in the column of the numbers of training or of the test.
-void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
-    const float column = textWidth("100.00 %") + ui.px(10);
-    const float right = ImGui::GetWindowContentRegionMax().x - (test ? 0 : column);
-    ImGui::SameLine(right - textWidth(text));
-    ui.text(text, colour);
-}
-
-// The legend of the points, too: each word has its kind of mark before it.
-void drawHeadings(const PlaygroundParts& parts) {
-    Ui& ui = parts.ui;
-    ui.muted("");
-    const bool marks = parts.pictures.fit(parts.model);
-    for (const bool test : {false, true}) {
-        drawNumber(ui, test, test ? "test" : "train", ui.theme.muted);
-        if (!marks) continue;
-        const float size = ui.px(10);
-        const ImVec2 low = ImGui::GetItemRectMin();
-        const ImVec2 at{low.x - size - ui.px(4), (low.y + ImGui::GetItemRectMax().y - size) / 2};
-        parts.pictures.mark(0, test).draw(at, {at.x + size, at.y + size}, ui.theme.muted);
-    }
-}
-
-void drawNumbers(const PlaygroundParts& parts) {
+/// The number that matters, in large letters above its name.
+void drawHeadline(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
     const Moment& moment = parts.model.moment();
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
-    drawHeadings(parts);
-    const auto row = [&ui](const char* name, const std::string& train, const std::string& test) {
-        ui.muted(name);
-        drawNumber(ui, false, train, 0);
-        drawNumber(ui, true, test, 0);
+    const bool test = parts.model.dataset().test.count > 0;
+    const Evaluation& shown = test ? moment.test : moment.train;
+    const bool accuracy = parts.model.settings().classes() > 0;
+    const std::string digits =
+        std::isnan(shown.accuracy) ? "-" : fmt::format("{:.1f} %", shown.accuracy * 100);
+    ImGui::BeginGroup();
+    if (parts.model.failed()) {
+        ui.text("diverged", ui.theme.bad, ui.fonts.headline);
+        ui.muted("try a lower learning rate");
+        ImGui::EndGroup();
+        return;
+    }
+    ui.text(accuracy ? digits : lossText(shown.loss), 0, ui.fonts.headline);
+    ui.muted(fmt::format("{} {}", test ? "test" : "training", accuracy ? "accuracy" : "loss"));
+    ImGui::EndGroup();
+}
+
+/// Losses, accuracies and steps in the box from `low` to the right edge `right`; the headings are the legend
+/// of the points, too: each has its kind of mark before it.
+void drawTable(const PlaygroundParts& parts, ImVec2 low, float right) {
+    Ui& ui = parts.ui;
+    const Moment& moment = parts.model.moment();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight() + ui.px(2);
+    const float column = textWidth("100.00 %") + ui.px(10);
+    float y = low.y;
+    const auto flushRight = [&](bool test, const std::string& text, ImU32 colour) {
+        const float x = right - (test ? 0 : column) - textWidth(text);
+        draw.AddText({x, y}, colour, text.c_str());
+        return x;
     };
+    const auto row = [&](const char* name, const std::string& train, const std::string& test) {
+        y += line;
+        draw.AddText({low.x, y}, ui.theme.muted, name);
+        flushRight(false, train, ui.theme.text);
+        flushRight(true, test, ui.theme.text);
+    };
+    for (const bool test : {false, true}) {
+        const float x = flushRight(test, test ? "test" : "train", ui.theme.muted);
+        const float size = ui.px(10);
+        const ImVec2 at{x - size - ui.px(4), y + (line - size) / 2};
+        if (parts.pictures.fit(parts.model))
+            parts.pictures.mark(0, test).draw(at, {at.x + size, at.y + size}, ui.theme.muted);
+    }
     row("Loss", lossText(moment.train.loss), lossText(moment.test.loss));
     if (parts.model.settings().classes() > 0)
         row("Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
-    ui.row("Step", grouped(parts.model.step()));
+    row("Step", "", grouped(parts.model.step()));
+}
+
+/// Beside each other, or below each other in a narrow box; the table only where there is room.
+void drawNumbers(const PlaygroundParts& parts, float width) {
+    Ui& ui = parts.ui;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
+    drawHeadline(parts);
     ImGui::PopStyleVar();
+    const ImVec2 end = ImGui::GetItemRectMax();
+    const float table = ui.px(210);
+    if (end.x + ui.px(16) + table <= low.x + width)
+        drawTable(parts, {low.x + width - table, low.y}, low.x + width);
+    else if (width >= table)
+        drawTable(parts, {low.x, end.y + ui.px(6)}, low.x + width);
 }
 
 } // namespace
@@ -231,7 +262,7 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float line = ImGui::GetTextLineHeight();
-    const float below = ui.px(8) + line + ui.px(10) + 4 * (line + ui.px(2));
+    const float below = ui.px(8) + line + ui.px(18) + 4 * (line + ui.px(2));
     const bool small = room.y - below < ui.px(170) && room.x > ui.px(220); // then numbers go beside
     float side = std::floor(std::min(room.x, small ? room.y : room.y - below));
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
@@ -251,12 +282,7 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
         drawLayerSwitches(parts, width);
     else
         drawSwitches(parts, width);
-    if (small && width < ui.px(200)) {
-        ui.text("Loss " + lossText(parts.model.moment().train.loss));
-        ui.muted("test " + lossText(parts.model.moment().test.loss));
-    } else {
-        drawNumbers(parts);
-    }
+    drawNumbers(parts, width);
     ImGui::EndGroup();
     ImGui::EndChild();
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t mostLinksDrawn = 160;
 constexpr std::size_t mostLinksLookedAt = 32768;
+constexpr float widestLink = 3.2f;
 constexpr float tileShare = 0.82f; // of the distance between tiles
 
 /// One layer: a column of tiles, or one picture of all neurons where there are too many.
@@ -96,17 +97,18 @@ struct GraphLink {
 
 /// The links into layer `layer`, the strongest ones where there are too many to draw; empty when there are so
 /// many that a band has to stand for them.
-std::vector<GraphLink> linksInto(const PlaygroundModel& model, std::size_t layer) {
-    const NetShape shape = model.shape();
+std::vector<GraphLink> linksInto(const PlaygroundParts& parts, std::size_t layer) {
+    const NetShape shape = parts.model.shape();
     const std::size_t inputs = shape.widths[layer - 1];
     const std::size_t outputs = shape.widths[layer];
     std::vector<GraphLink> links;
     if (inputs * outputs > mostLinksLookedAt) return links;
     links.reserve(inputs * outputs);
+    const std::vector<float>& weights = parts.view.calmWeights;
     for (std::size_t to = 0; to < outputs; ++to) {
         const std::size_t first = parameterIndex(shape, {{layer, to}, 0});
         for (std::size_t from = 0; from < inputs; ++from)
-            links.push_back({{{layer, to}, from}, model.parameters()[first + from]});
+            links.push_back({{{layer, to}, from}, weights[first + from]});
     }
     if (links.size() <= mostLinksDrawn) return links;
     const auto stronger = [](const GraphLink& a, const GraphLink& b) {
@@ -132,8 +134,9 @@ class Graph {
     Graph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high)
         : parts_(parts), ui_(parts.ui), theme_(parts.ui.theme), draw_(*ImGui::GetWindowDrawList()), low_(low),
           high_(high), columns_(layOutGraph(parts, low, high)) {
+        calmWeights();
         for (std::size_t layer = 1; layer < columns_.size(); ++layer)
-            links_.push_back(linksInto(parts_.model, layer));
+            links_.push_back(linksInto(parts_, layer));
     }
 
     std::vector<float> draw() {
@@ -155,6 +158,22 @@ class Graph {
     }
 
   private:
+    // While it trains, links follow the weights within a quarter of a second: no jitter.
+    void calmWeights() {
+        constexpr double followSeconds = 0.25;
+        const std::vector<float>& now = parts_.model.parameters();
+        std::vector<float>& calm = parts_.view.calmWeights;
+        const bool follow = parts_.model.running() && !ui_.scripted && calm.size() == now.size() &&
+                            now.size() <= mostLinksLookedAt;
+        if (!follow) {
+            if (calm != now) calm = now;
+            return;
+        }
+        const auto share = static_cast<float>(1 - std::exp(-ui_.delta / followSeconds));
+        for (std::size_t i = 0; i < now.size(); ++i)
+            calm[i] = std::isfinite(calm[i]) ? calm[i] + share * (now[i] - calm[i]) : now[i];
+    }
+
     // Where numbers went wrong: the layer in red, with the word.
     void drawFailure() {
         const auto layer = parts_.model.failedLayer();
@@ -206,13 +225,12 @@ class Graph {
         if (ui_.scripted)
             ui_.controls[fmt::format("weight/{}.{}.{}", end.layer, end.index + 1, *link.place.from + 1)] = {
                 {at.x - 1, at.y - 1}, {at.x + 1, at.y + 1}};
-        const float size = std::abs(link.weight);
+        // From 0 to 1, also where numbers went wrong.
+        const float size = std::isfinite(link.weight) ? 1 - std::exp(-std::abs(link.weight) / 1.5f) : 1;
         const ImU32 strong = signedColour(theme_, link.weight < 0 ? -1.0f : 1.0f);
-        const ImU32 colour =
-            hovered ? theme_.text : faded(strong, std::clamp(0.25f + size * 0.5f, 0.25f, 1.0f));
+        const ImU32 colour = hovered ? theme_.text : faded(strong, 0.3f + 0.7f * size);
         const float crowded = std::clamp(columns_[end.layer].pitch / ui_.px(40), 0.25f, 1.0f);
-        const float width =
-            std::clamp(size * 2.2f * crowded, 0.7f, 6.0f) * ui_.line(1) + (hovered ? ui_.px(1.5f) : 0);
+        const float width = (0.8f + widestLink * size * crowded) * ui_.line(1) + (hovered ? ui_.px(1.5f) : 0);
         if (!(link.weight < 0)) {
             draw_.AddPolyline(points.data(), linkPieces + 1, colour, 0, width);
             return;

@@ -15,6 +15,8 @@ constexpr std::uint32_t featurePixels = 40;
 constexpr std::uint32_t featureCount = 7;
 constexpr std::uint32_t markPixels = 32;
 constexpr std::uint32_t markShapes = 6;
+constexpr std::uint32_t dataPixels = 40;
+constexpr std::size_t dataSamples = 300;
 constexpr double pauseFactor = 9; // maps of a network that trains take a tenth of the device's time
 
 // How far (x, y) in [-1, 1] is inside the mark's edge; negative outside.
@@ -31,15 +33,13 @@ float insideMark(std::uint32_t shape, float x, float y) {
     }
 }
 
-// White inside a dark edge; ImGui multiplies it with the colour of the class.
+// White; ImGui multiplies it with the colour of the class.
 std::uint32_t markPixel(std::uint32_t shape, bool hollow, float x, float y) {
     const float depth = insideMark(shape, x, y) * markPixels / 2; // pixels
     const float cover = std::clamp(depth + 0.5f, 0.0f, 1.0f);
-    const float edge = std::clamp(2.5f - depth, 0.0f, 1.0f);
     float alpha = cover;
-    if (hollow) alpha *= std::clamp(7.5f - depth, 0.0f, 1.0f);
-    const auto grey = static_cast<std::uint32_t>(std::lround(255 * (1 - 0.75f * edge)));
-    return static_cast<std::uint32_t>(std::lround(255 * alpha)) << 24 | grey << 16 | grey << 8 | grey;
+    if (hollow) alpha *= std::clamp(7.0f - depth, 0.0f, 1.0f);
+    return static_cast<std::uint32_t>(std::lround(255 * alpha)) << 24 | 0xFFFFFF;
 }
 
 template <class Pixel>
@@ -103,6 +103,7 @@ void PlanePictures::show() {
 
 void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise) {
     if (dark_ != ui.theme.dark || !featureMaps_) drawFeatures(ui);
+    if (dark_ != ui.theme.dark || !dataSets_) drawDataSets(ui);
     if (!marks_) drawMarks(ui);
     const bool other = !fit(model);
     if (other) makeMaps(ui, model);
@@ -151,6 +152,43 @@ PicturePart PlanePictures::mark(std::size_t shape, bool hollow) const {
     const float one = 1.0f / markShapes;
     const float at = one * static_cast<float>(shape % markShapes);
     return {marks_->id(), {at, hollow ? 0.5f : 0}, {at + one, hollow ? 1.0f : 0.5f}};
+}
+
+PicturePart PlanePictures::dataSet(Points2d set) const {
+    if (!dataSets_) return {};
+    const float one = 1.0f / static_cast<float>(points2dNames.size());
+    const float at = one * static_cast<float>(set);
+    const float half = 0.5f * one / dataPixels;
+    return {dataSets_->id(), {at + half, 0}, {at + one - half, 1}};
+}
+
+void PlanePictures::ringedMark(std::size_t shape, bool hollow, ImVec2 at, float half, ImU32 colour) const {
+    const float ring = half + std::max(1.0f, half * 0.3f);
+    mark(shape, false)
+        .draw({at.x - ring, at.y - ring}, {at.x + ring, at.y + ring},
+              colour | ~static_cast<ImU32>(IM_COL32_A_MASK));
+    mark(shape, hollow).draw({at.x - half, at.y - half}, {at.x + half, at.y + half}, colour);
+}
+
+void PlanePictures::drawDataSets(Ui& ui) {
+    constexpr auto width = static_cast<std::uint32_t>(points2dNames.size()) * dataPixels;
+    const auto plane = [](std::uint32_t pixel) {
+        return 1.1f * planeReach * (2 * (static_cast<float>(pixel) + 0.5f) / dataPixels - 1);
+    };
+    std::vector<std::vector<LabelledPoint>> points(points2dNames.size());
+    for (std::size_t set = 0; set < points.size(); ++set)
+        for (std::size_t i = 0; i < dataSamples; ++i)
+            points[set].push_back(point2d(static_cast<Points2d>(set), 1, i, 0));
+    if (!dataSets_) dataSets_ = std::make_unique<Picture>(ui.graphics, width, dataPixels, true);
+    dataSets_->upload(paintedPixels(width, dataPixels, [&](std::uint32_t column, std::uint32_t row) {
+        const std::size_t set = column / dataPixels;
+        const auto distance = [x = plane(column % dataPixels), y = -plane(row)](const LabelledPoint& p) {
+            return (p.x - x) * (p.x - x) + (p.y - y) * (p.y - y);
+        };
+        const LabelledPoint& nearest = *std::ranges::min_element(points[set], {}, distance);
+        const std::size_t classes = points2dClasses(static_cast<Points2d>(set));
+        return classes > 0 ? classColour(ui.theme, nearest.label) : signedColour(ui.theme, nearest.target);
+    }));
 }
 
 void PlanePictures::drawFeatures(Ui& ui) {

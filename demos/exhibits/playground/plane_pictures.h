@@ -49,8 +49,13 @@ class PlanePictures {
     static constexpr std::size_t mapped() { return 32; }
     /// Of any feature, in use or not.
     PicturePart feature(PlaneFeature feature) const;
-    /// A white mark with a dark edge: a shape per class; hollow for test points.
+    /// A white mark: a shape per class; hollow for test points.
     PicturePart mark(std::size_t shape, bool hollow) const;
+    /// The mark in its colour within a white ring, so that it is seen on its own colour, too. As opaque as
+    /// the colour.
+    void ringedMark(std::size_t shape, bool hollow, ImVec2 at, float half, ImU32 colour) const;
+    /// The plane in the colours of the data set's nearest points; no picture where there is no memory for it.
+    PicturePart dataSet(Points2d set) const;
 
   private:
     // What another network needs anew.
@@ -65,11 +70,13 @@ class PlanePictures {
     void show();
     void makeMaps(Ui& ui, const PlaygroundModel& model);
     void drawFeatures(Ui& ui);
+    void drawDataSets(Ui& ui);
     void drawMarks(Ui& ui);
 
     Maps maps_;
     std::unique_ptr<Picture> output_;
     std::unique_ptr<Picture> featureMaps_;
+    std::unique_ptr<Picture> dataSets_;
     std::unique_ptr<Picture> marks_;
     std::uint64_t revision_ = 0;
     bool discretise_ = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::uint64_t undoSteps = 100;
+constexpr std::uint64_t longRunSteps = 5000;
 enum Page : std::size_t { networkPage, dataPage, settingsPage, curvesPage, answerPage };
 
 class PlaygroundExhibit : public Exhibit {
@@ -42,6 +44,10 @@ class PlaygroundExhibit : public Exhibit {
                                                        : laneSpecFromText(lane));
         };
         pictures_.beginFrame();
+        model_.holdEdit(ImGui::IsMouseDown(0) || ImGui::IsMouseDown(1));
+        if (std::exchange(replaced_, false))
+            ui.say(Severity::info, "Another network has replaced the one that was here.",
+                   "Ctrl+Z brings it back.");
         model_.update(maker, ui.delta, ui.scripted);
         renewPictures(ui);
         if (model_.failed() && !told_) ui.say(Severity::error, model_.failure());
@@ -63,6 +69,12 @@ class PlaygroundExhibit : public Exhibit {
         ui.paragraph("From a few points, a network learns which colour belongs where in the plane. Each tile "
                      "shows one neuron's output over the plane: orange above 0, blue below.",
                      ui.theme.muted);
+        ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.",
+                     ui.theme.muted);
+        if (ui.more("more about the playground")) drawMore(ui);
+    }
+
+    void drawMore(Ui& ui) const {
         const MachineInfo machine = model_.machine();
         if (!machine.device.empty()) {
             ui.heading("Trains on");
@@ -83,11 +95,13 @@ class PlaygroundExhibit : public Exhibit {
         ui.heading("Points");
         ui.row("training", grouped(model_.dataset().train.count));
         ui.row("test", grouped(model_.dataset().test.count));
-        ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.",
-                     ui.theme.muted);
     }
 
     void drawMenu(Ui& ui) override {
+        if (ImGui::MenuItem("Undo", "Ctrl+Z", false, model_.edits() > 0)) model_.undoEdit();
+        ui.noteControl("menu/Undo");
+        if (ImGui::MenuItem("Redo", "Ctrl+Y", false, model_.canRedoEdit())) model_.redoEdit();
+        ui.noteControl("menu/Redo");
         if (ImGui::MenuItem("Undo 100 steps", nullptr, false, model_.canUndo())) model_.undo(undoSteps);
         ui.noteControl("menu/Undo 100 steps");
         if (ImGui::MenuItem("Save weights with the state", nullptr, view_.keepWeights))
@@ -116,14 +130,22 @@ class PlaygroundExhibit : public Exhibit {
     void reset(Ui&) override { model_.reset(); }
     void reroll(Ui&) override { model_.reroll(); }
     void setSpeed(Speed stepsPerSecond) override { model_.setSpeed(stepsPerSecond); }
+    Speed usualSpeed() const override { return 60; } // slow enough to be watched
+    void undo(Ui&) override { model_.undoEdit(); }
+    void redo(Ui&) override { model_.redoEdit(); }
 
-    nlohmann::ordered_json state() const override {
+    nlohmann::ordered_json state() const override { return stateWith(view_.keepWeights); }
+    nlohmann::ordered_json lastState() const override {
+        return stateWith(view_.keepWeights || model_.step() > 0);
+    }
+    nlohmann::ordered_json stateWith(bool keepWeights) const {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["view"] = toJson(view_);
         json["plot"] = plot_.state();
         const std::vector<float>& weights = model_.parameters();
         // JSON has no NaN: a network that has failed comes back with fresh weights.
-        if (view_.keepWeights && std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
+        if (keepWeights && weights.size() == ParamLayout(model_.shape()).size() &&
+            std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
             json["step"] = model_.step();
             json["weights"] = weightsToJson(weights);
         }
@@ -155,9 +177,17 @@ class PlaygroundExhibit : public Exhibit {
         return [this, settings, newView, values, steps, newPlot] {
             plot_ = newPlot;
             model_.pause();
+            const std::size_t before = model_.edits();
+            const bool untouched =
+                before == 0 && model_.step() == 0 && model_.settings() == PlaygroundSettings{};
+            model_.holdEdit(false);
+            model_.holdEdit(true);
             model_.change(settings);
             model_.reset();
             if (!values.empty()) model_.setWeights(values, steps);
+            model_.holdEdit(false);
+            if (untouched) model_.forgetEdits();
+            replaced_ = model_.edits() > before;
             static_cast<ViewSettings&>(view_) = newView;
             view_.drawing = false;
             view_.edited.reset();
@@ -203,27 +233,27 @@ class PlaygroundExhibit : public Exhibit {
         }
     }
 
-    // Everything at once: settings above, data, network and answer side by side, curves below.
+    // Everything at once: settings and data above, then the network over its curves, and the answer.
     void drawWide(Ui& ui) {
         drawSettingsBar(parts(ui), false);
-        const ImVec2 room = ImGui::GetContentRegionAvail();
-        const float gap = ui.px(10);
-        const float lower = std::clamp(room.y * 0.34f, ui.px(150), ui.px(300));
-        const float upper = room.y - lower - gap;
-        const float dataWidth = ui.px(150);
-        const float answerWidth = std::clamp(room.x * 0.32f, ui.px(210), ui.px(460));
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
-        ImGui::BeginChild("data", {dataWidth, upper}, false, ImGuiWindowFlags_NoScrollbar);
-        ImGui::PopStyleVar();
-        drawDataPanel(parts(ui));
-        ImGui::EndChild();
+        drawDataPanel(parts(ui), true);
         renewPictures(ui); // settings above may have made it another network
-        ImGui::SameLine(0, gap);
-        drawNetwork(parts(ui), {room.x - dataWidth - answerWidth - 2 * gap, upper});
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        const float gap = ui.px(14);
+        const float numbers = ui.px(150); // of the answer, above and below its plane
+        const float answerWidth = std::clamp(room.y - numbers, ui.px(210), room.x * 0.47f);
+        const float lower = std::clamp(room.y * 0.28f, ui.px(140), ui.px(260));
+        const float left = room.x - answerWidth - gap;
+        ImGui::BeginGroup();
+        drawNetwork(parts(ui), {left, room.y - lower - ui.px(8)});
+        ImGui::BeginChild("lower", {left, lower - ImGui::GetStyle().ItemSpacing.y}, false,
+                          ImGuiWindowFlags_NoScrollbar);
+        drawLower(ui);
+        ImGui::EndChild();
+        ImGui::EndGroup();
         renewPictures(ui);
         ImGui::SameLine(0, gap);
-        drawAnswer(parts(ui), {answerWidth, upper});
-        drawLower(ui);
+        drawAnswer(parts(ui), {answerWidth, room.y});
     }
 
     // One thing at a time, where the window is small or the letters are large.
@@ -248,7 +278,7 @@ class PlaygroundExhibit : public Exhibit {
         }
         if (view_.page == dataPage) {
             ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
-            drawDataPanel(parts(ui));
+            drawDataPanel(parts(ui), false);
             ImGui::EndChild();
             renewPictures(ui);
         } else if (view_.page == networkPage) {
@@ -276,6 +306,9 @@ class PlaygroundExhibit : public Exhibit {
         if (!model_.failed()) {
             ImGui::SameLine(0, ui.px(16));
             if (ui.button("Undo 100 steps##undo", model_.canUndo())) model_.undo(undoSteps);
+            ImGui::SameLine();
+            if (ui.button("Undo##edit", model_.edits() > 0)) model_.undoEdit();
+            ui.explainItem({.title = "Undo", .text = "Takes back your last change. Ctrl+Y makes it again."});
         }
         if (view_.lower == weightsBelow)
             drawWeights(parts(ui));
@@ -286,11 +319,13 @@ class PlaygroundExhibit : public Exhibit {
     void drawCurves(Ui& ui) {
         const LossHistory& history = model_.history();
         const std::span<const double> steps = history.steps();
+        // Flat out, all that happens early would soon be a line along the axis.
+        const bool longRun = model_.flatOut() && model_.step() > longRunSteps;
         const PlotLine lines[] = {
             {.name = "train", .colour = ui.theme.text, .x = steps, .y = history.train()},
             {.name = "test", .colour = ui.theme.muted, .dashed = true, .x = steps, .y = history.test()}};
         plot_.draw(ui, "playground losses", lines,
-                   {.x = {.title = "step", .unit = "", .whole = true},
+                   {.x = {.title = "step", .unit = "", .log = longRun, .whole = true},
                     .y = {.title = "loss", .unit = ""},
                     .empty = "Press Run to see the losses here."});
     }
@@ -299,7 +334,8 @@ class PlaygroundExhibit : public Exhibit {
     PlaygroundView view_;
     PlanePictures pictures_;
     Plot plot_;
-    bool told_ = false; // of the failure
+    bool told_ = false;     // of the failure
+    bool replaced_ = false; // by another state: to be said
 };
 
 } // namespace

@@ -21,6 +21,11 @@ constexpr std::size_t mostKept = 200;
 constexpr std::uint64_t mostReplayed = 5000;
 constexpr std::size_t mostKeptBytes = std::size_t{128} << 20;
 
+/// Whether the change needs fresh weights.
+bool isFresh(const PlaygroundSettings& from, const PlaygroundSettings& to) {
+    return from.features != to.features || from.shape().widths != to.shape().widths;
+}
+
 } // namespace
 
 /// One lane with all that it trains on. A change of what the trainer is made of makes a new one.
@@ -91,7 +96,9 @@ class PlaygroundSession {
     std::unique_ptr<Lane> lane_; // its thread uses all of the above
 };
 
-PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { reset(); }
+PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) {
+    begin(initialWeights(shape(), settings_.train.seed), 0);
+}
 PlaygroundModel::~PlaygroundModel() = default;
 
 bool PlaygroundModel::alive() const { return session_ && session_->alive(); }
@@ -114,14 +121,20 @@ void PlaygroundModel::setSpeed(double stepsPerSecond) {
 
 void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     wanted.validate();
-    const bool fresh = settings_.features != wanted.features || shape().widths != wanted.shape().widths;
+    if (wanted == settings_) return;
+    note(isFresh(settings_, wanted));
+    apply(wanted);
+}
+
+void PlaygroundModel::apply(const PlaygroundSettings& wanted) {
+    const bool fresh = isFresh(settings_, wanted);
     const bool rebuild = !sameTrainer(settings_, wanted);
     if (!sameData(settings_, wanted)) data_ = makePlaygroundData(wanted);
     settings_ = wanted;
     ++settingsRevision_;
     if (fresh) {
         rebuildWanted_ = true;
-        reset();
+        begin(initialWeights(shape(), settings_.train.seed), 0);
     } else if (rebuild || rebuildWanted_ || !session_ ||
                !session_->changeOptimizer(settings_.train.optimizer)) {
         if (!rebuildWanted_ && alive()) {
@@ -287,6 +300,11 @@ void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
 }
 
 void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t step) {
+    if (step != this->step() || parameters != this->parameters()) note(true);
+    begin(std::move(parameters), step);
+}
+
+void PlaygroundModel::begin(std::vector<float> parameters, std::uint64_t step) {
     ring_.clear();
     history_ = {};
     TrainerState state;
@@ -298,6 +316,7 @@ void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t st
 
 void PlaygroundModel::undo(std::uint64_t steps) {
     const std::uint64_t target = step() > steps ? step() - steps : 0;
+    note(true);
     while (ring_.size() > 1 && ring_.back().state.step > target) ring_.pop_back();
     const Kept kept = ring_.back();
     pause();
@@ -309,6 +328,7 @@ void PlaygroundModel::undo(std::uint64_t steps) {
 
 void PlaygroundModel::setParameter(std::size_t index, float value) {
     if (index >= parameters().size()) throw std::out_of_range("there is no such weight");
+    note(true);
     moment_.state.parameters[index] = value;
     ++revision_;
     ++settingsRevision_; // what comes after cannot be had by training again

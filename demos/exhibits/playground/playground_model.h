@@ -92,6 +92,7 @@ class PlaygroundModel {
 
     const PlaygroundSettings& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another shape starts with fresh weights.
+    /// This and everything below that sets weights is an edit, which undoEdit() takes back.
     void change(const PlaygroundSettings& settings);
     /// Changes what `action(settings)` changes.
     template <class Action> void edit(Action action) {
@@ -103,6 +104,18 @@ class PlaygroundModel {
     /// Once per frame: brings news, follows changes. `maker` makes trainers for the settings' lane.
     /// scripted   trains a fixed number of steps and waits until all that was asked for has been done
     void update(const TrainerMaker& maker, double seconds, bool scripted);
+
+    /// Takes the last edit back, or makes it again: settings, points, and the weights where it replaced them.
+    void undoEdit() { travel(edits_, undone_); }
+    void redoEdit() { travel(undone_, edits_); }
+    std::size_t edits() const { return edits_.size(); } ///< that can be undone
+    bool canRedoEdit() const { return !undone_.empty(); }
+    void forgetEdits() { edits_.clear(), undone_.clear(); }
+    /// While held, as the mouse holds a slider, all changes are one edit.
+    void holdEdit(bool held) {
+        held_ = held;
+        if (!held) editOpen_ = false;
+    }
 
     bool running() const { return running_; }
     void run() {
@@ -123,11 +136,14 @@ class PlaygroundModel {
     }
     /// Steps per second; 0: as fast as it goes.
     void setSpeed(double stepsPerSecond);
+    bool flatOut() const { return pacer_.flatOut(); }
     /// Fresh weights of the same seed.
     void reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
     void reroll() {
+        holdEdit(true);
         edit([](PlaygroundSettings& settings) { ++settings.train.seed; });
         reset();
+        holdEdit(false);
     }
     /// Back by so many steps, exactly where no setting has changed since; else to the state kept before it.
     void undo(std::uint64_t steps);
@@ -172,7 +188,18 @@ class PlaygroundModel {
         Optimizer optimizer = Optimizer::sgd;
         std::uint64_t settingsRevision = 0;
     };
+    // The playground on the other side of an edit.
+    struct Edit {
+        PlaygroundSettings settings;
+        std::optional<Kept> weights; // where it replaced them, with the losses up to there
+        LossHistory history;
+    };
 
+    void note(bool weights);
+    Edit present(bool weights) const;
+    void travel(std::vector<Edit>& from, std::vector<Edit>& to);
+    void apply(const PlaygroundSettings& wanted);
+    void begin(std::vector<float> parameters, std::uint64_t step);
     bool follow(const TrainerMaker& maker);
     void collect();
     void drive(double seconds);
@@ -206,6 +233,11 @@ class PlaygroundModel {
     std::deque<Kept> ring_; // the first is where it all began
     std::uint64_t settingsRevision_ = 0;
     std::string failure_;
+
+    std::vector<Edit> edits_;
+    std::vector<Edit> undone_;
+    bool held_ = false;
+    bool editOpen_ = false; // further changes belong to the last edit
 };
 
 } // namespace lockstep::demos

@@ -59,6 +59,8 @@ struct PlaygroundSettings {
 
     /// Throws std::invalid_argument naming what makes no sense.
     void validate() const;
+
+    bool operator==(const PlaygroundSettings&) const = default;
 };
 
 /// The same points with the same features.

@@ -79,6 +79,8 @@ struct PlaygroundView : ViewSettings {
     std::optional<SurfaceSamples> samples;
     std::future<SurfaceSamples> sampling; ///< the next ones: a wide network takes its time
 
+    std::vector<float> calmWeights; ///< as links are drawn: they follow the network's smoothly
+
     // Of the last frame.
     std::optional<ImVec2> probe; ///< the place of the plane under the mouse
     std::optional<NeuronPlace> shownNeuron;
@@ -97,7 +99,8 @@ struct PlaygroundParts {
 };
 
 // The panels, each in a file of its own. A size of 0: all there is.
-void drawDataPanel(const PlaygroundParts& parts);
+/// row   the data sets side by side, for above the network; else in a column
+void drawDataPanel(const PlaygroundParts& parts, bool row);
 void drawSettingsBar(const PlaygroundParts& parts, bool everything);
 void drawNetwork(const PlaygroundParts& parts, ImVec2 size);
 void drawAnswer(const PlaygroundParts& parts, ImVec2 size);

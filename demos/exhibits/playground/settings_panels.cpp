@@ -13,7 +13,33 @@ namespace lockstep::demos {
 
 namespace {
 
-void furtherFields(RunForm& form, PlaygroundSettings& settings) {
+/// Of the points, which other fields need less often.
+void dataFields(Ui& ui, RunForm& form, PlaygroundSettings& settings) {
+    if (settings.data != ownData) {
+        form.noise(settings.noise);
+        form.add("samples", "Points", 110,
+                 [&](const char* control) { return countSlider(ui, control, settings.samples, 20, 20000); });
+    }
+    form.add("train share", "Training share", 110, [&](const char* control) {
+        auto share = static_cast<float>(settings.trainShare * 100);
+        if (!ui.slider(control, share, 10, 90, "%.0f %%")) return false;
+        settings.trainShare = std::clamp(std::round(static_cast<double>(share)) / 100, 0.1, 0.9);
+        return true;
+    });
+    if (settings.data == ownData) return;
+    form.add("regenerate", "", 80, [&](const char*) {
+        const bool pressed = ui.button("New points##regenerate");
+        settings.dataSeed += pressed ? 1 : 0;
+        return pressed;
+    });
+}
+
+void furtherFields(Ui& ui, RunForm& form, PlaygroundSettings& settings) {
+    dataFields(ui, form, settings);
+    form.newRow();
+    form.add("batch", "Batch", 110, [&](const char* control) {
+        return countSlider(ui, control, settings.train.batch, 1, playgroundLimits.batch);
+    });
     form.moments(settings.train.optimizer);
     form.schedule(settings.train.optimizer);
     if (settings.allowsOutputActivation()) form.outputActivation(settings.outputActivation);
@@ -27,8 +53,8 @@ void furtherFields(RunForm& form, PlaygroundSettings& settings) {
     settings.lane = lane == names[0] ? "" : lane;
 }
 
-constexpr std::size_t thumbnailsPerRow = 4;
-constexpr std::size_t thumbnailPoints = 60;
+constexpr std::size_t thumbnailsInColumn = 3; // side by side
+constexpr std::size_t thumbnailPoints = 26;
 
 /// In the order of Points2d.
 constexpr const char* descriptions[] = {
@@ -66,24 +92,27 @@ void frameTile(const Ui& ui, ImVec2 low, ImVec2 high) {
 }
 
 void drawThumbnail(const PlaygroundParts& parts, Points2d set, ImVec2 low, float size) {
-    const float dot = std::max(1.0f, std::round(size / 22));
+    if (const PicturePart ground = parts.pictures.dataSet(set); ground.picture)
+        ground.draw(low, {low.x + size, low.y + size}, faded(IM_COL32_WHITE, 0.5f), parts.ui.px(5));
+    const float dot = std::max(1.5f, size / 24);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < thumbnailPoints; ++i) {
         const LabelledPoint point = point2d(set, 1, i, 0);
         const float x = low.x + size * (0.5f + point.x / (2.2f * planeReach));
         const float y = low.y + size * (0.5f - point.y / (2.2f * planeReach));
-        ImGui::GetWindowDrawList()->AddRectFilled({x - dot, y - dot}, {x + dot, y + dot},
-                                                  pointColour(parts.ui.theme, points2dClasses(set), point));
+        draw.AddCircleFilled({x, y}, dot * 1.45f, IM_COL32_WHITE);
+        draw.AddCircleFilled({x, y}, dot, pointColour(parts.ui.theme, points2dClasses(set), point));
     }
 }
 
-void drawThumbnails(const PlaygroundParts& parts) {
+void drawThumbnails(const PlaygroundParts& parts, std::size_t perRow, float room) {
     Ui& ui = parts.ui;
     const float gap = ui.px(4);
-    const float size =
-        std::floor((ImGui::GetContentRegionAvail().x - gap * (thumbnailsPerRow - 1)) / thumbnailsPerRow);
+    const auto columns = static_cast<float>(perRow);
+    const float size = std::min(ui.px(56), std::floor((room - gap * (columns - 1)) / columns));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
     for (std::size_t i = 0; i < points2dNames.size(); ++i) {
-        if (i % thumbnailsPerRow != 0) ImGui::SameLine();
+        if (i % perRow != 0) ImGui::SameLine();
         const std::string name(points2dNames[i]);
         drawTile(ui, "data/" + name, size, [&](ImVec2 low, ImVec2 high, bool pressed) {
             ui.explainItem({.title = name, .text = descriptions[i]});
@@ -105,6 +134,7 @@ void drawOwnPoints(const PlaygroundParts& parts) {
         parts.view.drawing = true;
         parts.view.answer = mapAnswer;
     };
+    const std::size_t drawn = parts.model.settings().own.size();
     const bool drawing = own && parts.view.drawing;
     if (ui.toggle(parts.view.drawing ? "Drawing##draw" : "Draw##draw", drawing)) {
         if (drawing)
@@ -124,6 +154,7 @@ void drawOwnPoints(const PlaygroundParts& parts) {
             settings.own.clear();
             settings.ownValues = false;
         });
+        ui.say(Severity::info, fmt::format("Removed {} points.", drawn), "Ctrl+Z brings them back.");
     } else if (ui.button("Edit##own")) {
         // The points shown become the user's, to add to and remove from.
         const std::vector<PlanePoint> shown = parts.model.points();
@@ -134,45 +165,24 @@ void drawOwnPoints(const PlaygroundParts& parts) {
                 settings.own.push_back(point.at);
             settings.data = ownData;
         });
+        if (drawn > 0)
+            ui.say(Severity::info, fmt::format("These points replaced the {} that you had.", drawn),
+                   "Ctrl+Z brings them back.");
         startDrawing();
     }
 }
 
-void drawSliders(const PlaygroundParts& parts) {
-    Ui& ui = parts.ui;
-    PlaygroundSettings settings = parts.model.settings();
-    const bool own = settings.data == ownData;
-    bool changed = false;
-    ImGui::PushItemWidth(-1);
-    if (!own) {
-        auto noise = static_cast<float>(settings.noise);
-        if (ui.slider("##noise", noise, 0, 0.8f, "Noise %.2f")) {
-            settings.noise = std::clamp(static_cast<double>(noise), 0.0, 0.8);
-            changed = true;
-        }
-        changed |= countSlider(ui, "##samples", settings.samples, 20, 20000, "%.0f points");
-    }
-    auto share = static_cast<float>(settings.trainShare * 100);
-    if (ui.slider("##train share", share, 10, 90, "%.0f %% to train")) {
-        settings.trainShare = std::clamp(std::round(static_cast<double>(share)) / 100, 0.1, 0.9);
-        changed = true;
-    }
-    changed |= countSlider(ui, "##batch", settings.train.batch, 1, playgroundLimits.batch, "Batch %.0f");
-    ImGui::PopItemWidth();
-    if (ui.button("New points##regenerate", !own)) {
-        ++settings.dataSeed;
-        changed = true;
-    }
-    if (changed) parts.model.change(settings);
-}
-
+// A row where there is room.
 void drawClasses(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
     ui.muted("Class (keys 1-9)");
+    const float room = ImGui::GetContentRegionAvail().x;
+    const std::size_t perRow = room > ui.px(400) ? mostOwnClasses : 5;
+    if (perRow > 5) ImGui::SameLine();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
-    const float size = std::floor((ImGui::GetContentRegionAvail().x - ui.px(12)) / 5);
+    const float size = std::min(ui.px(26), std::floor((room - ui.px(12)) / 5));
     for (std::size_t i = 0; i < mostOwnClasses; ++i) {
-        if (i % 5 != 0) ImGui::SameLine();
+        if (i % perRow != 0) ImGui::SameLine();
         drawTile(ui, fmt::format("class/{}", i + 1), size, [&](ImVec2 low, ImVec2 high, bool pressed) {
             if (pressed) parts.view.drawnClass = static_cast<std::uint32_t>(i);
             const float in = size * 0.22f;
@@ -199,11 +209,11 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     form.regularisation(settings.train.optimizer);
     bool changed = false;
     if (everything)
-        furtherFields(form, settings);
+        furtherFields(ui, form, settings);
     else
         form.popup("Settings##playground", [&] {
             RunForm further(ui, "");
-            furtherFields(further, settings);
+            furtherFields(ui, further, settings);
             further.end();
             ui.paragraph("Initial weights and seed take effect at the next Reset.", ui.theme.muted);
             changed = further.changed();
@@ -212,14 +222,20 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     if (changed || form.changed()) parts.model.change(settings);
 }
 
-void drawDataPanel(const PlaygroundParts& parts) {
-    parts.ui.heading("Data");
-    drawThumbnails(parts);
+void drawDataPanel(const PlaygroundParts& parts, bool row) {
+    if (row) {
+        const ImGuiStyle& style = ImGui::GetStyle();
+        const float buttons = textWidth("DrawingClear") + 4 * style.FramePadding.x + 2 * style.ItemSpacing.x;
+        drawThumbnails(parts, points2dNames.size(), ImGui::GetContentRegionAvail().x - buttons);
+        ImGui::SameLine();
+    } else {
+        parts.ui.heading("Data");
+        drawThumbnails(parts, thumbnailsInColumn, ImGui::GetContentRegionAvail().x);
+    }
     drawOwnPoints(parts);
     const PlaygroundSettings& settings = parts.model.settings();
     const bool classes = parts.view.drawing && settings.data == ownData && !settings.ownValues;
     if (classes && parts.pictures.fit(parts.model)) drawClasses(parts);
-    drawSliders(parts);
 }
 
 } // namespace lockstep::demos

@@ -53,12 +53,17 @@ SurfaceSamples wantedSamples(const PlaygroundModel& model, bool ofPoints, std::s
 constexpr float surfaceHeight = 0.55f; // of an answer of 1, where the plane goes from -1 to 1
 constexpr float foldReach = 0.75f;     // of the longest axis
 
+struct PointMark {
+    std::size_t shape = 0;
+    bool hollow = false;
+};
+
 /// Something flat in space, painted from back to front: four corners, or a mark at the first one.
 struct Piece {
     float depth = 0;
     std::array<ImVec2, 4> corners{};
     ImU32 colour = 0;
-    std::optional<PicturePart> mark{};
+    std::optional<PointMark> mark{};
 };
 
 class Space {
@@ -94,7 +99,7 @@ class Space {
     }
 
     void mark(glm::vec3 at, std::size_t shape, bool hollow, ImU32 colour) {
-        Piece piece{.colour = colour, .mark = parts_.pictures.mark(shape, hollow)};
+        Piece piece{.colour = colour, .mark = PointMark{shape, hollow}};
         piece.corners[0] = project(at, &piece.depth);
         piece.depth -= 0.05f; // before the surface that it lies on
         pieces_.push_back(piece);
@@ -132,9 +137,12 @@ class Space {
 
   private:
     void paintMark(const Piece& piece, float share) const {
-        const float half = parts_.ui.px(4);
+        const auto [shape, hollow] = *piece.mark;
+        const float half = parts_.ui.px(3.5f);
         const ImVec2 at = piece.corners[0];
-        piece.mark->draw({at.x - half, at.y - half}, {at.x + half, at.y + half}, faded(piece.colour, share));
+        if (share == 1) return parts_.pictures.ringedMark(shape, hollow, at, half, piece.colour);
+        parts_.pictures.mark(shape, hollow)
+            .draw({at.x - half, at.y - half}, {at.x + half, at.y + half}, faded(piece.colour, share));
     }
 
     const PlaygroundParts& parts_;

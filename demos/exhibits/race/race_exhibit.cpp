@@ -20,6 +20,7 @@ enum View : std::size_t { curvesView, timesView, answersView, resultView };
 const std::vector<std::string> viewNames = {"Curves", "Time", "Answers", "Result"};
 constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result"};
 constexpr double secondsBetweenProbes = 1;
+constexpr double longestUnasked = 60;      // seconds of a replay that starts by itself
 constexpr double scriptedProbes = 1.0 / 6; // ten frames
 
 constexpr const char* whatARaceIs = "Every lane trains the same network, from the same initial weights, on "
@@ -54,31 +55,34 @@ class RaceExhibit : public Exhibit {
         model_.update(ui.machines, ui.delta, ui.scripted);
         notice(ui);
         probe(ui);
+        replay_.advance(ui.delta);
     }
 
     void draw(Ui& ui) override {
         drawHeadline(ui);
         drawSetup(ui);
         const RaceRun* run = model_.shown();
-        drawLanes(ui, run, run != nullptr ? run->specs() : plannedLanes(model_.settings));
-        drawViews(ui);
+        if (run == nullptr) return drawStart(ui);
+        drawLanes(ui, *run, replay_);
+        drawViews(ui, *run);
     }
 
     void drawDetails(Ui& ui) override {
         ui.heading("A race");
         ui.paragraph(whatARaceIs, ui.theme.muted);
-        ImGui::Dummy({0, ui.px(4)});
-        ui.heading("What makes it fair");
-        for (const char* rule : honestRules) ui.paragraph(rule, ui.theme.muted);
         if (const RaceRun* run = model_.shown()) {
             ImGui::Dummy({0, ui.px(4)});
             ui.heading("This race");
-            ui.paragraph(jobText(run->job, run->finish), ui.theme.muted);
+            for (const auto& [name, value] : jobRows(run->job, run->finish)) ui.row(name, value);
         }
+        ImGui::Dummy({0, ui.px(4)});
+        ui.heading("What makes it fair");
+        if (ui.more("more about fair races"))
+            for (const char* rule : honestRules) ui.paragraph(rule, ui.theme.muted);
     }
 
     bool running() const override { return model_.running(); }
-    bool moving() const override { return running() || model_.busy(); }
+    bool moving() const override { return running() || model_.busy() || replay_.playing(); }
     std::uint64_t trainedExamples() const override {
         std::uint64_t examples = 0;
         const RaceRun* run = model_.shown();
@@ -122,6 +126,7 @@ class RaceExhibit : public Exhibit {
             curves_ = curves;
             model_.settings = read;
             view_ = view;
+            viewChosen_ = view != curvesView;
             model_.reset();
         };
     }
@@ -135,7 +140,7 @@ class RaceExhibit : public Exhibit {
     std::string releaseDevice() override {
         const bool cutShort = model_.release();
         // What was being looked at stays, and the lanes show what became of them.
-        if (cutShort) viewChosen_ = wasOver_ = true;
+        if (cutShort) wasOver_ = true;
         answers_.release();
         if (!cutShort) return {};
         return fmt::format(
@@ -150,10 +155,11 @@ class RaceExhibit : public Exhibit {
         if (const std::uint64_t number = run == nullptr ? 0 : run->number; number != noticed_) {
             noticed_ = number;
             wasOver_ = false;
+            replay_.stop();
             if (run == nullptr) return;
-            setupOpen_ = viewChosen_ = false;
+            setupOpen_ = false;
             nextProbe_ = 0;
-            if (view_ == resultView) view_ = curvesView;
+            if (view_ == resultView && !viewChosen_) view_ = curvesView;
             if (!run->remark.empty()) ui.say(Severity::warning, run->remark);
         }
         if (run == nullptr || run->over == wasOver_) return;
@@ -163,6 +169,10 @@ class RaceExhibit : public Exhibit {
                 ui.say(Severity::error, lane.spec.text() + ": " + lane.end.message);
         if (!viewChosen_) view_ = resultView;
         nextProbe_ = 0; // what the lanes have to say in the end
+        // A time trial has shown one lane after the other: now all of them, side by side.
+        if (ui.scripted || run->settings.together || !canReplay(*run)) return;
+        replay_.start(*run);
+        if (replay_.length() > longestUnasked) replay_.stop();
     }
 
     // Only what is shown is asked for: an answer costs a lane a pause.
@@ -179,34 +189,81 @@ class RaceExhibit : public Exhibit {
         nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
     }
 
-    void drawHeadline(Ui& ui) {
-        const RaceRun* run = model_.shown();
-        std::string text = matchText(plannedLanes(model_.settings));
-        if (run != nullptr)
-            text = run->over ? ui.timing(run->headline.text) : liveText(*run);
-        else if (model_.loading())
-            text = "loading " + model_.settings.run.data;
-        if (run != nullptr && !run->over && model_.paused()) text = "paused: " + text;
-        ImGui::PushFont(ui.fonts.title);
+    // In display type where it fits into a line.
+    static void drawDisplay(Ui& ui, const std::string& text) {
+        ImGui::PushFont(ui.fonts.headline);
+        const bool fits = textWidth(text) <= ImGui::GetContentRegionAvail().x;
+        ImGui::PopFont();
+        ImGui::PushFont(fits ? ui.fonts.headline : ui.fonts.title);
         ui.paragraph(text);
         ImGui::PopFont();
-        if (run != nullptr && run->byFrames && !ui.presenter)
-            ui.muted("A script drives this race frame by frame; at full speed, rates may be higher.");
+    }
+
+    void drawHeadline(Ui& ui) {
+        const RaceRun* run = model_.shown();
+        if (run == nullptr) return drawDisplay(ui, invitation(plannedLanes(model_.settings)));
+        if (!run->over) return drawDisplay(ui, (model_.paused() ? "paused: " : "") + liveText(*run));
+        const Headline& headline = run->headline;
+        drawDisplay(ui, ui.timing(verdict(run->lanes, headline)));
+        if (ui.presenter) return;
+        constexpr std::string_view said = "no comparison: ";
+        const std::string_view text = headline.text;
+        const bool repeated = !headline.valid && text.starts_with(said);
+        ui.paragraph(ui.timing(std::string(repeated ? text.substr(said.size()) : text)), ui.theme.muted);
+        if (run->byFrames && headline.valid && !ui.masked)
+            ui.muted("A script drove this race frame by frame; at full speed, rates may be higher.");
+    }
+
+    // The first screen: who runs, as large as possible, and the button that starts it.
+    void drawStart(Ui& ui) {
+        const std::vector<LaneSpec> lanes = plannedLanes(model_.settings);
+        const ImGuiStyle& style = ImGui::GetStyle();
+        const ImVec2 padding{ui.px(26), ui.px(12)};
+        const float button = ui.fonts.title->FontSize + 2 * padding.y;
+        drawStartingLanes(ui, lanes, ImGui::GetContentRegionAvail().y - button - style.ItemSpacing.y);
+        if (model_.loading()) return ui.muted("Loading " + model_.settings.run.data + "…");
+        ImGui::PushFont(ui.fonts.title);
+        ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
+        const bool pressed = iconButton(ui, "Start the race", Icon::run, {.primary = true});
+        ImGui::PopStyleVar();
+        ImGui::PopFont();
+        if (pressed) this->run(ui);
+    }
+
+    void drawReplayButton(Ui& ui, const RaceRun& run) {
+        if (!canReplay(run)) return;
+        if (replay_.playing()) {
+            if (ui.button("Stop replay")) replay_.stop();
+        } else if (ui.button("Replay")) {
+            replay_.start(run);
+        }
+        ImGui::SameLine();
+    }
+
+    std::string replayText(const Ui& ui) const {
+        const std::string clock = ui.timing(duration(replay_.seconds()));
+        if (replay_.stretch() == 1) return fmt::format("All lanes on one clock: {}", clock);
+        return fmt::format("All lanes on one clock, slowed down {} times: {}",
+                           ui.timing(threeDigits(replay_.stretch())), clock);
     }
 
     void drawSetup(Ui& ui) {
         const RaceRun* run = model_.shown();
-        if (ui.presenter && run != nullptr && !setupOpen_ && !model_.changed())
+        if (ui.presenter && run != nullptr && !setupOpen_ && !model_.changed() && !canReplay(*run))
             return; // room for the race itself
+        if (run != nullptr) drawReplayButton(ui, *run);
         if (ui.toggle("Settings", setupOpen_)) setupOpen_ = !setupOpen_;
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
-        if (run != nullptr && model_.changed()) {
+        const float room = ImGui::GetContentRegionAvail().x;
+        if (replay_.playing()) {
+            ui.muted(fittedText(replayText(ui), room));
+        } else if (run != nullptr && model_.changed()) {
             if (ui.primaryButton("Start with these settings")) this->run(ui);
         } else {
-            ui.muted(fittedText(setupText(model_.settings), ImGui::GetContentRegionAvail().x));
+            ui.muted(fittedText(setupText(model_.settings), room));
             if (ImGui::IsItemHovered() && run != nullptr)
-                ui.detail({.title = "This race", .text = jobText(run->job, run->finish)});
+                ui.detail({.title = "This race", .values = jobRows(run->job, run->finish)});
         }
         if (!setupOpen_) return;
         const ImVec2 pad = ImGui::GetStyle().WindowPadding;
@@ -227,21 +284,16 @@ class RaceExhibit : public Exhibit {
         ImGui::Dummy({width, bottom - start.y});
     }
 
-    void drawViews(Ui& ui) {
-        const RaceRun* run = model_.shown();
-        if (run == nullptr && model_.earlier() == nullptr && setupOpen_) {
-            ui.muted("Press Run or the space bar to start the race. Its curves and timings appear here.");
-            return;
-        }
+    void drawViews(Ui& ui, const RaceRun& run) {
         if (ui.segments("##race view", view_, viewNames)) {
             viewChosen_ = true;
             nextProbe_ = 0;
         }
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const ImVec2 size{room.x, std::max(room.y, ui.px(ui.presenter ? 150 : 240))};
-        if (view_ == curvesView) curves_.draw(ui, run, model_.earlier(), size);
+        if (view_ == curvesView) curves_.draw(ui, &run, model_.earlier(), size);
         if (view_ == timesView) drawTimes(ui, run, timeScale_);
-        if (view_ == answersView && answers_.draw(ui, run, size)) nextProbe_ = 0;
+        if (view_ == answersView && answers_.draw(ui, &run, size)) nextProbe_ = 0;
         if (view_ == resultView) drawResult(ui, run);
     }
 
@@ -251,8 +303,9 @@ class RaceExhibit : public Exhibit {
     std::size_t timeScale_ = 0;
     RaceAnswers answers_;
     std::size_t view_ = 0;
-    bool setupOpen_ = true;
-    bool viewChosen_ = false; // by a person, for this race
+    RaceReplay replay_;
+    bool setupOpen_ = false;
+    bool viewChosen_ = false; // by a person: no race that begins or ends takes it away
     bool wasOver_ = false;
     std::uint64_t noticed_ = 0; // number of the race that the messages are about; 0: none
     double nextProbe_ = 0;

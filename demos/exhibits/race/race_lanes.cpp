@@ -20,7 +20,7 @@ namespace {
 using Figure = std::pair<const char*, std::string>; // its name and value
 
 constexpr float figureUnits = 98; // the least width of a figure's column
-constexpr float trackUnits = 12;
+constexpr float trackUnits = 16;
 
 /// Only name, track and rate: for the back row, and where many lanes have to fit.
 bool compact(const Ui& ui, std::size_t lanes) {
@@ -30,8 +30,8 @@ bool compact(const Ui& ui, std::size_t lanes) {
            static_cast<float>(lanes) * ui.px(cardUnits) > mostOfWindow * ImGui::GetWindowHeight();
 }
 
-std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {
-    const LaneSnapshot& end = lane.end;
+/// `end`: the lane as it is to be shown.
+std::vector<Figure> figures(const Ui& ui, const LaneResult& lane, const LaneSnapshot& end) {
     const bool begun = end.runSteps > 0;
     const double rate = end.over() ? end.rate() : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
@@ -72,23 +72,34 @@ void drawFlag(const Ui& ui, ImDrawList& draw, ImVec2 top, float height) {
         }
 }
 
-void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, double share, ImVec2 at, float width) {
+void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, double share, ImVec2 at, float width,
+               float height) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float height = ui.px(trackUnits);
-    const float end = at.x + width - ui.px(8);
-    draw.AddRectFilled(at, {at.x + width, at.y + height}, ui.theme.raised, height / 2);
+    const float end = at.x + width - (height + ui.px(4)) / 2;
+    draw.AddRectFilled(at, {at.x + width, at.y + height}, ui.theme.background, height / 2);
     const float x = at.x + height / 2 + (end - at.x - height) * static_cast<float>(share);
     if (share > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
     drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));
-    drawLaneMark(draw, spec, {x, at.y + height / 2}, ui.px(trackUnits + 9), colour);
+    drawLaneMark(draw, spec, {x, at.y + height / 2}, height + ui.px(9), colour);
+}
+
+/// A card in the machine's colour. Returns its upper left corner.
+ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t index) {
+    constexpr float tint = 0.16f;
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height},
+                                              mixed(ui.theme.panel, colour, tint), ui.px(8));
+    ImGui::Dummy({width, height});
+    ui.noteControl(fmt::format("lane {}", index + 1).c_str());
+    return low;
 }
 
 // A cross, a tick or nothing before the words: not by colour alone.
-std::string statusLabel(const Ui& ui, const RaceRun* run, std::size_t index, double share) {
-    if (run == nullptr) return "ready";
-    const LaneSnapshot& end = run->lanes[index].end;
-    const std::string words = statusText(*run, index);
-    if (compact(ui, run->lanes.size()) && end.runSteps > 0 && end.status != LaneStatus::failed)
+std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, const LaneSnapshot& end,
+                        double share) {
+    const bool replayed = end.status != run.lanes[index].end.status;
+    const std::string words = replayed ? "running" : statusText(run, index);
+    if (compact(ui, run.lanes.size()) && end.runSteps > 0 && end.status != LaneStatus::failed)
         return fmt::format("{}{} samples/s", end.status == LaneStatus::finished ? "✓ " : "",
                            ui.timing(shortRate(end.over() ? end.rate() : end.recentRate)));
     if (end.status == LaneStatus::finished)
@@ -149,19 +160,22 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());
 }
 
-void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::size_t index) {
+void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
+              const RaceReplay& replay) {
     const LaneSpec& spec = specs[index];
-    const LaneResult waiting{.spec = spec, .telemetry = Telemetry(BatchOrder())};
-    const LaneResult& lane = run != nullptr ? run->lanes[index] : waiting;
+    const LaneResult& lane = run.lanes[index];
+    const bool replayed = replay.playing() && !ui.masked;
+    const LaneSnapshot end = replayed ? snapshotAfter(lane, replay.seconds()) : lane.end;
+    const double share = replayed ? shareAfter(run, index, replay.seconds()) : shareOfWay(run.finish, lane);
     const ImU32 colour = laneColour(ui, specs, index);
     const float line = ImGui::GetTextLineHeight();
     const float pad = ui.px(12);
     const float room = ImGui::GetContentRegionAvail().x;
     const float width = room - 2 * pad;
-    const std::string& message = lane.end.message;
     const float messageHeight =
-        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, width).y;
-    const std::vector<Figure> all = compact(ui, specs.size()) ? std::vector<Figure>{} : figures(ui, lane);
+        end.message.empty() ? 0 : ImGui::CalcTextSize(end.message.c_str(), nullptr, false, width).y;
+    const std::vector<Figure> all =
+        compact(ui, specs.size()) ? std::vector<Figure>{} : figures(ui, lane, end);
     const std::size_t columns = std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)),
                                                         1, std::max<std::size_t>(all.size(), 1));
     const auto rows = static_cast<float>((all.size() + columns - 1) / columns);
@@ -170,29 +184,58 @@ void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::
     if (!all.empty()) height = figuresAt + (2 * line + ui.px(6)) * rows + ui.px(2);
     if (messageHeight > 0) height += messageHeight + ui.px(6);
 
-    const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 high{low.x + room, low.y + height};
-    ImGui::GetWindowDrawList()->AddRectFilled(low, high, ui.theme.panel, ui.px(8));
-    ImGui::Dummy({room, height});
-    ui.noteControl(fmt::format("lane {}", index + 1).c_str());
-    if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
+    const ImVec2 low = drawSurface(ui, colour, room, height, index);
+    if (ImGui::IsItemHovered()) ui.detail(laneDetail(ui, run, index));
     const ImVec2 top{low.x + pad, low.y + ui.px(10)};
-    const double share = run != nullptr ? shareOfWay(run->finish, lane) : 0;
-    const ImU32 tint = lane.end.status == LaneStatus::failed     ? ui.theme.bad
-                       : lane.end.status == LaneStatus::finished ? ui.theme.good
-                                                                 : ui.theme.muted;
-    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour, tint, top, width);
-    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width);
+    const ImU32 tint = end.status == LaneStatus::failed     ? ui.theme.bad
+                       : end.status == LaneStatus::finished ? ui.theme.good
+                                                            : ui.theme.muted;
+    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, share), colour, tint, top, width);
+    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width, ui.px(trackUnits));
     drawFigures(ui, all, {top.x, low.y + figuresAt}, width, columns);
-    if (!message.empty())
-        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, high.y - messageHeight - ui.px(8)},
-                                            ui.theme.bad, message.c_str(), nullptr, width);
+    if (messageHeight > 0)
+        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
+                                            ui.theme.bad, end.message.c_str(), nullptr, width);
+}
+
+/// Its name in large type, what its rung is, as far as there is room for it, and the track.
+void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, float height) {
+    const LaneSpec& spec = specs[index];
+    const ImU32 colour = laneColour(ui, specs, index);
+    const float pad = ui.px(14);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float width = room - 2 * pad;
+    const ImVec2 low = drawSurface(ui, colour, room, height, index);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    ImFont* font = height > ui.px(80) ? ui.fonts.title : ui.fonts.strong;
+    const float title = font->FontSize;
+    draw.AddText(font, title, {low.x + pad, low.y + pad}, ui.theme.text, spec.text().c_str());
+
+    const std::string idea(spec.row().idea);
+    const float ideaTop = low.y + pad + title + ui.px(4);
+    const float ideaHeight = ImGui::CalcTextSize(idea.c_str(), nullptr, false, width).y;
+    const float left = low.y + height - ideaTop - ideaHeight - pad;
+    const bool told = left >= ui.px(trackUnits + 16);
+    if (told) draw.AddText(nullptr, 0, {low.x + pad, ideaTop}, ui.theme.muted, idea.c_str(), nullptr, width);
+    const float top = told ? ideaTop + ideaHeight : ideaTop;
+    const float free = low.y + height - pad - top;
+    const float track = std::clamp(free * 0.5f, ui.px(6), ui.px(56));
+    drawTrack(ui, spec, colour, 0, {low.x + pad, top + (free - track) / 2 + ui.px(4)}, width, track);
 }
 
 } // namespace
 
-void drawLanes(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs) {
-    for (std::size_t i = 0; i < specs.size(); ++i) drawLane(ui, run, specs, i);
+void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay) {
+    const std::vector<LaneSpec> specs = run.specs();
+    for (std::size_t i = 0; i < specs.size(); ++i) drawLane(ui, run, specs, i, replay);
+}
+
+void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, float height) {
+    constexpr float leastUnits = 58;
+    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    const auto count = static_cast<float>(specs.size());
+    const float each = std::max((height - gap * (count - 1)) / count, ui.px(leastUnits));
+    for (std::size_t i = 0; i < specs.size(); ++i) drawStartingLane(ui, specs, i, each);
 }
 
 } // namespace lockstep::demos

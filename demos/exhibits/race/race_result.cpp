@@ -15,18 +15,10 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t places = 3;
-constexpr float placeUnits[places] = {74, 54, 40}; // heights of the podium's steps
-
 double speedOf(const RaceRun& run, std::size_t lane) {
     const LaneSnapshot& end = run.lanes[lane].end;
     if (!run.headline.bySeconds) return end.rate();
     return end.trainingSeconds > 0 ? 1 / end.trainingSeconds : 0;
-}
-
-std::string speedText(const RaceRun& run, std::size_t lane) {
-    const LaneSnapshot& end = run.lanes[lane].end;
-    return run.headline.bySeconds ? duration(end.trainingSeconds) : shortRate(end.rate()) + " samples/s";
 }
 
 /// Indices of the lanes whose numbers count, the fastest first: by the headline's measure.
@@ -67,42 +59,44 @@ void drawSaveButtons(Ui& ui, const RaceRun& run) {
     if (ui.button("Save PNG")) ui.pictureWish = PictureWish{resultFile("png").string(), {}};
 }
 
-// Second, first, third from left to right, as on any podium.
-void drawPodium(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
-    constexpr std::size_t order[places] = {1, 0, 2};
+// A bar per lane, the fastest first, from zero on: as long as the number beside it is large.
+void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
     std::vector<std::size_t> ranked = ranking(run);
     if (ui.masked) std::ranges::sort(ranked); // who was faster differs from run to run
-    const std::size_t shown = std::min(ranked.size(), places);
-    if (shown < 2) return;
+    if (ranked.size() < 2) return;
+    const bool bySeconds = run.headline.bySeconds;
+    const auto valueOf = [&](std::size_t lane) {
+        const LaneSnapshot& end = run.lanes[lane].end;
+        return bySeconds ? end.trainingSeconds : end.rate();
+    };
+    double longest = 0;
+    for (const std::size_t lane : ranked) longest = std::max(longest, valueOf(lane));
+    ui.muted(bySeconds ? "Training time until the finish line. Shorter is faster."
+                       : "Samples per second. Longer is faster.");
     const float line = ImGui::GetTextLineHeight();
-    const float gap = ui.px(6);
-    const float all = ImGui::GetContentRegionAvail().x;
-    const float width = std::min((all - 2 * gap) / static_cast<float>(shown), ui.px(210));
-    const float tallest = ui.px(placeUnits[0]) + 2 * line + ui.px(8);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float height = line + ui.px(10);
+    const float names = ui.px(120);
+    const float values = ui.px(74);
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float whole = std::max(width - names - values, 1.0f);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    float x = start.x;
-    for (const std::size_t place : order) {
-        if (place >= shown) continue;
-        const std::size_t lane = ranked[place];
+    for (const std::size_t lane : ranked) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
         const ImU32 colour = laneColour(ui, specs, lane);
-        const float top = start.y + tallest - ui.px(placeUnits[place]);
-        draw.AddRectFilled({x, top}, {x + width, start.y + tallest}, mixed(ui.theme.panel, colour, 0.35f),
-                           ui.px(4));
-        draw.AddRectFilled({x, top}, {x + width, top + ui.px(4)}, colour, ui.px(4));
-        const auto centred = [&](const std::string& text, float y, ImU32 tint, ImFont* font) {
-            ImGui::PushFont(font);
-            const std::string fits = fittedText(text, width - ui.px(8));
-            const float left = x + (width - textWidth(fits)) / 2;
-            draw.AddText({left, y}, tint, fits.c_str());
-            ImGui::PopFont();
-        };
-        centred(specs[lane].text(), top - 2 * line - ui.px(4), ui.theme.text, ui.fonts.strong);
-        centred(ui.timing(speedText(run, lane)), top - line - ui.px(3), ui.theme.muted, ui.fonts.body);
-        centred(ui.masked ? "-" : std::to_string(place + 1), top + ui.px(8), ui.theme.text, ui.fonts.title);
-        x += width + gap;
+        const float text = at.y + (height - line) / 2;
+        const float left = at.x + names;
+        drawLaneMark(draw, specs[lane], {at.x + line / 2, at.y + height / 2}, ui.px(13), colour);
+        draw.AddText({at.x + line + ui.px(4), text}, ui.theme.text,
+                     fittedText(specs[lane].text(), names - line - ui.px(8)).c_str());
+        const float length = ui.masked ? 0 : whole * static_cast<float>(valueOf(lane) / longest);
+        const float right = left + std::max(length, ui.line());
+        draw.AddRectFilled({left, at.y}, {right, at.y + height}, colour);
+        const std::string value = bySeconds ? duration(valueOf(lane)) : shortRate(valueOf(lane));
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {right + ui.px(8), text}, ui.theme.text,
+                     ui.timing(value).c_str());
+        ImGui::Dummy({width, height});
+        ui.noteControl(fmt::format("bar of lane {}", lane + 1).c_str());
     }
-    ImGui::Dummy({all, tallest});
 }
 
 std::vector<std::string> cellsOf(const Ui& ui, const LaneResult& lane) {
@@ -153,20 +147,20 @@ void drawTable(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
 
 } // namespace
 
-void drawResult(Ui& ui, const RaceRun* run) {
-    if (run == nullptr || !run->over) {
-        ui.muted("The podium appears once all lanes have reached the finish line. Then you can save the "
-                 "results here.");
+void drawResult(Ui& ui, const RaceRun& run) {
+    if (!run.over) {
+        ui.muted("The result appears here once all lanes have reached the finish line.");
         return;
     }
-    const std::vector<LaneSpec> specs = run->specs();
-    drawPodium(ui, *run, specs);
-    drawTable(ui, *run, specs);
-    if (run->settings.together)
+    const std::vector<LaneSpec> specs = run.specs();
+    drawBars(ui, run, specs);
+    ImGui::Dummy({0, ui.px(4)});
+    drawTable(ui, run, specs);
+    if (run.settings.together)
         ui.muted("Head to head: the lanes ran at the same time and shared the machine. Use a time trial to "
                  "measure.");
-    if (const std::string why = whyTheProcessorWins(*run); !why.empty()) ui.paragraph(ui.timing(why));
-    drawSaveButtons(ui, *run);
+    if (const std::string why = whyTheProcessorWins(run); !why.empty()) ui.paragraph(ui.timing(why));
+    drawSaveButtons(ui, run);
 }
 
 } // namespace lockstep::demos

@@ -116,20 +116,16 @@ void drawLegend(Ui& ui) {
 
 } // namespace
 
-void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
-    if (run == nullptr) {
-        ui.muted("Start the race to see where each lane spends its time.");
-        return;
-    }
+void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
     ui.segments("##race time scale", scale, scaleNames);
     drawLegend(ui);
     std::vector<std::vector<TimeShare>> all;
     double longest = 0;
-    for (std::size_t i = 0; i < run->lanes.size(); ++i) {
-        all.push_back(timeShares(run->lanes[i], timingsOf(*run, i), run->window[i].seconds));
+    for (std::size_t i = 0; i < run.lanes.size(); ++i) {
+        all.push_back(timeShares(run.lanes[i], timingsOf(run, i), run.window[i].seconds));
         longest = std::max(longest, total(all.back()));
     }
-    const std::vector<LaneSpec> specs = run->specs();
+    const std::vector<LaneSpec> specs = run.specs();
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const float width = ImGui::GetContentRegionAvail().x;
@@ -138,7 +134,7 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         drawLaneMark(draw, specs[i], {at.x + line / 2, at.y + line / 2}, ui.px(13), laneColour(ui, specs, i));
         draw.AddText({at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text().c_str());
-        const bool unknown = run->window[i].kind == WindowTime::Kind::unknown;
+        const bool unknown = run.window[i].kind == WindowTime::Kind::unknown;
         std::string cost =
             all[i].empty() ? "no timings yet" : ui.timing(duration(total(all[i]))) + " per step";
         if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
@@ -148,10 +144,10 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
         if (unknown && ImGui::IsItemHovered()) ui.detail({.title = windowUnknown, .text = whyUnknown});
         if (!all[i].empty())
-            drawBar(ui, run->lanes[i], all[i], scale == 0 ? total(all[i]) : longest,
+            drawBar(ui, run.lanes[i], all[i], scale == 0 ? total(all[i]) : longest,
                     {at.x, at.y + line + ui.px(4)}, width, height);
     }
-    if (const std::string why = whyTheProcessorWins(*run); !why.empty()) ui.paragraph(ui.timing(why));
+    if (const std::string why = whyTheProcessorWins(run); !why.empty()) ui.paragraph(ui.timing(why));
 }
 
 } // namespace lockstep::demos

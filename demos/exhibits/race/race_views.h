@@ -9,6 +9,7 @@
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
+#include "demos/exhibits/race/race_replay.h"
 #include "demos/exhibits/race/race_words.h"
 
 namespace lockstep::demos {
@@ -16,8 +17,10 @@ namespace lockstep::demos {
 /// Lane `index` of several: its machine's colour, the second lane of a machine a shade nearer to the text.
 ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index);
 
-/// The lanes of `run`; before the first race, `specs` at their start.
-void drawLanes(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs);
+/// The lanes of `run`: as they are, or where `replay` shows them.
+void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay);
+/// Lanes at the start, `height` pixels high in total, if they need no more.
+void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, float height);
 
 class RaceCurves {
   public:
@@ -36,7 +39,7 @@ class RaceCurves {
 };
 
 /// Where each lane spends its time. `scale`: 0 its share of the time, 1 the time per step.
-void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale);
+void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale);
 
 class RaceAnswers {
   public:
@@ -66,6 +69,6 @@ class RaceAnswers {
     std::size_t sheetFirst_ = 0;
 };
 
-void drawResult(Ui& ui, const RaceRun* run);
+void drawResult(Ui& ui, const RaceRun& run);
 
 } // namespace lockstep::demos

@@ -8,12 +8,13 @@
 
 #include "demos/kit/operations.h"
 #include "demos/words/text.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-// From here on, launches are what a step is made of.
+// From this share of a step on, launches are what it is made of.
 constexpr double launchBound = 0.5;
 
 double logShare(double from, double now, double to) {
@@ -47,6 +48,32 @@ std::string matchText(const std::vector<LaneSpec>& lanes) {
     std::string text;
     for (const LaneSpec& lane : lanes) text += (text.empty() ? "" : " against ") + lane.text();
     return text;
+}
+
+std::string invitation(const std::vector<LaneSpec>& lanes) {
+    if (lanes.size() == 1) return lanes[0].text() + " trains a network.";
+    const bool machines = lanes.size() == 2 && lanes[0].gpu != lanes[1].gpu;
+    const std::string who = machines            ? "The CPU and the GPU"
+                            : lanes.size() == 2 ? lanes[0].text() + " and " + lanes[1].text()
+                                                : fmt::format("{} lanes", lanes.size());
+    return who + " train the same network. Which is faster?";
+}
+
+std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, const FinishLine& finish) {
+    const TrainSettings& settings = job.settings;
+    return {{"data", job.data->name},
+            {"training examples", grouped(job.data->train.count)},
+            {"test examples", grouped(job.data->test.count)},
+            {"layers", job.shape.describeWidths()},
+            {"activation", std::string(name(job.shape.activation))},
+            {"loss", std::string(name(job.shape.loss))},
+            {"parameters", grouped(job.shape.parameters())},
+            {"optimizer", fmt::format("{} {:g}", name(settings.optimizer.kind),
+                                      settings.optimizer.effectiveLearningRate())},
+            {"batch", grouped(settings.batch)},
+            {"seed", std::to_string(settings.seed)},
+            {"order", settings.shuffle ? "shuffled" : "as in the file"},
+            {"until", finish.text()}};
 }
 
 std::string liveText(const RaceRun& run) {
@@ -93,61 +120,61 @@ std::string statusText(const RaceRun& run, std::size_t lane) {
     return std::string(name(status));
 }
 
-StepCost stepCost(const LaneResult& lane, const TrainJob& job) {
+StepCost stepCost(const LaneResult& lane) {
     StepCost cost;
     const LaneSnapshot& end = lane.end;
     if (end.runSteps == 0) return cost;
     const auto steps = static_cast<double>(end.runSteps);
     cost.seconds = end.trainingSeconds / steps;
     cost.deviceSeconds = end.deviceSeconds / steps;
-    cost.flops = job.shape.flopsPerExample() * static_cast<double>(end.examples) / steps;
     std::uint64_t sampledSteps = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t calls = 0;
-    double sum = 0;
     double shortest = std::numeric_limits<double>::infinity();
     for (const OperationTiming& operation : lane.operations) {
         if (operation.calls == 0) continue;
+        if (kindOf(operation.name) == OperationKind::wholeStep) cost.wholeSteps = true;
         sampledSteps = std::min(sampledSteps, operation.calls);
         calls += operation.calls;
-        sum += operation.milliseconds * 1e-3;
         shortest = std::min(shortest, operation.milliseconds * 1e-3 / static_cast<double>(operation.calls));
     }
-    if (calls == 0) return cost;
+    if (calls == 0 || cost.wholeSteps) return cost;
     cost.launches = static_cast<double>(calls) / static_cast<double>(sampledSteps);
-    cost.sampledSeconds = sum / static_cast<double>(sampledSteps);
     cost.shortest = shortest;
     return cost;
 }
 
-std::string flopRate(const LaneResult& lane) { return amountText(lane.gflops * 1e9, "FLOP/s"); }
-
 std::string whyTheProcessorWins(const RaceRun& run) {
-    if (!run.over || !run.headline.valid) return {};
+    if (!run.over || !run.headline.valid || run.headline.ratio < equalBelow) return {};
     const LaneResult& cpu = run.lanes[run.headline.faster];
     const LaneResult& gpu = run.lanes[run.headline.slower];
     if (cpu.spec.gpu || !gpu.spec.gpu) return {};
-    const StepCost fast = stepCost(cpu, run.job);
-    const StepCost slow = stepCost(gpu, run.job);
-    if (fast.seconds <= 0 || slow.seconds <= 0) return {};
-    const double launching =
-        slow.sampledSeconds > 0 ? slow.launches * slow.shortest / slow.sampledSeconds : 0;
-    const std::string name = gpu.spec.text();
-    if (launching >= launchBound)
-        return fmt::format(
-            "Why the CPU wins: launches cost more than the arithmetic. One step takes {} of matrix products; "
-            "{} runs it in {:.0f} launches, {} in total. Even if all took as little as the shortest ({}), "
-            "launching would take {:.0f} % of the time. {} launches nothing: {} per step.",
-            amountText(slow.flops, "FLOP"), name, slow.launches, duration(slow.sampledSeconds),
-            duration(slow.shortest), 100 * launching, cpu.spec.text(), duration(fast.seconds));
+    const StepCost fast = stepCost(cpu);
+    const StepCost slow = stepCost(gpu);
+    if (fast.seconds <= 0 || slow.seconds <= fast.seconds) return {};
+    const std::string cpuName = cpu.spec.text();
+    const std::string gpuName = gpu.spec.text();
+    const std::string steps = fmt::format("One step takes {} there and {} on {}.", duration(slow.seconds),
+                                          duration(fast.seconds), cpuName);
     if (gpu.machine.software)
+        return fmt::format("Why the CPU wins: there is no GPU in this race. {} runs on the CPU, too, in "
+                           "software that stands in for a GPU. {}",
+                           gpuName, steps);
+    if (slow.wholeSteps)
         return fmt::format(
-            "Why the CPU wins: this Vulkan device is software on the same CPU. It reaches {}; {} "
-            "reaches {}.",
-            flopRate(gpu), cpu.spec.text(), flopRate(cpu));
-    return fmt::format(
-        "Why the CPU wins: it suits this work better. {} reaches {}; {} reaches {}, with its device "
-        "busy for {:.0f} % of the time.",
-        cpu.spec.text(), flopRate(cpu), name, flopRate(gpu), 100 * slow.deviceSeconds / slow.seconds);
+            "Why the CPU wins: this network is too small to keep a GPU busy. {} trains it in a "
+            "single workgroup, while the rest of the GPU has nothing to do. {}",
+            gpuName, steps);
+    const double launching = slow.launches * slow.shortest;
+    // Steps that were timed launch by launch are slower. Where that shows, they explain nothing.
+    if (launching >= launchBound * slow.seconds && launching <= slow.seconds)
+        return fmt::format("Why the CPU wins: starting work on the GPU costs more than the work. {} launches "
+                           "{} kernels per step. Even if each took only as long as the shortest ({}), "
+                           "that would be {} per step. {}",
+                           gpuName, threeDigits(slow.launches), duration(slow.shortest), duration(launching),
+                           steps);
+    const auto rate = [](const LaneResult& lane) { return amountText(lane.gflops * 1e9, "FLOP/s"); };
+    return fmt::format("Why the CPU wins: it does this arithmetic faster. {} reaches {}, {} reaches {}.",
+                       cpuName, rate(cpu), gpuName, rate(gpu));
 }
 
 std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,

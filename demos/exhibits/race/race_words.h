@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "demos/exhibits/race/race_model.h"
@@ -15,6 +16,12 @@ namespace lockstep::demos {
 
 /// "cpu:best against gpu:best".
 std::string matchText(const std::vector<LaneSpec>& lanes);
+
+/// What is about to happen, in a sentence: "CPU and GPU train the same network. Which is faster?"
+std::string invitation(const std::vector<LaneSpec>& lanes);
+
+/// The job, a name and a value for each part of it.
+std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, const FinishLine& finish);
 
 /// Who is where, without a word on who is faster: "cpu:best is at step 120 of 469".
 std::string liveText(const RaceRun& run);
@@ -31,14 +38,13 @@ std::string statusText(const RaceRun& run, std::size_t lane);
 
 /// What one step of a lane costs, as far as its timings tell; zeros where they do not.
 struct StepCost {
-    double seconds = 0;        ///< end to end
-    double deviceSeconds = 0;  ///< of these, on the device
-    double launches = 0;       ///< operations that were started
-    double sampledSeconds = 0; ///< of the operations of one step, where steps were timed in detail
-    double shortest = 0;       ///< seconds of the shortest kind of launch, on average
-    double flops = 0;          ///< of the products
+    double seconds = 0;       ///< end to end
+    double deviceSeconds = 0; ///< of these, on the device
+    bool wholeSteps = false;  ///< one launch does many steps, in a single workgroup
+    double launches = 0;      ///< per step; 0 with wholeSteps, whose timed step has a launch to itself
+    double shortest = 0;      ///< seconds of the shortest kind of launch, on average
 };
-StepCost stepCost(const LaneResult& lane, const TrainJob& job);
+StepCost stepCost(const LaneResult& lane);
 
 /// Where a CPU lane beat a GPU lane: why, from their own numbers. Empty otherwise.
 std::string whyTheProcessorWins(const RaceRun& run);

@@ -1,0 +1,61 @@
+// How much of the processor other processes used during a measurement.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace lockstep::demos {
+
+/// CPU time of all cores since the start of the system, in clock ticks.
+struct CpuTicks {
+    double busy = 0; ///< includes interrupts, and what a hypervisor gave to other virtual machines ("steal")
+    double all = 0;  ///< busy and idle
+};
+
+/// Reads the first line of /proc/stat; empty if `procStat` does not begin with it.
+std::optional<CpuTicks> cpuTicksFromText(std::string_view procStat);
+
+struct OtherLoad {
+    double share = 0;         ///< of all cores, 0 to 1
+    double cores = 0;         ///< cores in use by other processes, on average
+    std::size_t allCores = 1; ///< of the machine
+    double seconds = 0;       ///< CPU time of other processes; 0 if `fromAverage`
+    bool fromAverage = false; ///< estimated from the load average before the run, not from CPU times
+
+    /// True if it is enough to change the times of a race noticeably.
+    bool busy() const;
+};
+
+/// The load between two readings. Empty if the counters did not move.
+///   ownTicks   CPU time of this process in between
+std::optional<OtherLoad> otherLoad(const CpuTicks& before, const CpuTicks& after, double ownTicks,
+                                   std::size_t cores, double ticksPerSecond);
+
+/// Where CPU times are missing: from the load average (mean number of processes that want a core) before the
+/// run.
+OtherLoad otherLoad(double loadAverage, std::size_t cores);
+
+/// Watches the machine from its construction on.
+class LoadWatch {
+  public:
+    LoadWatch();
+    /// The load so far; empty if the system gives neither CPU times nor a load average.
+    std::optional<OtherLoad> load() const;
+
+  private:
+    std::optional<CpuTicks> before_;
+    double ownBefore_ = 0; // seconds
+    double average_ = -1;
+};
+
+/// A warning with a line break at the end; empty unless the machine was busy.
+std::string otherLoadText(const std::optional<OtherLoad>& load);
+
+/// {"share", "cores", "all_cores", "busy", "measured_by"}; null if unknown.
+nlohmann::ordered_json otherLoadJson(const std::optional<OtherLoad>& load);
+
+} // namespace lockstep::demos

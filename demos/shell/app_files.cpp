@@ -1,0 +1,165 @@
+// The File menu, and the files behind it: states, lists of states, presets, and what was opened before.
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/shell/app.h"
+#include "demos/shell/run_window.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+// Notes the menu's item just drawn.
+bool notedItem(Ui& ui, const std::string& name, bool used) {
+    ui.noteControl(("menu/" + name).c_str());
+    return used;
+}
+
+bool fileItem(Ui& ui, const char* label, const char* key) {
+    return notedItem(ui, label, ImGui::MenuItem(label, key));
+}
+
+bool fileMenu(Ui& ui, const char* label, bool enabled = true) {
+    return notedItem(ui, label, ImGui::BeginMenu(label, enabled));
+}
+
+} // namespace
+
+void App::openState(const fs::path& file) {
+    const ordered_json json = readStateFile(file);
+    if (isStateList(json))
+        openList(json, file);
+    else
+        setState(json);
+    std::error_code unknown; // presets are in a menu of their own
+    if (fs::absolute(file, unknown).parent_path() != presetFolder()) recent_.add(file);
+}
+
+// Every state is checked before the first is shown: a teacher learns of mistakes before the class does.
+void App::openList(const ordered_json& json, const fs::path& file) {
+    try {
+        checkVersion(json);
+        StateList list = stateListFromJson(json, file.parent_path());
+        for (std::size_t i = 1; i < list.entries.size(); ++i) readListed(list, i);
+        readListed(list, 0)();
+        list_ = std::move(list);
+    } catch (const std::exception& error) {
+        throw std::invalid_argument(fmt::format("{}: {}", shownName(file), error.what()));
+    }
+}
+
+// Checks a state of the list, and returns what applies it.
+std::function<void()> App::readListed(const StateList& list, std::size_t index) {
+    try {
+        const StateList::Entry& entry = list.entries[index];
+        const ordered_json state =
+            entry.file.empty() ? ordered_json::parse(entry.state) : readStateFile(entry.file);
+        if (isStateList(state)) throw std::invalid_argument("a list cannot contain another list");
+        return readState(state);
+    } catch (const std::exception& error) {
+        throw std::invalid_argument(fmt::format("{}: {}", list.nameOf(index), error.what()));
+    }
+}
+
+void App::showListed(std::size_t index) {
+    guarded([&] {
+        readListed(*list_, index)();
+        list_->at = index;
+    });
+}
+
+void App::askForFile(FileChooser::Purpose purpose) {
+    const bool saving = purpose == FileChooser::Purpose::save;
+    ui_->hidingControls = false; // else a click would hide the chooser's buttons
+    chooser_.ask(purpose, !saving             ? ""
+                          : saveFile_.empty() ? usualStateFile
+                                              : shownName(saveFile_.filename()));
+}
+
+void App::drawChooser() {
+    const auto chosen = chooser_.draw(*ui_);
+    if (!chosen) return;
+    settle_ = 3;
+    if (chooser_.purpose() == FileChooser::Purpose::open) {
+        later_ = [this, file = *chosen] { openFile(file); };
+    } else {
+        saveFile_ = *chosen;
+        saveState(saveFile_);
+    }
+}
+
+void App::drawFileMenu() {
+    if (!fileMenu(*ui_, "File")) return;
+    const auto open = [this](const fs::path& file) { later_ = [this, file] { openFile(file); }; };
+    if (fileItem(*ui_, "Open", "Ctrl+O")) askForFile(FileChooser::Purpose::open);
+    if (fileMenu(*ui_, "Open recent", !recent_.files().empty())) {
+        for (const fs::path& file : recent_.files()) {
+            const std::string name = file.filename().string();
+            const bool pressed =
+                ImGui::MenuItem((name + "##" + file.string()).c_str(), file.parent_path().string().c_str());
+            if (notedItem(*ui_, "Open recent/" + name, pressed)) open(file);
+        }
+        ImGui::EndMenu();
+    }
+    if (fileMenu(*ui_, "Presets")) {
+        if (const Preset* chosen = drawPresets()) open(chosen->file);
+        ImGui::EndMenu();
+    }
+    ImGui::Separator();
+    if (fileItem(*ui_, "Save state", "Ctrl+S")) saveState({});
+    if (fileItem(*ui_, "Save as", "Ctrl+Shift+S")) askForFile(FileChooser::Purpose::save);
+    if (fileItem(*ui_, "Save picture", "F12")) wishes_.picture.emplace();
+    ImGui::Separator();
+    if (fileItem(*ui_, "Quit", "Ctrl+Q")) wishes_.quit = true;
+    ImGui::EndMenu();
+}
+
+// Lists first, then a menu for each exhibit.
+const Preset* App::drawPresets() {
+    if (!presets_) presets_ = findPresets();
+    const Preset* chosen = nullptr;
+    const auto drawGroup = [&](std::string_view exhibit) {
+        float width = 0;
+        for (const Preset& preset : *presets_)
+            if (preset.exhibit == exhibit) width = std::max(width, presetWidth(*ui_, preset));
+        for (const Preset& preset : *presets_)
+            if (preset.exhibit == exhibit && drawPreset(*ui_, preset, width)) chosen = &preset;
+    };
+    if (presets_->empty()) ui_->muted("No presets were found beside the program.");
+    drawGroup("");
+    for (const auto& entry : exhibits_) {
+        if (std::ranges::count(*presets_, entry->id(), &Preset::exhibit) == 0) continue;
+        const bool unfolded = ImGui::BeginMenu(entry->title());
+        if (!notedItem(*ui_, std::string("Presets/") + entry->title(), unfolded)) continue;
+        drawGroup(entry->id());
+        ImGui::EndMenu();
+    }
+    return chosen;
+}
+
+// The texts of the state that is open.
+void App::drawLessonPart(bool inSidePanel) {
+    if (lesson_.empty() && !list_) return;
+    const StateList* list = list_ ? &*list_ : nullptr;
+    const LessonPress press =
+        inSidePanel ? drawLesson(*ui_, lesson_, list) : drawLessonLine(*ui_, lesson_, list);
+    if (press == LessonPress::none) return;
+    settle_ = 3;
+    later_ = [this, press] {
+        if (press == LessonPress::close) {
+            lesson_ = {};
+            list_.reset();
+        } else if (list_) {
+            showListed(press == LessonPress::next ? list_->at + 1 : list_->at - 1);
+        }
+    };
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,98 @@
+// What F1 opens: the keys, and the glossary.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "demos/shell/app.h"
+#include "demos/words/glossary.h"
+
+namespace lockstep::demos {
+
+void App::drawKeys() {
+    constexpr std::pair<const char*, const char*> keys[] = {
+        {"Space", "run, pause; press the control in the frame"},
+        {"S", "step: train on one batch"},
+        {"R", "reset: back to the start, same weights"},
+        {"1-9", "exhibits"},
+        {"Tab, Shift+Tab", "next and previous control; Space or Enter presses it"},
+        {"Arrows", "move between neighbouring controls"},
+        {"Ctrl+Z, Ctrl+Y", "playground: undo, redo a change"},
+        {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
+        {"Ctrl + / - / 0", "larger, smaller, normal"},
+        {"P", "presenter mode"},
+        {"F11", "full screen"},
+        {"Ctrl+O", "open a file"},
+        {"Ctrl+S, Ctrl+Shift+S", "save the state; under a name"},
+        {"F12", "save a picture"},
+        {"F1, Esc", "close this page; F1 opens it"},
+        {"Ctrl+Q", "quit"},
+    };
+    float keyWidth = 0;
+    for (const auto& [key, what] : keys) keyWidth = std::max(keyWidth, textWidth(key));
+    const float column = keyWidth * 1.1f + ui_->px(24);
+    for (const auto& [key, what] : keys) {
+        ui_->text(key, 0, ui_->fonts.strong);
+        ImGui::SameLine(column);
+        ui_->paragraph(what, ui_->theme.muted);
+    }
+}
+
+void App::drawGlossary() {
+    bool any = false;
+    for (const Term& term : glossary()) {
+        if (!mentions(term, soughtTerm_)) continue;
+        any = true;
+        ui_->text(term.name, 0, ui_->fonts.strong);
+        if (!term.other.empty()) {
+            ImGui::SameLine();
+            ui_->muted("also " + std::string(term.other));
+        }
+        ui_->paragraph(term.text, ui_->theme.muted);
+        if (!term.formula.empty()) ui_->paragraph(term.formula);
+        ImGui::Dummy({0, ui_->px(4)});
+    }
+    if (!any) ui_->muted("No term contains these letters.");
+}
+
+void App::drawHelp() {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+    ImGui::SetNextWindowSize(
+        {std::min(ui_->px(600), size.x - ui_->px(16)), std::min(ui_->px(580), size.y - ui_->px(16))});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(24), ui_->px(20)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui_->px(10));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui_->line());
+    constexpr ImGuiWindowFlags flags =
+        ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
+    if (ImGui::Begin("Help", &help_, flags)) {
+        ui_->segments("##help", helpPage_, std::array<std::string, 2>{"Keys", "Glossary"});
+        if (helpPage_ == 1) {
+            ImGui::SameLine(0, ui_->px(16));
+            ImGui::SetNextItemWidth(-1);
+            ui_->textField("##glossary", soughtTerm_);
+            if (soughtTerm_.empty() && !ImGui::IsItemActive()) {
+                const ImVec2 padding = ImGui::GetStyle().FramePadding;
+                const ImVec2 corner = ImGui::GetItemRectMin();
+                ImGui::GetWindowDrawList()->AddText({corner.x + padding.x, corner.y + padding.y},
+                                                    ui_->theme.muted, "Search");
+            }
+        }
+        ImGui::Dummy({0, ui_->px(4)});
+        ImGui::BeginChild("help page");
+        if (helpPage_ == 0)
+            drawKeys();
+        else
+            drawGlossary();
+        ImGui::EndChild();
+        constexpr auto inside =
+            ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;
+        if (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered(inside)) help_ = false;
+    }
+    ImGui::End();
+    ImGui::PopStyleVar(3);
+    ImGui::PopStyleColor();
+}
+
+} // namespace lockstep::demos

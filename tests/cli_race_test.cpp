@@ -1,0 +1,115 @@
+// `lockstep race`, run as a process: its table, its repetitions and its interruption.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using lockstep::test::contents;
+using lockstep::test::Folder;
+using lockstep::test::interrupted;
+using lockstep::test::Outcome;
+using lockstep::test::run;
+
+const std::string oneLane = "--data spiral --lane cpu:best ";
+
+} // namespace
+
+TEST_CASE("a race ends with a table, the check that lanes agree, and a headline") {
+    const Outcome race = run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
+    CHECK(race.code == 0);
+    CHECK(race.says("same mathematics: largest relative difference"));
+    CHECK(race.says("over the first 100 steps"));
+    CHECK(race.says("one thread, no SIMD"));
+    CHECK(race.says("time trial"));
+    CHECK(race.out.find('\x1b') == std::string::npos); // no terminal: plain lines
+    CHECK(race.err.find('\x1b') == std::string::npos);
+    CHECK(race.err.find('\r') == std::string::npos);
+    CHECK(race.err.find("cpu:scalar") != std::string::npos);
+    std::istringstream lines(race.out);
+    for (std::string line; std::getline(lines, line);) {
+        CAPTURE(line);
+        CHECK(line.size() <= 110);
+    }
+
+    const Outcome together =
+        run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd --together");
+    CHECK(together.says("head to head"));
+    const Outcome quiet = run("race --data spiral --steps 300 --lane cpu:simd --quiet");
+    CHECK(quiet.err.empty());
+    CHECK(quiet.says("one run; --repeat 5 shows the spread"));
+    CHECK(run("race --steps 1e3 --quiet " + oneLane).says("until 1,000 steps"));
+    CHECK(run("race --steps 1 --quiet " + oneLane).says("until 1 step "));
+}
+
+TEST_CASE("the table's rate is that of its time, also in a race of milliseconds") {
+    const Outcome race = run("race --data spiral --steps 40 --batch 10 --quiet --lane cpu:simd --threads 1");
+    REQUIRE(race.code == 0);
+    std::istringstream lines(race.out);
+    std::string line;
+    while (std::getline(lines, line) && !line.starts_with("cpu:simd")) {
+    }
+    std::string words = line.substr(line.find("thread") + 6);
+    std::erase(words, ',');
+    std::istringstream numbers(words);
+    double steps = 0;
+    double seconds = 0;
+    double deviceSeconds = 0;
+    double rate = 0;
+    numbers >> steps >> seconds >> deviceSeconds >> rate;
+    REQUIRE(numbers.good());
+    CHECK(steps == 40);
+    CHECK(rate * seconds == doctest::Approx(400).epsilon(0.01));
+}
+
+TEST_CASE("a repeated race states medians and ranges, in text and as JSON") {
+    const Folder folder;
+    const std::string file = folder.file("r.json");
+    const Outcome race =
+        run("race --data spiral --steps 200 --repeat 3 --lane cpu:simd --lane cpu:scalar --json " + file);
+    REQUIRE(race.code == 0);
+    CHECK(race.says("run 3 of 3"));
+    CHECK(race.says("3 runs of each lane"));
+    CHECK(race.says("Over 3 runs, the ratio of their speeds ranged from"));
+    CHECK_FALSE(race.says("one run;"));
+    const Json json = Json::parse(contents(file));
+    CHECK(json["settings"]["repeat"] == 3);
+    for (const Json& lane : json["lanes"]) {
+        for (const char* key : {"seconds", "samples_per_second"}) {
+            CAPTURE(key);
+            const Json& spread = lane["spread"][key];
+            CHECK(spread["least"].get<double>() < spread["most"].get<double>());
+            CHECK(spread["least"].get<double>() <= spread["median"].get<double>());
+            CHECK(spread["median"].get<double>() <= spread["most"].get<double>());
+            CHECK(spread["median"] == lane[key]);
+        }
+    }
+    const Json& headline = json["headline"];
+    CHECK(headline["ratio_least"].get<double>() <= headline["ratio"].get<double>());
+    CHECK(headline["ratio"].get<double>() <= headline["ratio_most"].get<double>());
+    const Json& load = json["other_load"]; // how much there is depends on the machine
+    CHECK(load["share"].get<double>() >= 0);
+    CHECK(load["share"].get<double>() <= 1);
+    CHECK(load["busy"].get<bool>() == race.says("warning: "));
+}
+
+TEST_CASE("an interrupt stops the race, and the table is still printed") {
+    const Folder folder;
+    const std::string json = folder.file("r.json");
+    const Outcome outcome =
+        interrupted({"race", "--data", "spiral", "--steps", "1000000000", "--lane", "cpu:simd", "--lane",
+                     "cpu:best", "--repeat", "3", "--quiet", "--json", json},
+                    "until");
+    CHECK(outcome.code == 130);
+    CHECK(outcome.says("cpu:simd stopped at step"));
+    CHECK(outcome.says("interrupted in run 1 of 3"));
+    const Json results = Json::parse(contents(json));
+    CHECK(results["lanes"][0]["status"] == "stopped");
+    CHECK(results["lanes"][1]["status"] == "stopped");
+    CHECK(results["headline"]["ratio"].is_null());
+}
