@@ -318,6 +318,7 @@ class LadderExhibit final : public Exhibit {
         const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
         if (!reads) return;
         std::vector<std::string> names;
+        names.reserve(shown.size());
         for (const std::size_t rung : shown)
             names.push_back("Source: " + std::string(model_.rungs()[rung].lane));
         auto at = std::ranges::find(shown, read_.value_or(model_.picked()));
