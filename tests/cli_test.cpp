@@ -107,6 +107,7 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
         {"race --repeat 21", "--repeat takes 1 to 20 runs, not 21"},
         {"race --samples 100", "--samples would have no effect on fashion-mnist"},
         {"race --noise 0.1 --data fashion-mnist", "generated points, such as --data spiral"},
+        {"race --test-share 0.5 --data fashion-mnist", "data without a test split"},
         {"race --label y --data spiral", "tables (--data csv:FILE)"},
         {"race --lane gpu:invocation", "`lockstep population` has it"},
         {"show foo", "unknown exhibit 'foo'"},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "demos/kit/exhibit.h"
 #include "demos/words/control_words.h"
 #include "demos/words/glossary.h"
 #include "demos/words/text.h"
@@ -47,20 +48,30 @@ TEST_CASE("every control of every exhibit has an explanation") {
                 for (const std::string& name : controlNames(out)) all.insert(name);
         }
     CHECK(all.size() > 150);
+    const auto exhibitsMade = makeExhibits();
+    ControlTables tables;
+    for (const auto& exhibit : exhibitsMade) tables.push_back(exhibit->controlWords());
     for (const std::string& name : all) {
         CAPTURE(name);
-        CHECK_FALSE(controlWords(name).empty());
+        CHECK_FALSE(controlWords(name, tables).empty());
     }
-    CHECK(controlWords("no such control").empty());
+    CHECK(controlWords("no such control", tables).empty());
 }
 
-TEST_CASE("an explanation is of the control itself") {
-    CHECK(controlWords("##race rate") == controlWords("##rate"));
-    CHECK(controlWords("##mosaic/batch") == controlWords("##batch"));
-    CHECK(controlWords("##speed/1 step/s") == controlWords("##speed"));
-    CHECK(controlWords("menu/Reset") == controlWords("Reset"));
-    CHECK(controlWords("##answer/Map") == controlWords("##answer"));
-    CHECK(controlWords("##ladder/moment") != controlWords("##momentum"));
+TEST_CASE("an explanation is of the control itself, and the exhibit's own words come first") {
+    const auto words = [](std::string_view control) { return controlWords(control, {}); };
+    CHECK(words("##race rate") == words("##rate"));
+    CHECK(words("##mosaic/batch") == words("##batch"));
+    CHECK(words("##speed/1 step/s") == words("##speed"));
+    CHECK(words("menu/Reset") == words("Reset"));
+    CHECK(words("Sail away").empty());
+    constexpr ControlWords one[] = {{"Sail*", "One."}, {"Reset", "Ours."}};
+    constexpr ControlWords other[] = {{"Sail away", "Other."}, {"Anchor", "Theirs."}, {"Pause", "Theirs."}};
+    const ControlTables both{one, other};
+    CHECK(controlWords("Sail away", both) == "One.");
+    CHECK(controlWords("menu/Reset", both) == "Ours.");
+    CHECK(controlWords("Anchor", both) == "Theirs.");
+    CHECK(controlWords("Pause", both) == words("Pause"));
 }
 
 TEST_CASE("the glossary is in order, and its terms are found in texts") {

@@ -89,7 +89,7 @@ void Ui::noteStop(const char* name) {
 #endif
 }
 
-void Ui::drawExplanation() {
+void Ui::drawExplanation(const ControlTables& exhibits) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (ImGui::IsAnyMouseDown()) pressedAt_ = mouse;
     const float moved = std::max(std::abs(mouse.x - pressedAt_.x), std::abs(mouse.y - pressedAt_.y));
@@ -101,7 +101,7 @@ void Ui::drawExplanation() {
         pointedSince_ = now;
     }
     explained_ = !name.empty() && now - pointedSince_ >= secondsToExplain;
-    const std::string_view words = explained_ ? controlWords(name) : std::string_view();
+    const std::string_view words = explained_ ? controlWords(name, exhibits) : std::string_view();
     if (words.empty()) return;
 
     std::string terms;

@@ -16,6 +16,7 @@
 #include "demos/draw/fonts.h"
 #include "demos/draw/graphics.h"
 #include "demos/draw/theme.h"
+#include "demos/words/control_words.h"
 #include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
@@ -125,8 +126,8 @@ class Ui {
     bool hidden(const char* label) const { return hiddenControls.contains(label); }
 
     /// After everything else of a frame: says what the control under the mouse or the keyboard is for, once
-    /// it has been there for half a second (demos/words/control_words.h).
-    void drawExplanation();
+    /// it has been there for half a second.
+    void drawExplanation(const ControlTables& exhibits);
     /// Whether an explanation is about to be shown, so that frames are needed without any input.
     bool explanationPending() const { return pointed_ && !explained_ && !quiet_; }
     /// Moves the keyboard `by` controls on, in the order in which the last frame drew them. A field that

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 
 #include "demos/draw/ui.h"
 #include "demos/kit/machines.h"
+#include "demos/words/control_words.h"
 
 namespace lockstep::demos {
 
@@ -39,6 +41,9 @@ class Exhibit {
     virtual const char* blurb() const = 0; ///< one line
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
+
+    /// What its own controls are for; those that exhibits share have their words already.
+    virtual std::span<const ControlWords> controlWords() const { return {}; }
 
     /// Once per frame while it is shown, before draw(). With ui.scripted, waits for everything that this
     /// frame shows, so that pictures do not depend on a machine's speed.

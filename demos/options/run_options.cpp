@@ -206,6 +206,7 @@ void refuseIdleDataOptions(const CLI::App& command, const std::string& data) {
     };
     refuse("--samples", generated, "generated points, such as --data spiral");
     refuse("--noise", generated, "generated points, such as --data spiral");
+    refuse("--test-share", data != "fashion-mnist", "data without a test split");
     refuse("--label", table, "tables (--data csv:FILE)");
 }
 

@@ -143,7 +143,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     drawStatus();
     ImGui::End();
     if (help_) drawHelp();
-    ui_->drawExplanation();
+    drawExplanation();
     drawChooser();
     ImGui::Render();
     grantPicture();

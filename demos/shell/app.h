@@ -100,6 +100,8 @@ class App {
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
+    /// A picture of the last frame is among them.
+    bool wantsPicture() const { return wishes_.picture.has_value(); }
 
     /// How long a frame took from its beginning until it was drawn, for the status bar. Without that nothing
     /// is shown there: frames of a script are not timed.
@@ -139,6 +141,7 @@ class App {
     void drawDetails();
     void drawStatus();
     void drawHelp();
+    void drawExplanation();
     void drawKeys();
     void drawGlossary();
     void toggleRun();

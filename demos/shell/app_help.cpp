@@ -1,4 +1,4 @@
-// What F1 opens: the keys, and the glossary.
+// What explains the window: a control under the mouse, and what F1 opens: the keys, and the glossary.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -8,6 +8,12 @@
 #include "demos/words/glossary.h"
 
 namespace lockstep::demos {
+
+void App::drawExplanation() {
+    ControlTables tables{exhibit().controlWords()};
+    for (const auto& entry : exhibits_) tables.push_back(entry->controlWords());
+    ui_->drawExplanation(tables);
+}
 
 void App::drawKeys() {
     constexpr std::pair<const char*, const char*> keys[] = {

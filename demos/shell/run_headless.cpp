@@ -54,7 +54,8 @@ class Headless {
             return 0;
         }
         if (options_.script.empty()) {
-            for (std::uint64_t i = 0; i < std::max<std::uint64_t>(options_.frames, 1); ++i) frame();
+            for (std::uint64_t i = 0; i < std::max<std::uint64_t>(options_.frames, 1); ++i)
+                frame(Look::paint);
         } else {
             // The first frame fixes fonts and sizes.
             frames(2);
@@ -69,8 +70,13 @@ class Headless {
     }
 
   private:
-    void frame() {
-        while (!drawn()) {
+    /// A script's frames pass without being painted where nothing looks at them: its input goes through the
+    /// window all the same, and software Vulkan would spend most of the time on pictures that are thrown
+    /// away.
+    enum class Look { pass, paint };
+
+    void frame(Look look) {
+        while (!drawn(look)) {
         }
         for (; reported_ < app_.ui().messages.size(); ++reported_) {
             const Message& message = app_.ui().messages[reported_];
@@ -85,11 +91,11 @@ class Headless {
     }
 
     /// False when the device was lost on the way; there is another one now.
-    bool drawn() {
+    bool drawn(Look look) {
         try {
             if (!offscreen_) offscreen_.emplace(program_.graphics);
             const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
-            last_ = offscreen_->paint(width_, height_, data);
+            if (look == Look::paint || app_.wantsPicture()) last_ = offscreen_->paint(width_, height_, data);
             return true;
         } catch (const gpu::DeviceLostError& loss) {
             offscreen_.reset();
@@ -98,13 +104,14 @@ class Headless {
         }
     }
 
+    /// The last one is painted.
     void frames(std::uint64_t count) {
-        for (std::uint64_t i = 0; i < count; ++i) frame();
+        for (std::uint64_t i = 1; i <= count; ++i) frame(i == count ? Look::paint : Look::pass);
     }
 
     // Everything pushed is taken in, and shown.
     void settle() {
-        while (!app_.input().empty()) frame();
+        while (!app_.input().empty()) frame(Look::pass);
         frames(2);
     }
 
@@ -286,7 +293,7 @@ class Headless {
         {"state", [this](const ScriptLine& line) { app_.saveState(line.argument); }},
         {"picture",
          [this](const ScriptLine& line) {
-             frame();
+             frame(Look::paint);
              writePng(line.argument, last_);
          }},
     };

@@ -6,14 +6,9 @@ namespace lockstep::demos {
 
 namespace {
 
-struct ControlRow {
-    std::string_view pattern; // "*" stands for any letters
-    std::string_view words;
-};
+// "##* NAME", "##*/NAME" and "##NAME" are the same field in different exhibits: their names end alike.
+constexpr ControlWords commonControls[] = {
 
-// The first row that matches counts. "##* NAME", "##*/NAME" and "##NAME" are the same field in different
-// exhibits: their names end alike.
-constexpr ControlRow controlRows[] = {
     // The top bar and the menus.
     {"menu/File", "Opens and saves states, lists the presets, saves a picture, and quits."},
     {"menu/Open recent", "The last ten files that you opened."},
@@ -42,13 +37,6 @@ constexpr ControlRow controlRows[] = {
     {"Show all controls", "Brings all hidden controls back."},
     {"Keys", "Lists the keyboard shortcuts."},
     {"Glossary", "Explains the terms that this window uses."},
-    {"Sort by loss", "Orders the networks by loss, the lowest first, instead of by hyperparameters."},
-    {"Measure all rungs", "Verifies and times every rung of the ladder on the current batch size."},
-    {"All of the step", "Zooms the timeline out to the whole step."},
-    {"Save weights with the state",
-     "Stores all weights in state files too, so that training continues from them."},
-    {"Where I was", "Returns to the region of the map that you visited before."},
-    {"Where I went", "Goes forward again through the regions you visited."},
     {"device/*", "Moves the window, and GPU lanes that name no device, to this Vulkan device."},
     {"device", "The Vulkan device that draws the window and runs GPU lanes that name no device. Click for "
                "its limits and to choose another."},
@@ -64,13 +52,6 @@ constexpr ControlRow controlRows[] = {
     {"Undo 100 steps", "Puts the weights back to where they were 100 steps ago."},
     {"* step*/s", "Limits training to this many steps per second."},
     {"flat out", "Trains as fast as the machine can."},
-    {"Race",
-     "Trains one network on several lanes and compares their speed. All compute the same mathematics."},
-    {"Playground", "Trains a small network on points in the plane and shows what every neuron computes."},
-    {"Inside a step", "Shows each operation of one training step: its time, its tensors and its source."},
-    {"Ladder", "Measures one matrix product in many versions, each faster for a reason."},
-    {"Mosaic", "Trains a grid of networks with different hyperparameters at the same time."},
-    {"Map", "Trains one tiny network per pixel; the colour shows which hyperparameters work."},
     {"more about *", "Shows or hides a longer explanation."},
     {"messages", "The latest message. Click to read all of it, and earlier ones."},
     {"##help/*", "Switches between the list of keys and the glossary."},
@@ -137,173 +118,11 @@ constexpr ControlRow controlRows[] = {
     {"Zoom out##*", "Shows 1.5 times as much of both axes."},
     {"Copy as CSV##*", "Puts the numbers of all lines on the clipboard, as a table."},
     {"Save as PNG##*", "Saves a picture of this plot in the current folder."},
-    {"*##race curves", "Shows or hides this line."},
-    {"*##ladder loss", "Shows or hides this line."},
-    {"*##ladder roofline", "Shows or hides this line."},
-    {"*##ladder crossover", "Shows or hides this line."},
-    {"*##mosaic losses", "Shows or hides this line."},
-    {"*##map loss", "Shows or hides this line."},
-    {"*##playground losses", "Shows or hides this line."},
-    {"race curves",
-     "Loss or accuracy of every lane. The wheel zooms, a drag pans, a double click shows everything."},
-    {"ladder loss", "The loss of this rung's training, step by step. The wheel zooms, a drag pans."},
-    {"ladder roofline",
-     "Rate in FLOP/s over arithmetic intensity in FLOP/byte. No dot can lie above the roof."},
-    {"ladder crossover",
-     "Time or rate of CPU and GPU by problem size. Where the lines cross, the faster machine changes."},
-    {"mosaic losses", "How the networks' losses are spread."},
-    {"map loss", "The loss of the network at the marked pixel, step by step."},
-    {"playground losses",
-     "Loss on training points and on test points, step by step. A growing gap is overfitting."},
 
-    // Race.
-    {"##race curve by*",
-     "The x axis: steps show that lanes compute the same; seconds show how fast they are."},
-    {"##race curve of*",
-     "The y axis: the loss on each training batch, or the share of test examples that are right."},
-    {"##race answers of*", "The lane whose predictions are shown."},
-    {"##race answers as*", "Single test images with their predictions, or counts by label and prediction."},
-    {"##race time scale*", "Compares how lanes divide their time, or how long a step takes on each."},
-    {"##race view*", "What the race shows: curves, predictions, where the time goes, or the result."},
-    {"Other images", "Shows other examples of the test split."},
-    {"Evaluate now", "Measures this lane's accuracy on all test examples."},
-    {"confusion matrix",
-     "Counts of test examples by label (row) and prediction (column). The diagonal is right."},
-    {"same mathematics", "The largest relative difference between the lanes' losses of equal steps."},
-    {"legend/*", "A part of the time that a training step takes."},
-    {"time of lane *", "How this lane's time divides into parts."},
-    {"lane *", "A contestant in the race: its machine, its progress and its rates."},
-    {"Save JSON", "Writes the results with all settings to a JSON file in the current folder."},
-    {"Save CSV", "Writes one row of results per lane to a CSV file in the current folder."},
-    {"Save PNG", "Saves a picture of the window in the current folder."},
-    {"Start with these settings", "Starts a new race with the settings above."},
-    {"Start the race", "Trains every lane with these settings, from the same weights."},
-    {"Replay", "Plays the race again from its recorded times; nothing is trained."},
-    {"Stop replay", "Ends the replay and returns to the finished race."},
+    // The parts of an exhibit.
     {"Settings*", "Shows or hides the settings of data, network and training."},
-
-    // Playground.
     {"##page*", "Which part is shown where the window has no room for all."},
-    {"##lower*", "What is shown below: losses by step, or histograms of the weights."},
-    {"Undo##edit", "Takes back the last change that you made by hand."},
-    {"Undo 100 steps##*", "Puts the weights back to where they were 100 steps ago."},
-    {"A tenth of the learning rate##*",
-     "Divides the learning rate by 10, so that training no longer diverges."},
-    {"##answer*", "The prediction as a map, as a surface, or the data as one layer sees it."},
-    {"Discrete", "Shows the predicted class alone, without its probability."},
-    {"Train", "Shows the points that the network trains on (filled)."},
-    {"Test", "Shows the points that only measure it (hollow)."},
-    {"##fold layer*", "The layer whose outputs place the points."},
-    {"*##axis *", "The neuron whose output is this axis. Click for the next one."},
-    {"##map", "The prediction at every place of the plane. Point at a place to see its value."},
-    {"##surface", "Drag to turn, scroll to zoom. Height is the output."},
-    {"data/*", "A set of points in the plane. The weights stay, and training goes on with the new points."},
-    {"Draw*##draw", "Lets you draw points on the map; digits choose the class."},
-    {"class/*", "The class of the points that you draw next. Its digit on the keyboard chooses it too."},
-    {"Clear##own", "Removes all points that you drew."},
-    {"Edit##own", "Copies these points, so that you can add and remove some."},
-    {"New points##*", "Generates other points of the same kind."},
-    {"-##layers", "Removes the last hidden layer."},
-    {"+##layers", "Adds a hidden layer."},
-    {"-##neurons *", "Removes neurons from this layer. The weights are drawn anew."},
-    {"+##neurons *", "Adds neurons to this layer. The weights are drawn anew."},
-    {"*##width *", "The layer's number of neurons. Click to set it with a slider."},
-    {"##neurons *", "The layer's number of neurons."},
-    {"feature/*", "An input that is computed from the point. Click to add or remove it."},
-    {"neuron/*", "The neuron's output over the plane. Click to change its bias and weights."},
-    {"layer/*", "All neurons of a wide layer, one cell each."},
-    {"weight/*", "A weight: the colour shows its sign, the thickness its size. Click to change it."},
-    {"Weights/*", "Histogram of this layer's weights."},
-    {"Gradients*", "Histogram of the gradient of this layer's weights."},
-    {"Previous##parameter", "The parameter before this one: a weight or the bias of the neuron."},
-    {"Next##parameter", "The parameter after this one: a weight or the bias of the neuron."},
-    {"##parameter", "The value of this weight or bias. Training continues from it."},
-    {"Zero##parameter", "Sets the parameter to 0."},
-    {"Other sign##parameter", "Multiplies the parameter by -1."},
-
-    // Inside a step.
-    {"##inside/tab*", "Tensors that the operation reads and writes, its source, or the whole network."},
-    {"Timeline",
-     "One row per machine, one block per operation; widths are times. Click a block to look into it."},
-    {"Back##inside", "Selects the operation before this one."},
-    {"Next##inside", "Selects the operation after this one."},
-    {"Slow motion", "Walks through the operations of the step one by one."},
-    {"##inside/slow", "Operations per second in slow motion."},
-    {"##inside/operation", "The operation of the step that is shown."},
-    {"##inside/gpu*", "The rung that the GPU's step uses (lower row)."},
-    {"##inside/cpu*", "The rung that the CPU's step uses (upper row)."},
-    {"edited##*", "A shader of this step is edited. Click to open its source."},
-    {"##inside/panes*", "Shows the GPU kernel, the plain C++ loop that computes the same, or both."},
-    {"##inside/shader*", "The shader file shown: the kernel, or a file that it includes."},
-    {"##inside/code", "The shader's text. Ctrl+Enter compiles, verifies and times it."},
-    {"Edit##inside", "Lets you change the shader's text."},
-    {"Check and run", "Compiles the edited shader, verifies it against the built-in one, and then uses it."},
-    {"Revert##inside", "Returns to the built-in text of this file."},
-    {"*[*]*", "A tensor, one cell per number. Point at a cell to read it."},
-    {"t", "The labels of this batch, one row per example."},
-
-    // Ladder.
-    {"This rung##ladder", "Verifies and times the selected rung only."},
-    {"Stop##ladder", "Stops measuring; results so far stay."},
-    {"rung/*", "One version of the kernel and its measured rate. Click to see its idea and source."},
-    {"##ladder/rung*", "The rung shown: one version of the kernel."},
-    {"##ladder/read*", "The buffer whose memory accesses are shown."},
-    {"Answer##ladder", "Shows or hides the answer to the question."},
-    {"##ladder/tab*", "What is shown of the rung: training, memory accesses, source, roofline or crossover."},
-    {"##ladder/product*", "The matrix product of the step: forward, by inputs, or by weights."},
-    {"##ladder/moment", "The memory access shown, in the order in which the invocations make them."},
-    {"Back##ladder", "The memory access before this one."},
-    {"Next##ladder", "The memory access after this one."},
-    {"Play##ladder", "Plays the memory accesses one after another."},
-    {"##ladder/lines*", "Shows all lines, or only what differs from the rung before."},
-    {"##ladder/by*", "What the sweep varies: the batch or the width of the layers."},
-    {"Sweep##ladder", "Times CPU and GPU at many sizes and draws where they cross."},
-    {"##ladder/walk", "The batch size at which dots are shown."},
-
-    // Mosaic.
-    {"##mosaic/size*", "How many networks the grid has; each has hyperparameters of its own."},
-    {"##mosaic/x range", "Range of the horizontal axis, from : to. Add :log for equal factors."},
-    {"##mosaic/y range", "Range of the vertical axis, from : to. Add :log for equal factors."},
-    {"##mosaic/x*", "The hyperparameter that varies from left to right."},
-    {"##mosaic/y*", "The hyperparameter that varies from top to bottom."},
     {"##*steps", "Training steps of every network."},
-    {"##mosaic/layout*", "What trains one network on the GPU: an invocation, a subgroup or a workgroup. "
-                         "\"best\" measures which is fastest."},
-    {"##mosaic/cpu", "Trains the same networks on the CPU too."},
-    {"##mosaic/side*", "Whose results are shown: the GPU's or the CPU's."},
-    {"##mosaic/rank", "The network shown, by its rank: 1 has the lowest loss."},
-    {"##mosaic/page*", "Which part is shown where the window has no room for all."},
-    {"Open in Playground##mosaic", "Opens this network, with its weights, in the playground."},
-    {"Sort##mosaic", "Orders the networks by loss, the lowest first."},
-    {"mosaic/tiles*",
-     "Every tile is a network; its frame shows the loss. Click one to open it in the playground."},
-
-    // Map.
-    {"##map/preset*", "Places on the map worth visiting, with their settings."},
-    {"##map/network*", "Widths of the network that every pixel trains: inputs, hidden neurons, outputs."},
-    {"##map/axes*", "The two hyperparameters along the axes of the map."},
-    {"##map/examples", "Random examples that every network trains on, all in one batch."},
-    {"##map/picture*", "Size of the picture, in pixels; each pixel is a network. \"To fit\" fills the pane."},
-    {"CPU##map", "Paints the same map on the CPU too."},
-    {"Back##map", "Returns to the region before this one (Alt+Left)."},
-    {"Forward##map", "Goes forward again through the regions you visited (Alt+Right)."},
-    {"+##map", "Zooms in by a factor of 2."},
-    {"−##map", "Zooms out by a factor of 2."},
-    {"←##map", "Moves the view left by a quarter."},
-    {"→##map", "Moves the view right by a quarter."},
-    {"↑##map", "Moves the view up by a quarter."},
-    {"↓##map", "Moves the view down by a quarter."},
-    {"Whole##map", "Shows the whole map again."},
-    {"Bookmarks##map", "Regions that you saved, and a field to save this one."},
-    {"×##map/remove *", "Deletes this bookmark."},
-    {"*##map/bookmark", "A saved region; Add saves the one on the screen."},
-    {"##map/bookmark name", "Name of a new bookmark."},
-    {"Save PNG##map", "Saves the map as a picture of any size."},
-    {"Pixels##map/saved size", "Width and height of the saved picture, in pixels."},
-    {"File##map/saved file", "Name of the PNG file."},
-    {"Save##map", "Trains the picture's pixels and writes the file."},
-    {"Cancel##map", "Stops saving; no file is written."},
-    {"map/*", "One network per pixel. The wheel zooms, a drag pans, a double click zooms in by 2."},
 };
 
 bool matchesPattern(std::string_view pattern, std::string_view text) {
@@ -316,15 +135,23 @@ bool matchesPattern(std::string_view pattern, std::string_view text) {
     return false;
 }
 
+std::string_view wordsIn(std::span<const ControlWords> rows, std::string_view control) {
+    const auto found = std::ranges::find_if(
+        rows, [control](const ControlWords& row) { return matchesPattern(row.control, control); });
+    return found == rows.end() ? std::string_view() : found->words;
+}
+
 } // namespace
 
-std::string_view controlWords(std::string_view control) {
-    const auto* const found = std::ranges::find_if(
-        controlRows, [control](const ControlRow& row) { return matchesPattern(row.pattern, control); });
-    if (found != std::end(controlRows)) return found->words;
+std::string_view controlWords(std::string_view control, const ControlTables& exhibits) {
+    std::vector<std::span<const ControlWords>> tables(exhibits);
+    tables.insert(tables.begin() + std::min<std::ptrdiff_t>(1, std::ssize(tables)), commonControls);
+    for (const auto& table : tables)
+        if (const std::string_view words = wordsIn(table, control); !words.empty()) return words;
     // What a menu offers too does the same there.
     constexpr std::string_view menu = "menu/";
-    return control.starts_with(menu) ? controlWords(control.substr(menu.size())) : std::string_view();
+    return control.starts_with(menu) ? controlWords(control.substr(menu.size()), exhibits)
+                                     : std::string_view();
 }
 
 } // namespace lockstep::demos

@@ -274,10 +274,12 @@ void Lane::collect(std::uint64_t steps) {
         view.deviceSeconds = trainer_->deviceSeconds();
         view.warmUpSeconds = trainer_->warmUpSeconds();
         view.progress = options_.finish.progress(order_, view.step, view.trainingSeconds);
-        if (const double elapsed = view.trainingSeconds - rateSeconds_;
-            elapsed > rateWindow || view.recentRate == 0) {
-            const auto trained = static_cast<double>(view.examples - rateExamples_);
-            view.recentRate = elapsed > 0 ? trained / elapsed : 0;
+        // Until the first window is over, the rate is that of all there is: a first chunk alone says little.
+        const double elapsed = view.trainingSeconds - rateSeconds_;
+        const bool whole = elapsed > rateWindow;
+        if (whole || rateExamples_ == 0)
+            view.recentRate = elapsed > 0 ? static_cast<double>(view.examples - rateExamples_) / elapsed : 0;
+        if (whole) {
             rateExamples_ = view.examples;
             rateSeconds_ = view.trainingSeconds;
         }

@@ -1,4 +1,5 @@
 #include "demos/exhibits/inside/inside.h"
+#include "demos/exhibits/inside/inside_control_words.h"
 
 #include <algorithm>
 #include <array>
@@ -58,6 +59,7 @@ class InsideExhibit final : public Exhibit {
     std::string_view id() const override { return "inside"; }
     const char* title() const override { return "Inside a step"; }
     const char* blurb() const override { return "One training step, operation by operation"; }
+    std::span<const ControlWords> controlWords() const override { return insideControls; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two rows of bars.
         const float r = size / 2;

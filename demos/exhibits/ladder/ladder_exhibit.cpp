@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/ladder/crossover.h"
+#include "demos/exhibits/ladder/ladder_control_words.h"
 #include "demos/exhibits/ladder/ladder_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
@@ -47,6 +48,7 @@ class LadderExhibit final : public Exhibit {
     std::string_view id() const override { return "ladder"; }
     const char* title() const override { return "Ladder"; }
     const char* blurb() const override { return "From one invocation to all of the device"; }
+    std::span<const ControlWords> controlWords() const override { return ladderControls; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two rails and three rungs.
         const float r = size / 2;

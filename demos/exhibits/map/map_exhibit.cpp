@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/plot.h"
+#include "demos/exhibits/map/map_control_words.h"
 #include "demos/exhibits/map/map_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/grid_colours.h"
@@ -66,6 +67,7 @@ class MapExhibit final : public Exhibit {
     std::string_view id() const override { return "map"; }
     const char* title() const override { return "Map"; }
     const char* blurb() const override { return "Every pixel is a network: does it learn?"; }
+    std::span<const ControlWords> controlWords() const override { return mapControls; }
 
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // A square, and a ragged border across it.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/theme.h"
+#include "demos/exhibits/mosaic/mosaic_control_words.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
@@ -27,6 +28,7 @@ class MosaicExhibit final : public Exhibit {
     std::string_view id() const override { return "mosaic"; }
     const char* title() const override { return "Mosaic"; }
     const char* blurb() const override { return "A thousand networks at once"; }
+    std::span<const ControlWords> controlWords() const override { return mosaicControls; }
 
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Nine tiles, some of which have learned more.

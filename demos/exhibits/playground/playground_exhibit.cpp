@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/playground/playground_control_words.h"
 #include "demos/exhibits/playground/playground_view.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
@@ -25,6 +26,7 @@ class PlaygroundExhibit : public Exhibit {
     std::string_view id() const override { return "playground"; }
     const char* title() const override { return "Playground"; }
     const char* blurb() const override { return "A small network learns 2-D points"; }
+    std::span<const ControlWords> controlWords() const override { return playgroundControls; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two neurons into one.
         const float r = size / 2;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/race/race_control_words.h"
 #include "demos/exhibits/race/race_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/race_report.h"
@@ -40,6 +41,7 @@ class RaceExhibit : public Exhibit {
     std::string_view id() const override { return "race"; }
     const char* title() const override { return "Race"; }
     const char* blurb() const override { return "The same training on CPU and GPU"; }
+    std::span<const ControlWords> controlWords() const override { return raceControls; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two lanes, one ahead.
         const float r = size / 2;
