@@ -117,6 +117,7 @@ void drawLegend(Ui& ui) {
 } // namespace
 
 void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
+    continueLine(ui, segmentsWidth(ui, scaleNames));
     ui.segments("##race time scale", scale, scaleNames);
     drawLegend(ui);
     std::vector<std::vector<TimeShare>> all;
@@ -147,7 +148,7 @@ void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
             drawBar(ui, run.lanes[i], all[i], scale == 0 ? total(all[i]) : longest,
                     {at.x, at.y + line + ui.px(4)}, width, height);
     }
-    if (const std::string why = whyTheProcessorWins(run); !why.empty()) ui.paragraph(ui.timing(why));
+    drawIfRoom(ui, whyText(ui, run), run.lanes.size() > 2);
 }
 
 } // namespace lockstep::demos
