@@ -31,7 +31,7 @@ struct Track {
     /// Until so many runs are finished and the next one has begun to train.
     void runInto(std::size_t finished) {
         const auto there = [&] {
-            return model.shown() != nullptr && run().finished.size() == finished &&
+            return model.shown() != nullptr && run().race && run().finished.size() == finished &&
                    run().lanes[0].end.runSteps > 0;
         };
         for (int i = 0; i < 2000 && !there(); ++i) frame();

@@ -71,15 +71,15 @@ float drawAgreement(Ui& ui, const RaceRun& run) {
 /// Which race is in front and which one behind, where a person has picked another than the one shown.
 float drawPicked(Ui& ui, const PickedRuns& picked) {
     std::string text = fmt::format("race {}", picked.front->number);
-    if (picked.behind != nullptr) text += fmt::format(" before race {}", picked.behind->number);
+    if (picked.behind != nullptr) text += fmt::format(", race {} behind", picked.behind->number);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     drawChip(ui, text, ui.theme.text, ImGui::GetContentRegionAvail().x);
     ImGui::SetCursorScreenPos(start);
     return textWidth(text) + ui.px(34);
 }
 
-/// Weight of the running mean of so many losses: over a thirtieth of them.
-float meanWeight(std::size_t samples) { return 1 - 1 / std::max(1.0f, static_cast<float>(samples) / 30); }
+/// Weight of the running mean of so many losses: over a seventieth of them, so that it follows a fall.
+float meanWeight(std::size_t samples) { return 1 - 1 / std::max(1.0f, static_cast<float>(samples) / 70); }
 
 void addLines(const Ui& ui, const std::vector<PastLane>& lanes, bool faint, std::size_t by, std::size_t show,
               std::vector<PlotLine>& lines) {
@@ -139,6 +139,8 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const PickedRuns& picked, floa
     else
         options.empty = "no evaluation on the test examples yet";
     const ImVec2 room = ImGui::GetContentRegionAvail();
+    // Beside a chip, a narrow room has none for the legend; names stand at the lines' ends, too.
+    options.legend = options.lead == 0 || room.x >= ui.px(600);
     options.size = {room.x, std::max(room.y - below, 6 * ImGui::GetTextLineHeight())};
     plot_.draw(ui, "race curves", lines, options);
 }

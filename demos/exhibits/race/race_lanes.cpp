@@ -29,12 +29,6 @@ float segmentsWidth(const Ui& ui, std::span<const std::string> names) {
     return width;
 }
 
-void drawIfRoom(Ui& ui, const std::string& text, bool always) {
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (text.empty()) return;
-    if (always || ImGui::CalcTextSize(text.c_str(), nullptr, false, room.x).y <= room.y) ui.paragraph(text);
-}
-
 namespace {
 
 struct Figure {

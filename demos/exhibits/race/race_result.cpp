@@ -73,10 +73,13 @@ void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
     };
     double longest = 0;
     for (const std::size_t lane : ranked) longest = std::max(longest, valueOf(lane));
-    ui.muted(bySeconds ? "Training time until the finish line. Shorter is faster."
-                       : "Samples per second. Longer is faster.");
     const float line = ImGui::GetTextLineHeight();
     const float height = line + ui.px(10);
+    const float spacing = ImGui::GetStyle().ItemSpacing.y;
+    const float bars = (height + spacing) * static_cast<float>(ranked.size());
+    if (ImGui::GetContentRegionAvail().y >= line + bars || ranked.size() > 2) // else the bars alone
+        ui.muted(bySeconds ? "Training time until the finish line. Shorter is faster."
+                           : "Samples per second. Longer is faster.");
     const float names = ui.px(120);
     const float values = ui.px(74);
     const float width = ImGui::GetContentRegionAvail().x;
@@ -143,7 +146,7 @@ void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) 
     for (const LaneSpec& spec : specs) first = std::max(first, textWidth(spec.text()));
     first = std::min(first + line + ui.px(12), ui.px(132));
     for (const std::vector<std::string>& cells : rows)
-        for (const std::string& cell : cells) column = std::max(column, textWidth(cell) + ui.px(8));
+        for (const std::string& cell : cells) column = std::max(column, textWidth(cell) + ui.px(16));
     const auto columns =
         std::min(headings.size(), static_cast<std::size_t>(std::max(1.0f, (width - first) / column)));
     const float step = std::max(column, std::min((width - first) / static_cast<float>(columns), ui.px(120)));

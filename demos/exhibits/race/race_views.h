@@ -26,8 +26,6 @@ inline std::string whyText(const Ui& ui, const RaceRun& run) {
     const std::string why = whyTheProcessorWins(run);
     return why.empty() ? why : ui.timing(why);
 }
-/// Draws the text if the window has room for it, or if `always`.
-void drawIfRoom(Ui& ui, const std::string& text, bool always);
 
 /// The lanes of `run`: as they are, or where `replay` shows them.
 void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay);
