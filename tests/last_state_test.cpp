@@ -128,6 +128,41 @@ TEST_CASE("a trained playground goes on at the next start, also without weights 
     CHECK(next.app.ui().messages.empty());
 }
 
+TEST_CASE("races that are kept come back at the next start, and a state without any leaves them") {
+    const TemporaryFolder folder;
+    const Json curve = {{"step", {0, 10}}, {"seconds", {0.0, 0.5}}, {"value", {1.5, 0.25}}};
+    const Json past = {{{"number", 3u},
+                        {"settings", {{"data", "moons"}}},
+                        {"result", "Equally fast"},
+                        {"note", "a cold morning"},
+                        {"lanes",
+                         {{{"lane", "cpu:best"},
+                           {"samples_per_second", 40000.0},
+                           {"losses", curve},
+                           {"accuracies", curve}}}}}};
+    const auto state = [](Json race) -> Json {
+        return {{"lockstep", 1}, {"exhibit", "race"}, {"exhibits", {{"race", std::move(race)}}}};
+    };
+    const auto kept = [](const Start& start) { return start.app.state()["exhibits"]["race"]; };
+    {
+        Start first(folder);
+        CHECK_FALSE(kept(first).contains("history"));
+        first.app.setState(state({{"history", past}}));
+        first.app.setState(state({{"data", "xor"}}));
+    }
+    Start next(folder);
+    const Json race = kept(next);
+    REQUIRE(race.contains("history"));
+    CHECK(race["history"][0]["note"] == "a cold morning");
+    CHECK(race["history"][0]["settings"]["data"] == "moons");
+    CHECK(race["history"][0]["lanes"] == past[0]["lanes"]);
+    Json wrong = past;
+    wrong[0]["lanes"][0]["losses"]["value"].push_back(1);
+    CHECK_THROWS_WITH_AS(next.app.setState(state({{"history", wrong}})), doctest::Contains("'losses'"),
+                         std::invalid_argument);
+    CHECK(kept(next) == race);
+}
+
 TEST_CASE("the files opened last are kept between starts: ten, the newest first, each once") {
     const TemporaryFolder folder;
     const auto file = [&](int i) { return folder.path() / (std::to_string(i) + ".json"); };

@@ -106,8 +106,7 @@ struct RaceReport {
 /// (--json -), the table goes to standard error. Returns the exit code.
 int reportRace(const RaceReport& done, const RunOptions& options, const RepeatedRace& race, int interrupt) {
     const std::vector<LaneResult>& results = race.lanes;
-    Headline headline = headlineFor(results, done.finish, done.together);
-    headline.text += ratioText(race, headline);
+    const Headline headline = headlineFor(race, done.finish, done.together);
     std::FILE* people = peopleStream(options);
     fmt::print(people, "\n{}", resultText(results, done.together));
     if (race.runs.size() > 1) fmt::print(people, "\n{}", spreadText(race));
@@ -115,12 +114,9 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     fmt::print(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
     std::fflush(people);
 
-    if (!options.jsonFile.empty()) {
-        auto json = raceJson(done.job, done.finish, done.together, results, headline);
-        addSpread(json, race, headline);
-        json["other_load"] = otherLoadJson(done.load);
-        writeResult(options.jsonFile, json.dump(1) + "\n");
-    }
+    if (!options.jsonFile.empty())
+        writeResult(options.jsonFile,
+                    raceJson(done.job, done.finish, done.together, race, headline, done.load).dump(1) + "\n");
     writeResult(options.csvFile, raceCsv(results));
     return exitCodeOf(results, interrupt);
 }
@@ -139,8 +135,6 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
     lane.start = std::move(state);
     return lane;
 }
-
-constexpr std::size_t mostRepeats = 20;
 
 struct RaceCommandOptions : RunOptions {
     bool together = false;

@@ -135,6 +135,7 @@ void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const P
     id_ = id;
     nowLogX_ = logX_.value_or(options.x.log);
     nowLogY_ = logY_.value_or(options.y.log);
+    nowSmoothing_ = smoothing_.value_or(options.smoothing);
     const std::string axes =
         fmt::format("{}\n{}\n{}{}", options.x.title, options.y.title, nowLogX_, nowLogY_);
     if (std::exchange(shownAxes_, axes) != axes) fitAll();
@@ -147,8 +148,10 @@ void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const P
     whole_ = {start, {start.x + size.x, start.y + size.y}};
     ImGui::PushID(id);
     ImGui::BeginGroup(); // one item to what follows
-    drawBar(ui, lines, options, size.x);
+    ImGui::SetCursorScreenPos({start.x + options.lead, start.y});
+    drawBar(ui, lines, options, size.x - options.lead);
     const float used = ImGui::GetCursorScreenPos().y - start.y;
+    ImGui::SetCursorScreenPos({start.x, start.y + used});
     drawArea(ui, lines, options, {size.x, std::max(size.y - used, ui.px(40))});
     ImGui::EndGroup();
     drawMenu(ui, lines, options);
@@ -168,7 +171,7 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
     for (const PlotLine& line : lines)
         if (shows(line))
             frame.curves.push_back(
-                {&line, smoothing_ > 0 ? smoothed(line.y, smoothing_) : std::vector<double>{}});
+                {&line, nowSmoothing_ > 0 ? smoothed(line.y, nowSmoothing_) : std::vector<double>{}});
     const bool secret = ui.masked && (options.x.measured || options.y.measured);
     const auto x = extentOf(frame.curves, nowLogX_, false);
     const auto y = extentOf(frame.curves, nowLogY_, true);
@@ -237,7 +240,7 @@ nlohmann::ordered_json Plot::state() const {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     if (logX_) json["logX"] = *logX_;
     if (logY_) json["logY"] = *logY_;
-    json["smoothing"] = smoothing_;
+    if (smoothing_) json["smoothing"] = *smoothing_;
     json["hidden"] = hidden_;
     return json;
 }
@@ -253,13 +256,13 @@ void Plot::setState(const nlohmann::ordered_json& state) {
     };
     const bool logX = read("logX", false);
     const bool logY = read("logY", false);
-    const float smoothing = read("smoothing", smoothing_);
+    const float smoothing = read("smoothing", 0.0f);
     const auto hidden = read("hidden", hidden_);
     if (!(smoothing >= 0 && smoothing <= 0.999f))
         throw std::invalid_argument("a plot's field 'smoothing' must be from 0 to 0.999");
     if (state.contains("logX")) logX_ = logX;
     if (state.contains("logY")) logY_ = logY;
-    smoothing_ = smoothing;
+    if (state.contains("smoothing")) smoothing_ = smoothing;
     hidden_ = hidden;
 }
 

@@ -42,7 +42,9 @@ struct PlotOptions {
     ImVec2 size{0, 0}; ///< 0: all there is
     std::string empty = "no data yet";
     std::span<const PlotBand> bands{};
-    bool legend = true; ///< above the curves; else the menu has it
+    bool legend = true;  ///< above the curves; else the menu has it
+    float lead = 0;      ///< pixels on the legend's left that the caller has drawn on
+    float smoothing = 0; ///< weight of the running mean until a person chooses another
 };
 
 struct PlotFrame;
@@ -76,13 +78,14 @@ class Plot {
     std::string id_;
     std::optional<bool> logX_; ///< what a person chose, if anything
     std::optional<bool> logY_;
-    float smoothing_ = 0;
+    std::optional<float> smoothing_;
     std::set<std::string, std::less<>> hidden_;
     std::optional<PlotRange> viewX_; ///< positions; empty: everything
     std::optional<PlotRange> viewY_;
     std::string shownAxes_; ///< the zoom belongs to these
     bool nowLogX_ = false;  ///< of this frame
     bool nowLogY_ = false;
+    float nowSmoothing_ = 0;
     bool legendShown_ = true;
     bool openMenu_ = false;
     double zoomWish_ = 1; ///< from the menu, around the middle

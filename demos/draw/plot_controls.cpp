@@ -243,9 +243,9 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
             return chosen;
         };
         // By the memory it gives the mean, from 1 sample to 1,000: each tenth of the way is felt alike.
-        float strength = -std::log10(1 - smoothing_);
+        float strength = -std::log10(1 - nowSmoothing_);
         ImGui::SetNextItemWidth(ui.px(150));
-        const std::string shown = fmt::format("{:.3f}", smoothing_);
+        const std::string shown = fmt::format("{:.3f}", nowSmoothing_);
         if (ui.slider(named("smoothing").c_str(), strength, 0, 3, shown.c_str()))
             smoothing_ = std::clamp(1 - std::pow(10.0f, -strength), 0.0f, 0.999f);
         ImGui::Separator();

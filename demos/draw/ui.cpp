@@ -242,10 +242,11 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
     if (font != nullptr) ImGui::PopFont();
 }
 
-void Ui::paragraph(std::string_view text, ImU32 colour) {
+void Ui::paragraph(std::string_view text, ImU32 colour, float width) {
+    if (width <= 0) width = ImGui::GetContentRegionAvail().x;
     // By hand, because ImGui also breaks lines within numbers. Widths are rounded up to a pixel.
     std::string lines;
-    for (const std::string_view line : linesAtBlanks(text, ImGui::GetContentRegionAvail().x + 1, textWidth))
+    for (const std::string_view line : linesAtBlanks(text, width + 1, textWidth))
         lines.append(lines.empty() ? "" : "\n").append(line);
     this->text(lines, colour);
 }

@@ -138,8 +138,8 @@ class Ui {
     void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
     void muted(std::string_view text) { this->text(text, theme.muted); }
     void heading(std::string_view text) { this->text(text, 0, fonts.strong); }
-    /// Wrapped at the panel's edge.
-    void paragraph(std::string_view text, ImU32 colour = 0);
+    /// Wrapped at `width` pixels; 0: at the panel's edge.
+    void paragraph(std::string_view text, ImU32 colour = 0, float width = 0);
     /// What few people need, folded away under "More": true while it is open, and the caller draws it.
     bool more(const char* name);
     /// Name on the left, value flush right.

@@ -93,15 +93,20 @@ std::optional<OtherLoad> LoadWatch::load() const {
     return otherLoad(average_, allCores());
 }
 
-std::string otherLoadText(const std::optional<OtherLoad>& load) {
+std::string busyText(const std::optional<OtherLoad>& load) {
     if (!load || !load->busy()) return {};
     if (load->fromAverage)
-        return fmt::format("warning: before the run, other processes used about {:.1f} of {} cores; if they "
-                           "still did, the times are too long\n",
+        return fmt::format("before the run, other processes used about {:.1f} of {} cores; if they "
+                           "still did, the times are too long",
                            load->cores, load->allCores);
-    return fmt::format("warning: the machine was busy: other processes used {:.1f} of {} cores during the "
-                       "run, so its times may be too long\n",
+    return fmt::format("the machine was busy: other processes used {:.1f} of {} cores during the "
+                       "run, so its times may be too long",
                        load->cores, load->allCores);
+}
+
+std::string otherLoadText(const std::optional<OtherLoad>& load) {
+    const std::string text = busyText(load);
+    return text.empty() ? "" : "warning: " + text + "\n";
 }
 
 nlohmann::ordered_json otherLoadJson(const std::optional<OtherLoad>& load) {

@@ -52,7 +52,10 @@ class LoadWatch {
     double average_ = -1;
 };
 
-/// A warning with a line break at the end; empty unless the machine was busy.
+/// A clause on what others used and what that means; empty unless the machine was busy.
+std::string busyText(const std::optional<OtherLoad>& load);
+
+/// "warning: ", the same and a line break; empty unless the machine was busy.
 std::string otherLoadText(const std::optional<OtherLoad>& load);
 
 /// {"share", "cores", "all_cores", "busy", "measured_by"}; null if unknown.

@@ -65,7 +65,13 @@ std::optional<Spread> ratioSpread(const RepeatedRace& race, const Headline& head
     });
 }
 
-std::string spreadText(const RepeatedRace& race) {
+Headline headlineFor(const RepeatedRace& race, const FinishLine& finish, bool together) {
+    Headline headline = headlineFor(race.lanes, finish, together);
+    headline.text += ratioText(race, headline);
+    return headline;
+}
+
+std::vector<std::vector<std::string>> spreadRows(const RepeatedRace& race) {
     if (race.runs.size() < 2) return {};
     const auto range = [](const auto& format, const Spread& spread) {
         return fmt::format("{} ({} to {})", format(spread.median), format(spread.least), format(spread.most));
@@ -80,8 +86,13 @@ std::string spreadText(const RepeatedRace& race) {
         rows.push_back({race.lanes[lane].spec.text(), spread ? range(seconds, spread->seconds) : "-",
                         spread ? range(rate, spread->rate) : "-"});
     }
+    return rows;
+}
+
+std::string spreadText(const RepeatedRace& race) {
+    if (race.runs.size() < 2) return {};
     return fmt::format("{} runs of each lane; the table above shows its median run\n{}", race.runs.size(),
-                       table(rows, 1));
+                       table(spreadRows(race), 1));
 }
 
 std::string ratioText(const RepeatedRace& race, const Headline& headline) {
@@ -92,7 +103,9 @@ std::string ratioText(const RepeatedRace& race, const Headline& headline) {
                        ratio->least < 1 ? ", so neither was faster in every run" : "");
 }
 
-void addSpread(SpreadJson& json, const RepeatedRace& race, const Headline& headline) {
+SpreadJson raceJson(const TrainJob& job, const FinishLine& finish, bool together, const RepeatedRace& race,
+                    const Headline& headline, const std::optional<OtherLoad>& load) {
+    SpreadJson json = raceJson(job, finish, together, race.lanes, headline);
     json["settings"]["repeat"] = race.runs.size();
     for (std::size_t lane = 0; lane < race.lanes.size(); ++lane) {
         const std::optional<LaneSpread>& spread = race.spreads[lane];
@@ -103,6 +116,8 @@ void addSpread(SpreadJson& json, const RepeatedRace& race, const Headline& headl
     const std::optional<Spread> ratio = ratioSpread(race, headline);
     json["headline"]["ratio_least"] = ratio ? SpreadJson(ratio->least) : SpreadJson();
     json["headline"]["ratio_most"] = ratio ? SpreadJson(ratio->most) : SpreadJson();
+    json["other_load"] = otherLoadJson(load);
+    return json;
 }
 
 } // namespace lockstep::demos

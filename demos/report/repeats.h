@@ -9,9 +9,13 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/report/headline.h"
+#include "demos/report/other_load.h"
 #include "engine/run/race.h"
 
 namespace lockstep::demos {
+
+/// More runs tell little more.
+inline constexpr std::size_t mostRepeats = 20;
 
 struct Spread {
     double median = 0;
@@ -41,13 +45,22 @@ RepeatedRace repeatedRace(std::vector<std::vector<LaneResult>> runs);
 /// run, or no valid headline.
 std::optional<Spread> ratioSpread(const RepeatedRace& race, const Headline& headline);
 
-/// A table of medians and ranges; empty for one run.
+/// The headline of the median runs; its sentence ends with the range of the ratio, if there is one.
+Headline headlineFor(const RepeatedRace& race, const FinishLine& finish, bool together);
+
+/// Medians and ranges, a row per lane below the headings; empty for one run.
+std::vector<std::vector<std::string>> spreadRows(const RepeatedRace& race);
+
+/// The same as a table; empty for one run.
 std::string spreadText(const RepeatedRace& race);
 
 /// A sentence on the range of the headline's ratio, to follow it; empty without a range.
 std::string ratioText(const RepeatedRace& race, const Headline& headline);
 
-/// Adds settings.repeat, lanes[].spread and headline.ratio_least and ratio_most to the result of raceJson().
-void addSpread(nlohmann::ordered_json& json, const RepeatedRace& race, const Headline& headline);
+/// The result of raceJson() for the median runs, with settings.repeat, lanes[].spread, headline.ratio_least,
+/// headline.ratio_most and other_load.
+nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
+                                const RepeatedRace& race, const Headline& headline,
+                                const std::optional<OtherLoad>& load);
 
 } // namespace lockstep::demos

@@ -151,7 +151,7 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     const float names = std::max(textWidth(corner), std::min(longest, ui.px(110))) + ui.px(20);
     const float n = static_cast<float>(classes);
     const ImVec2 cell{std::min((size.x - names) / n, ui.px(72)),
-                      std::clamp((size.y - line - ui.px(8)) / n, ui.px(14), ui.px(34))};
+                      std::clamp((size.y - line - ui.px(8)) / n, ui.px(5), ui.px(34))};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 low{start.x + names, start.y + line + ui.px(4)};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -245,31 +245,34 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
         const std::lock_guard lock(run.probes[lane_].mutex);
         answers = run.probes[lane_].answers;
     }
-    const std::size_t count = std::min(images, run.data->test.count - first_);
+    const float line = ImGui::GetTextLineHeight();
+    const float gap = ui.px(10);
+    const auto columns = std::clamp<std::size_t>(static_cast<std::size_t>(size.x / ui.px(92)), 1, 12);
+    // In a low room as many rows as it has, of the smallest images.
+    size.y -= ImGui::GetTextLineHeightWithSpacing();
+    const float lowest = ui.px(44) + line + gap;
+    const auto mostRows = static_cast<std::size_t>(std::max(size.y / lowest, 1.0f));
+    const std::size_t count = std::min({images, run.data->test.count - first_, columns * mostRows});
     std::vector<Tile> tiles;
     for (std::size_t i = 0; i < count; ++i) tiles.push_back(tileOf(run, answers, first_ + i));
     const auto right = std::ranges::count_if(tiles, &Tile::right);
     ui.muted(answers ? fmt::format("{} of {} correct at step {}", right, count, grouped(answers->step))
                      : "no predictions yet");
-    const float line = ImGui::GetTextLineHeight();
-    const float gap = ui.px(10);
-    const auto columns = std::clamp<std::size_t>(static_cast<std::size_t>(size.x / ui.px(92)), 1, 12);
     const std::size_t rows = (count + columns - 1) / columns;
     const float wide = (size.x + gap) / static_cast<float>(columns) - gap;
-    const float high =
-        (size.y - ImGui::GetTextLineHeightWithSpacing()) / static_cast<float>(rows) - line - ui.px(10);
+    const float high = size.y / static_cast<float>(rows) - line - gap;
     const float side = std::clamp(high, ui.px(44), wide);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     for (std::size_t i = 0; i < count; ++i) {
         const float x = start.x + (wide + gap) * static_cast<float>(i % columns);
-        const float y = start.y + (side + line + ui.px(10)) * static_cast<float>(i / columns);
+        const float y = start.y + (side + line + gap) * static_cast<float>(i / columns);
         const Place at{{x, y}, {x + side, y + side + line}};
         const Tile& tile = tiles[i];
         const auto v = [](std::size_t row) { return static_cast<float>(row) / static_cast<float>(images); };
         drawTile(ui, run, tile, sheet_->id(), v(i), v(i + 1), at);
         if (ImGui::IsMouseHoveringRect(at.min, at.max)) explainTile(ui, run, tile);
     }
-    ImGui::Dummy({size.x, (side + line + ui.px(10)) * static_cast<float>(rows)});
+    ImGui::Dummy({size.x, (side + line + gap) * static_cast<float>(rows) - gap});
 }
 
 void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) const {

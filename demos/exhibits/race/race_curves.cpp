@@ -1,8 +1,6 @@
 #include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -23,115 +21,127 @@ const std::vector<std::string> showNames = {"train loss", "test accuracy"};
 constexpr std::string_view byWords[] = {"step", "seconds"};
 constexpr std::string_view showWords[] = {"train_loss", "test_accuracy"};
 
-/// Training seconds of a step, by the losses kept around it.
-double secondsAt(const Telemetry& telemetry, std::uint64_t step) {
-    const std::vector<LossPoint>& losses = telemetry.losses();
-    const auto after = std::ranges::lower_bound(losses, step, {}, &LossPoint::step);
-    if (after != losses.end()) return after->seconds;
-    return losses.empty() ? 0 : losses.back().seconds;
+void drawChip(Ui& ui, const std::string& text, ImU32 colour, float room) {
+    const ImVec2 pad{ui.px(10), ui.px(2)};
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, room - 2 * pad.x);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 end{at.x + size.x + 2 * pad.x, at.y + size.y + 2 * pad.y};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, end, faded(colour, 0.14f), ui.px(8));
+    draw.AddText(nullptr, 0, {at.x + pad.x, at.y + pad.y}, colour, text.c_str(), nullptr, room - 2 * pad.x);
+    ImGui::Dummy({end.x - at.x, end.y - at.y});
 }
 
-/// By step: what the telemetry has of every epoch, and what was seen in between.
-std::map<std::uint64_t, double> accuracies(const RaceRecord& run, std::size_t lane) {
-    std::map<std::uint64_t, double> result = run.accuracies[lane];
-    for (const EpochPoint& epoch : run.lanes[lane].telemetry.epochs())
-        if (epoch.testAccuracy == epoch.testAccuracy)
-            result.try_emplace(epoch.epoch * run.job.order().stepsPerEpoch(), epoch.testAccuracy);
-    return result;
-}
-
-/// "same mathematics: ...", in green with a tick, or what differs, in red with a cross. Nothing before two
-/// lanes can be compared.
-void drawAgreement(Ui& ui, const RaceRun& run) {
+/// "same mathematics", in green with a tick, or what differs, in red with a cross. Nothing before two lanes
+/// can be compared. Returns the width that it takes of the next line.
+float drawAgreement(Ui& ui, const RaceRun& run) {
     std::string text = agreementText(run.lanes);
-    if (text.empty()) return;
+    if (text.empty()) return 0;
     text.erase(text.find_last_not_of('\n') + 1);
     const bool same = std::ranges::all_of(run.lanes, [](const LaneResult& r) { return r.agreement.same(); });
     const ImU32 colour = same ? ui.theme.good : ui.theme.bad;
-    const std::string shown = (same ? "✓ " : "✗ ") + text;
-    const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(10);
-    const ImVec2 size = ImGui::CalcTextSize(shown.c_str(), nullptr, false, room);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 end{at.x + size.x + 2 * ui.px(10), at.y + size.y + ui.px(8)};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(at, end, faded(colour, 0.14f), ui.px(8));
-    draw.AddText(nullptr, 0, {at.x + ui.px(10), at.y + ui.px(4)}, colour, shown.c_str(), nullptr, room);
-    ImGui::Dummy({end.x - at.x, end.y - at.y});
+    const std::string shown = same ? "✓ same mathematics" : "✗ " + text;
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float width = textWidth(shown) + ui.px(20);
+    const bool beside = same && width < 0.4f * room;
+    if (same && !beside) return 0; // too narrow for what is to be expected
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    drawChip(ui, shown, colour, room);
     ui.noteControl("same mathematics");
-    if (!ImGui::IsItemHovered()) return;
-    Detail detail{.title = same ? "Same mathematics" : "Different mathematics",
-                  .formula = "|a - b| / max(|a|, |b|)"};
-    for (const LaneResult& lane : run.lanes)
-        if (lane.agreement.steps > 0)
-            detail.values.emplace_back(lane.spec.text(),
-                                       fmt::format("{:.1g}", lane.agreement.largestDifference));
-    detail.text =
-        fmt::format("The largest relative difference between the losses of the same step, over the first "
-                    "{} steps. The first {} must agree within {:.0g} ({:.0g} where a lane computes in half "
-                    "precision), or a lane's speed is not compared.",
-                    Telemetry::openingSteps, Agreement::decisiveSteps, Agreement::floatTolerance,
-                    Agreement::halfTolerance);
-    ui.detail(std::move(detail));
+    if (ImGui::IsItemHovered()) {
+        Detail detail{.title = same ? "Same mathematics" : "Different mathematics",
+                      .formula = "|a - b| / max(|a|, |b|)"};
+        for (const LaneResult& lane : run.lanes)
+            if (lane.agreement.steps > 0)
+                detail.values.emplace_back(lane.spec.text(),
+                                           fmt::format("{:.1g}", lane.agreement.largestDifference));
+        detail.text = fmt::format(
+            "{}. It is the largest relative difference between the losses of the same step, over the first "
+            "{} steps. The first {} must agree within {:.0g} ({:.0g} where a lane computes in half "
+            "precision), or a lane's speed is not compared.",
+            text, Telemetry::openingSteps, Agreement::decisiveSteps, Agreement::floatTolerance,
+            Agreement::halfTolerance);
+        ui.detail(std::move(detail));
+    }
+    if (!beside) return 0;
+    ImGui::SetCursorScreenPos(start);
+    return width + ui.px(14);
 }
 
-struct Curve {
-    std::vector<double> x;
-    std::vector<double> y;
-};
+/// Which race is in front and which one behind, where a person has picked another than the one shown.
+float drawPicked(Ui& ui, const PickedRuns& picked) {
+    std::string text = fmt::format("race {}", picked.front->number);
+    if (picked.behind != nullptr) text += fmt::format(", race {} behind", picked.behind->number);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    drawChip(ui, text, ui.theme.text, ImGui::GetContentRegionAvail().x);
+    ImGui::SetCursorScreenPos(start);
+    return textWidth(text) + ui.px(34);
+}
 
-Curve curveOf(const RaceRecord& run, std::size_t lane, std::size_t by, std::size_t show) {
-    Curve curve;
-    const Telemetry& telemetry = run.lanes[lane].telemetry;
-    const auto add = [&](std::uint64_t step, double seconds, double y) {
-        curve.x.push_back(by == byStep ? static_cast<double>(step) : seconds);
-        curve.y.push_back(y);
-    };
-    if (show == trainLoss)
-        for (const LossPoint& point : telemetry.losses())
-            add(point.step, point.seconds, static_cast<double>(point.loss));
-    else
-        for (const auto& [step, accuracy] : accuracies(run, lane))
-            add(step, secondsAt(telemetry, step), 100 * accuracy);
-    return curve;
+/// Weight of the running mean of so many losses: over a seventieth of them, so that it follows a fall.
+float meanWeight(std::size_t samples) { return 1 - 1 / std::max(1.0f, static_cast<float>(samples) / 70); }
+
+void addLines(const Ui& ui, const std::vector<PastLane>& lanes, bool faint, std::size_t by, std::size_t show,
+              std::vector<PlotLine>& lines) {
+    constexpr std::size_t fewPoints = 40;
+    std::vector<LaneSpec> specs;
+    for (const PastLane& lane : lanes) specs.push_back(lane.spec);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const RunCurve& curve = show == trainLoss ? lanes[i].losses : lanes[i].accuracies;
+        if (curve.value.empty()) continue;
+        const bool twice = std::ranges::count(specs, specs[i]) > 1;
+        lines.push_back({.name = specs[i].text() + (twice ? fmt::format(" ({})", i + 1) : ""),
+                         .colour = laneColour(ui, specs, i),
+                         .dashed = specs[i].gpu,
+                         .faint = faint,
+                         .x = by == byStep ? curve.step : curve.seconds,
+                         .y = curve.value,
+                         .points = show == testAccuracy && curve.value.size() <= fewPoints});
+    }
 }
 
 } // namespace
 
-void RaceCurves::draw(Ui& ui, const RaceRun* run, const RaceRecord* earlier, ImVec2 size) {
-    const float top = ImGui::GetCursorPosY();
+// In the line of the views where that has room; else in a line of their own, unless that leaves too little
+// for the curves.
+void RaceCurves::drawChoices(Ui& ui, bool beside) {
+    const float wanted = segmentsWidth(ui, byNames) + segmentsWidth(ui, showNames) + ui.px(14);
+    if (beside && !continueLine(ui, wanted) &&
+        ImGui::GetContentRegionAvail().y < 11 * ImGui::GetTextLineHeight())
+        return;
     ui.segments("##race curve by", by_, byNames);
-    ImGui::SameLine(0, ui.px(18));
+    ImGui::SameLine(0, ui.px(14));
     ui.segments("##race curve of", show_, showNames);
-    if (run != nullptr) drawAgreement(ui, *run);
-    std::deque<Curve> curves; // that the lines show
-    std::vector<PlotLine> lines;
-    const auto add = [&](const RaceRecord& record, bool faint) {
-        constexpr std::size_t fewPoints = 40;
-        const std::vector<LaneSpec> specs = record.specs();
-        for (std::size_t i = 0; i < specs.size(); ++i) {
-            const Curve& curve = curves.emplace_back(curveOf(record, i, by_, show_));
-            if (curve.x.empty()) continue;
-            const bool twice = std::ranges::count(specs, specs[i]) > 1;
-            lines.push_back({.name = specs[i].text() + (twice ? fmt::format(" ({})", i + 1) : ""),
-                             .colour = laneColour(ui, specs, i),
-                             .dashed = specs[i].gpu,
-                             .faint = faint,
-                             .x = curve.x,
-                             .y = curve.y,
-                             .points = show_ == testAccuracy && curve.x.size() <= fewPoints});
-        }
-    };
-    if (earlier != nullptr) add(*earlier, true);
-    if (run != nullptr) add(*run, false);
+}
+
+void RaceCurves::draw(Ui& ui, const RaceRun* run, const PickedRuns& picked, float below) {
+    drawChoices(ui, run != nullptr);
     PlotOptions options;
+    std::vector<PastLane> live;
+    if (picked.front != nullptr) {
+        options.lead = drawPicked(ui, picked);
+    } else if (run != nullptr) {
+        options.lead = drawAgreement(ui, *run);
+        live = pastLanes(*run);
+    }
+    std::vector<PlotLine> lines;
+    if (picked.behind != nullptr) addLines(ui, picked.behind->lanes, true, by_, show_, lines);
+    addLines(ui, picked.front != nullptr ? picked.front->lanes : live, false, by_, show_, lines);
     options.x = {.title = by_ == bySeconds ? "training time" : "step",
                  .unit = by_ == bySeconds ? "s" : "",
                  .measured = by_ == bySeconds,
                  .whole = by_ == byStep};
     options.y = {.title = showNames[show_], .unit = show_ == testAccuracy ? "%" : ""};
-    if (show_ == testAccuracy) options.empty = "no evaluation on the test examples yet";
-    const float left = size.y - (ImGui::GetCursorPosY() - top);
-    options.size = {size.x, std::max(left, ui.px(170))};
+    std::size_t samples = 0;
+    for (const PlotLine& line : lines) samples = std::max(samples, line.x.size());
+    if (show_ == trainLoss)
+        options.smoothing = meanWeight(samples);
+    else
+        options.empty = "no evaluation on the test examples yet";
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    // Beside a chip, a narrow room has none for the legend; names stand at the lines' ends, too.
+    options.legend = options.lead == 0 || room.x >= ui.px(600);
+    options.size = {room.x, std::max(room.y - below, 6 * ImGui::GetTextLineHeight())};
     plot_.draw(ui, "race curves", lines, options);
 }
 

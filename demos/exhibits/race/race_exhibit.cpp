@@ -16,10 +16,10 @@ namespace lockstep::demos {
 
 namespace {
 
-enum View : std::size_t { curvesView, timesView, answersView, resultView };
+enum View : std::size_t { curvesView, timesView, answersView, resultView, historyView };
 
-const std::vector<std::string> viewNames = {"Curves", "Time", "Answers", "Result"};
-constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result"};
+const std::vector<std::string> viewNames = {"Curves", "Time", "Answers", "Result", "History"};
+constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result", "history"};
 constexpr double secondsBetweenProbes = 1;
 constexpr double longestUnasked = 60;      // seconds of a replay that starts by itself
 constexpr double scriptedProbes = 1.0 / 6; // ten frames
@@ -62,7 +62,6 @@ class RaceExhibit : public Exhibit {
 
     void draw(Ui& ui) override {
         drawHeadline(ui);
-        drawSetup(ui);
         const RaceRun* run = model_.shown();
         if (run == nullptr) return drawStart(ui);
         drawLanes(ui, *run, replay_);
@@ -113,6 +112,7 @@ class RaceExhibit : public Exhibit {
         nlohmann::ordered_json json = toJson(model_.settings);
         json["view"] = viewWords[view_];
         json["curves"] = curves_.state();
+        if (history_.keep) json["history"] = historyJson(model_.history());
         return json;
     }
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
@@ -120,16 +120,23 @@ class RaceExhibit : public Exhibit {
         nlohmann::ordered_json settings = state;
         settings.erase("view");
         settings.erase("curves");
+        settings.erase("history");
         const RaceSettings read = raceSettingsFromJson(settings);
         const std::size_t view = jsonWordOr(state, "view", viewWords);
         RaceCurves curves = curves_;
         curves.setState(state.value("curves", nlohmann::ordered_json::object()));
-        return [this, read, view, curves] {
+        std::optional<std::vector<PastRun>> history; // a state without one leaves it as it is
+        if (state.contains("history")) history = historyFromJson(state["history"]);
+        return [this, read, view, curves, history] {
             curves_ = curves;
             model_.settings = read;
             view_ = view;
             viewChosen_ = view != curvesView;
             model_.reset();
+            if (!history) return;
+            model_.setHistory(*history);
+            history_ = RaceHistory();
+            history_.keep = true;
         };
     }
     bool dropFile(Ui& ui, const std::filesystem::path& file) override {
@@ -160,6 +167,7 @@ class RaceExhibit : public Exhibit {
             replay_.stop();
             if (run == nullptr) return;
             setupOpen_ = false;
+            history_.pick.front = 0;
             nextProbe_ = 0;
             if (view_ == resultView && !viewChosen_) view_ = curvesView;
             if (!run->remark.empty()) ui.say(Severity::warning, run->remark);
@@ -191,29 +199,66 @@ class RaceExhibit : public Exhibit {
         nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
     }
 
-    // In display type where it fits into a line.
-    static void drawDisplay(Ui& ui, const std::string& text) {
+    // In display type where it fits into a line of that width.
+    static void drawDisplay(Ui& ui, const std::string& text, float width) {
         ImGui::PushFont(ui.fonts.headline);
-        const bool fits = textWidth(text) <= ImGui::GetContentRegionAvail().x;
+        const bool fits = textWidth(text) <= width;
         ImGui::PopFont();
         ImGui::PushFont(fits ? ui.fonts.headline : ui.fonts.title);
-        ui.paragraph(text);
+        ui.paragraph(text, 0, width);
         ImGui::PopFont();
     }
 
+    std::string displayText(const Ui& ui) const {
+        const RaceRun* run = model_.shown();
+        if (run == nullptr) return invitation(plannedLanes(model_.settings));
+        if (!run->over) return (model_.paused() ? "paused: " : "") + liveText(*run);
+        return ui.timing(verdict(run->lanes, run->headline));
+    }
+
+    // The headline with the buttons on its right, what it rests on, and the settings while they are open.
     void drawHeadline(Ui& ui) {
         const RaceRun* run = model_.shown();
-        if (run == nullptr) return drawDisplay(ui, invitation(plannedLanes(model_.settings)));
-        if (!run->over) return drawDisplay(ui, (model_.paused() ? "paused: " : "") + liveText(*run));
-        const Headline& headline = run->headline;
-        drawDisplay(ui, ui.timing(verdict(run->lanes, headline)));
+        const ImVec2 start = ImGui::GetCursorScreenPos();
+        const float room = ImGui::GetContentRegionAvail().x;
+        const float tools = toolsWidth(ui);
+        const bool beside = tools < 0.6f * room;
+        drawDisplay(ui, displayText(ui), beside ? room - tools : room);
+        const ImVec2 end = ImGui::GetItemRectMax();
+        const float spacing = ImGui::GetStyle().ItemSpacing.y;
+        const float row = beside ? start.y : end.y + spacing;
+        const float left = beside ? start.x + room - tools : start.x;
+        if (replay_.playing()) {
+            const float from = beside ? end.x + ui.px(16) : left + tools;
+            const float to = beside ? left : start.x + room;
+            ImGui::SetCursorScreenPos({from, row + ImGui::GetStyle().FramePadding.y});
+            ui.muted(fittedText(replayText(ui), to - from));
+        }
+        ImGui::SetCursorScreenPos({beside ? left + ImGui::GetStyle().ItemSpacing.x : left, row});
+        drawTools(ui);
+        ImGui::SetCursorScreenPos({start.x, std::max(end.y, row + ImGui::GetFrameHeight()) + spacing});
+        if (run == nullptr && !setupOpen_)
+            ui.muted(fittedText(setupText(model_.settings), ImGui::GetContentRegionAvail().x));
+        else if (run != nullptr && run->over)
+            drawEvidence(ui, *run);
+        if (setupOpen_) drawSetup(ui);
+    }
+
+    static void drawEvidence(Ui& ui, const RaceRun& run) {
+        const std::string busy = ui.masked ? "" : busyText(run.load);
+        if (!busy.empty()) {
+            const std::string warning = "Warning: " + busy;
+            const float width = ImGui::GetContentRegionAvail().x;
+            ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
+        }
         if (ui.presenter) return;
         constexpr std::string_view said = "no comparison: ";
-        const std::string_view text = headline.text;
-        const bool repeated = !headline.valid && text.starts_with(said);
-        ui.paragraph(ui.timing(std::string(repeated ? text.substr(said.size()) : text)), ui.theme.muted);
-        if (run->byFrames && headline.valid && !ui.masked)
-            ui.muted("A script drove this race frame by frame; at full speed, rates may be higher.");
+        std::string text = run.headline.text;
+        if (!run.headline.valid && text.starts_with(said)) text.erase(0, said.size());
+        if (run.headline.valid && run.finished.size() == 1) text += " One run; repeat it to see the spread.";
+        if (run.byFrames && run.headline.valid && !ui.masked)
+            text += " A script drove this race frame by frame; at full speed, rates may be higher.";
+        ui.paragraph(ui.timing(text), ui.theme.muted);
     }
 
     // The first screen: who runs, as large as possible, and the button that starts it.
@@ -222,52 +267,66 @@ class RaceExhibit : public Exhibit {
         const ImGuiStyle& style = ImGui::GetStyle();
         const ImVec2 padding{ui.px(26), ui.px(12)};
         const float button = ui.fonts.title->FontSize + 2 * padding.y;
-        drawStartingLanes(ui, lanes, ImGui::GetContentRegionAvail().y - button - style.ItemSpacing.y);
+        const float below = button + style.ItemSpacing.y;
+        pastShown_ = pastShown_ && !model_.history().empty();
+        if (pastShown_) {
+            const ImVec2 room = ImGui::GetContentRegionAvail();
+            history_.draw(ui, model_, 0, {room.x, 0.45f * (room.y - below)});
+            curves_.draw(ui, nullptr, pickedRuns(model_.history(), history_.pick, 0), below);
+        } else {
+            drawStartingLanes(ui, lanes, ImGui::GetContentRegionAvail().y - below);
+        }
         if (model_.loading()) return ui.muted("Loading " + model_.settings.run.data + "…");
         ImGui::PushFont(ui.fonts.title);
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
         const bool pressed = iconButton(ui, "Start the race", Icon::run, {.primary = true});
+        if (!model_.history().empty()) {
+            ImGui::SameLine();
+            if (ui.toggle("History", pastShown_)) pastShown_ = !pastShown_;
+        }
         ImGui::PopStyleVar();
         ImGui::PopFont();
         if (pressed) this->run(ui);
     }
 
-    void drawReplayButton(Ui& ui, const RaceRun& run) {
-        if (!canReplay(run)) return;
-        if (replay_.playing()) {
-            if (ui.button("Stop replay")) replay_.stop();
-        } else if (ui.button("Replay")) {
-            replay_.start(run);
+    // With a gap.
+    float toolsWidth(const Ui& ui) const {
+        const RaceRun* run = model_.shown();
+        std::vector<const char*> labels{"Settings"};
+        if (run != nullptr && model_.changed()) labels.push_back("Start with these settings");
+        if (run != nullptr && canReplay(*run)) labels.push_back(replay_.playing() ? "Stop replay" : "Replay");
+        const ImGuiStyle& style = ImGui::GetStyle();
+        float width = 0;
+        for (const char* label : labels)
+            if (!ui.hidden(label)) width += textWidth(label) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+        return width;
+    }
+
+    void drawTools(Ui& ui) {
+        const RaceRun* run = model_.shown();
+        if (run != nullptr && model_.changed()) {
+            if (ui.primaryButton("Start with these settings")) this->run(ui);
+            ImGui::SameLine();
         }
-        ImGui::SameLine();
+        if (run != nullptr && canReplay(*run)) {
+            if (replay_.playing()) {
+                if (ui.button("Stop replay")) replay_.stop();
+            } else if (ui.button("Replay")) {
+                replay_.start(*run);
+            }
+            ImGui::SameLine();
+        }
+        if (ui.toggle("Settings", setupOpen_)) setupOpen_ = !setupOpen_;
     }
 
     std::string replayText(const Ui& ui) const {
         const std::string clock = ui.timing(duration(replay_.seconds()));
-        if (replay_.stretch() == 1) return fmt::format("All lanes on one clock: {}", clock);
-        return fmt::format("All lanes on one clock, slowed down {} times: {}",
-                           ui.timing(threeDigits(replay_.stretch())), clock);
+        if (replay_.stretch() == 1) return clock + " on one clock";
+        return fmt::format("{} on one clock, {} times slower", clock,
+                           ui.timing(threeDigits(replay_.stretch())));
     }
 
     void drawSetup(Ui& ui) {
-        const RaceRun* run = model_.shown();
-        if (ui.presenter && run != nullptr && !setupOpen_ && !model_.changed() && !canReplay(*run))
-            return; // room for the race itself
-        if (run != nullptr) drawReplayButton(ui, *run);
-        if (ui.toggle("Settings", setupOpen_)) setupOpen_ = !setupOpen_;
-        ImGui::SameLine();
-        ImGui::AlignTextToFramePadding();
-        const float room = ImGui::GetContentRegionAvail().x;
-        if (replay_.playing()) {
-            ui.muted(fittedText(replayText(ui), room));
-        } else if (run != nullptr && model_.changed()) {
-            if (ui.primaryButton("Start with these settings")) this->run(ui);
-        } else {
-            ui.muted(fittedText(setupText(model_.settings), room));
-            if (ImGui::IsItemHovered() && run != nullptr)
-                ui.detail({.title = "This race", .values = jobRows(run->job, run->finish)});
-        }
-        if (!setupOpen_) return;
         const ImVec2 pad = ImGui::GetStyle().WindowPadding;
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.ChannelsSplit(2);
@@ -291,12 +350,14 @@ class RaceExhibit : public Exhibit {
             viewChosen_ = true;
             nextProbe_ = 0;
         }
+        if (view_ == curvesView)
+            return curves_.draw(ui, &run, pickedRuns(model_.history(), history_.pick, run.number));
         const ImVec2 room = ImGui::GetContentRegionAvail();
-        const ImVec2 size{room.x, std::max(room.y, ui.px(ui.presenter ? 150 : 240))};
-        if (view_ == curvesView) curves_.draw(ui, &run, model_.earlier(), size);
+        const ImVec2 size{room.x, std::max(room.y, 6 * ImGui::GetTextLineHeight())};
         if (view_ == timesView) drawTimes(ui, run, timeScale_);
         if (view_ == answersView && answers_.draw(ui, &run, size)) nextProbe_ = 0;
         if (view_ == resultView) drawResult(ui, run);
+        if (view_ == historyView) history_.draw(ui, model_, run.number, size);
     }
 
     RaceModel model_;
@@ -306,6 +367,8 @@ class RaceExhibit : public Exhibit {
     RaceAnswers answers_;
     std::size_t view_ = 0;
     RaceReplay replay_;
+    RaceHistory history_;
+    bool pastShown_ = false; // in place of the starting lanes
     bool setupOpen_ = false;
     bool viewChosen_ = false; // by a person: no race that begins or ends takes it away
     bool wasOver_ = false;

@@ -15,19 +15,35 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
     return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
 }
 
+bool continueLine(Ui& ui, float width) {
+    ImGui::SameLine(0, ui.px(14));
+    if (ImGui::GetContentRegionAvail().x >= width) return true;
+    ImGui::NewLine();
+    return false;
+}
+
+float segmentsWidth(const Ui& ui, std::span<const std::string> names) {
+    float width = 0;
+    for (const std::string& name : names)
+        width += textWidth(name) + 2 * ImGui::GetStyle().FramePadding.x + ui.px(2);
+    return width;
+}
+
 namespace {
 
-using Figure = std::pair<const char*, std::string>; // its name and value
+struct Figure {
+    const char* name;
+    const char* widest; ///< for the width of its column
+    std::string value;
+};
 
-constexpr float figureUnits = 98; // the least width of a figure's column
 constexpr float trackUnits = 16;
 
-/// Only name, track and rate: for the back row, and where many lanes have to fit.
+/// Only name, track and rate: where many lanes or large letters have to fit.
 bool compact(const Ui& ui, std::size_t lanes) {
-    constexpr float cardUnits = 105;
-    constexpr float mostOfWindow = 0.42f;
-    return ui.presenter ||
-           static_cast<float>(lanes) * ui.px(cardUnits) > mostOfWindow * ImGui::GetWindowHeight();
+    constexpr float cardUnits = 87;
+    constexpr float mostOfWindow = 0.44f;
+    return static_cast<float>(lanes) * ui.px(cardUnits) > mostOfWindow * ImGui::GetWindowHeight();
 }
 
 /// `end`: the lane as it is to be shown.
@@ -37,25 +53,32 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane, const LaneSnap
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
     const double steps = perStep > 0 ? rate / perStep : 0;
     const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
-    return {{"step", begun ? grouped(end.step) : "-"},
-            {"mean loss", lossText(end.loss)},
-            {"accuracy", percent(end.testAccuracy)},
-            {"steps/s", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
-            {"samples/s", measured(shortRate(rate))},
-            {"FLOP/s", measured(shortRate(lane.gflops * 1e9))},
-            {"elapsed", measured(duration(end.trainingSeconds))}};
+    return {{"step", "88,888", begun ? grouped(end.step) : "-"},
+            {"mean loss", "0.8888", lossText(end.loss)},
+            {"accuracy", "88.88 %", percent(end.testAccuracy)},
+            {"samples/s", "88.8k", measured(shortRate(rate))},
+            {"steps/s", "88.8", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
+            {"FLOP/s", "88.8G", measured(shortRate(lane.gflops * 1e9))},
+            {"elapsed", "88.8 ms", measured(duration(end.trainingSeconds))}};
 }
 
-void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width, std::size_t columns) {
+/// In one line: as many of the first ones as fit.
+void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width) {
+    const float inner = ui.px(5), least = ui.px(12);
+    const auto column = [&](const Figure& figure) {
+        return textWidth(figure.name) + inner + 1.08f * textWidth(figure.widest); // in strong letters
+    };
+    std::size_t count = 0;
+    float used = 0;
+    while (count < all.size() && used + column(all[count]) + least * static_cast<float>(count) <= width)
+        used += column(all[count++]);
+    const float gap = (width - used) / static_cast<float>(std::max<std::size_t>(count, 1));
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float line = ImGui::GetTextLineHeight();
-    const float column = width / static_cast<float>(columns);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto& [name, value] = all[i];
-        const float x = at.x + column * static_cast<float>(i % columns);
-        const float y = at.y + (2 * line + ui.px(6)) * static_cast<float>(i / columns);
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, y}, ui.theme.text, value.c_str());
-        draw.AddText({x, y + line}, ui.theme.muted, name);
+    for (std::size_t i = 0; i < count; ++i) {
+        draw.AddText(at, ui.theme.muted, all[i].name);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {at.x + textWidth(all[i].name) + inner, at.y},
+                     ui.theme.text, all[i].value.c_str());
+        at.x += column(all[i]) + gap;
     }
 }
 
@@ -174,25 +197,21 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const float width = room - 2 * pad;
     const float messageHeight =
         end.message.empty() ? 0 : ImGui::CalcTextSize(end.message.c_str(), nullptr, false, width).y;
-    const std::vector<Figure> all =
-        compact(ui, specs.size()) ? std::vector<Figure>{} : figures(ui, lane, end);
-    const std::size_t columns = std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)),
-                                                        1, std::max<std::size_t>(all.size(), 1));
-    const auto rows = static_cast<float>((all.size() + columns - 1) / columns);
-    const float figuresAt = ui.px(10) + line + ui.px(9) + ui.px(trackUnits) + ui.px(10);
+    const bool figuresShown = !compact(ui, specs.size());
+    const float figuresAt = ui.px(8) + line + ui.px(7) + ui.px(trackUnits) + ui.px(8);
     float height = figuresAt;
-    if (!all.empty()) height = figuresAt + (2 * line + ui.px(6)) * rows + ui.px(2);
+    if (figuresShown) height += line + ui.px(8);
     if (messageHeight > 0) height += messageHeight + ui.px(6);
 
     const ImVec2 low = drawSurface(ui, colour, room, height, index);
     if (ImGui::IsItemHovered()) ui.detail(laneDetail(ui, run, index));
-    const ImVec2 top{low.x + pad, low.y + ui.px(10)};
+    const ImVec2 top{low.x + pad, low.y + ui.px(8)};
     const ImU32 tint = end.status == LaneStatus::failed     ? ui.theme.bad
                        : end.status == LaneStatus::finished ? ui.theme.good
                                                             : ui.theme.muted;
     drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, share), colour, tint, top, width);
-    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width, ui.px(trackUnits));
-    drawFigures(ui, all, {top.x, low.y + figuresAt}, width, columns);
+    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
+    if (figuresShown) drawFigures(ui, figures(ui, lane, end), {top.x, low.y + figuresAt}, width);
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
                                             ui.theme.bad, end.message.c_str(), nullptr, width);

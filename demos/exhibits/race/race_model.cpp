@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 constexpr const char* madeInPieces =
     "no comparison: the lanes were stepped by hand or in slow motion, so their times mean nothing";
 constexpr const char* endedWithDevice = "no comparison: the device was lost before the race ended";
+constexpr const char* endedEarly = "no comparison: the race was stopped before it ended";
 
 WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measured) {
     using Kind = WindowTime::Kind;
@@ -96,7 +97,7 @@ void RaceModel::start() {
     if (!racing() || changed()) {
         retire();
         startWanted_ = true;
-    } else if (pacer_.flatOut() && !byScript_) {
+    } else if (pacer_.flatOut() && !byScript_ && run_->race) {
         run_->race->resume();
     }
 }
@@ -115,22 +116,38 @@ void RaceModel::retire() {
     pacer_.restart();
     if (!run_) return;
     if (run_->race) run_->race->stop();
-    earlier_ = std::make_unique<RaceRecord>(*run_);
+    const auto begun = [](const LaneResult& lane) { return lane.end.runSteps > 0; };
+    if (racing() && (!run_->finished.empty() || std::ranges::any_of(run_->lanes, begun))) end(endedEarly);
     retired_.add(std::move(run_));
+}
+
+void RaceModel::setHistory(std::vector<PastRun> runs) {
+    history_ = std::move(runs);
+    if (!history_.empty()) runs_ = std::max(runs_, history_.back().number);
+}
+
+void RaceModel::setNote(std::uint64_t number, const std::string& note) {
+    for (PastRun& run : history_)
+        if (run.number == number) run.note = note;
 }
 
 bool RaceModel::release() {
     startWanted_ = false;
     pendingSteps_ = pendingEpochs_ = 0;
     retired_.clear(true);
-    if (!run_ || !run_->race) return false;
+    if (!run_) return false;
     run_->asked.clear(); // likewise
-    run_->race->stop();
-    run_->race->waitFor(1h);
-    const bool cutShort = !run_->over;
+    if (run_->race) {
+        run_->race->stop();
+        run_->race->waitFor(1h);
+    }
+    const bool cutShort = racing();
     if (cutShort) {
-        end();
-        run_->headline = {{}, endedWithDevice};
+        if (run_->race) {
+            look();
+            run_->lanes = run_->race->results();
+        }
+        end(endedWithDevice);
     }
     run_->race.reset();
     return cutShort;
@@ -149,11 +166,15 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     }
     const bool open = run_ && asking();
     if (!racing()) return;
+    if (!run_->race) { // between two runs
+        if (alone) startLanes(machines, *run_);
+        return;
+    }
     run_->race->advance();
     drive(seconds, wait);
     run_->paused = paused_;
     look();
-    if (!run_->race->advance() && !open) end();
+    if (!run_->race->advance() && !open) endRun();
 }
 
 void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& data) {
@@ -164,26 +185,34 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     LaneChoice choice = chooseRaceLanes(settings.run.lanes, machines);
     run->remark = choice.remark;
     run->finish = finishLineFor(settings.run, run->job, machines.anySoftware(choice.lanes));
-
-    RaceOptions options;
-    options.together = settings.together;
-    options.lane.finish = run->finish;
-    options.lane.evaluateEvery = settings.run.evaluateEvery;
-    options.lane.startPaused = true;
-    std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) {
-        entries.push_back({spec, machines.maker(run->job, spec)});
         run->lanes.push_back({.spec = spec, .telemetry = Telemetry(run->job.order())});
-        run->probes.emplace_back();
         run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }
-    run->asked.resize(run->lanes.size());
-    run->accuracies.resize(run->lanes.size());
-    run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
+    startLanes(machines, *run);
     run_ = std::move(run);
     run_->number = ++runs_;
-    if (pacer_.flatOut() && !paused_ && !byScript_) run_->race->resume();
-    run_->race->start();
+}
+
+/// All lanes at the start of the first run or of the next one.
+void RaceModel::startLanes(Machines& machines, RaceRun& run) {
+    RaceOptions options;
+    options.together = run.settings.together;
+    options.lane.finish = run.finish;
+    options.lane.evaluateEvery = run.settings.run.evaluateEvery;
+    options.lane.startPaused = true;
+    std::vector<RaceEntry> entries;
+    run.probes.clear();
+    for (LaneResult& lane : run.lanes) {
+        entries.push_back({lane.spec, machines.maker(run.job, lane.spec)});
+        lane = {.spec = lane.spec, .machine = lane.machine, .telemetry = Telemetry(run.job.order())};
+        run.probes.emplace_back();
+    }
+    run.asked.resize(run.lanes.size());
+    run.accuracies.assign(run.lanes.size(), {});
+    run.race = std::make_unique<Race>(run.job, std::move(entries), std::move(options));
+    if (pacer_.flatOut() && !paused_ && !byScript_) run.race->resume();
+    run.race->start();
 }
 
 /// Brings what the lanes show into `lanes`, and what the window's frames took from those that trained.
@@ -212,12 +241,33 @@ void RaceModel::look() {
     addAgreements(run_->lanes);
 }
 
-void RaceModel::end() {
+/// All lanes are over: the next run begins, unless a lane cannot be compared, which would happen again.
+void RaceModel::endRun() {
     look();
     run_->lanes = run_->race->results();
-    run_->headline = headlineFor(run_->lanes, run_->finish, run_->settings.together);
-    if (run_->stepped) run_->headline = {{}, madeInPieces};
-    run_->over = true;
+    if (run_->stepped) return end(madeInPieces);
+    run_->finished.push_back(run_->lanes);
+    if (run_->finished.size() >= run_->settings.repeat ||
+        !std::ranges::all_of(run_->lanes, &LaneResult::counts))
+        return end(nullptr);
+    retired_.add(std::move(run_->race));
+}
+
+/// Compares the runs that are finished; without any, `why` is all there is to say.
+void RaceModel::end(const char* why) {
+    RaceRun& run = *run_;
+    run.load = run.watch.load();
+    const bool compared = !run.finished.empty();
+    run.repeated = repeatedRace(compared ? run.finished : std::vector<std::vector<LaneResult>>{run.lanes});
+    run.lanes = run.repeated.lanes;
+    run.headline =
+        compared ? headlineFor(run.repeated, run.finish, run.settings.together) : Headline{{}, why};
+    run.stepped = run.stepped && !compared;
+    for (WindowTime& window : run.window)
+        window.seconds /= static_cast<double>(std::max<std::size_t>(run.finished.size(), 1));
+    run.over = true;
+    if (history_.size() == mostPastRuns) history_.erase(history_.begin());
+    history_.push_back(pastRun(run));
 }
 
 // What moves the lanes: their own pace, slow motion, steps by hand, or a script's frames.

@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "demos/exhibits/race/race_history.h"
 #include "demos/exhibits/race/race_settings.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/pacer.h"
-#include "demos/report/headline.h"
+#include "demos/report/other_load.h"
+#include "demos/report/repeats.h"
 #include "engine/run/race.h"
 
 namespace lockstep::demos {
@@ -56,29 +58,27 @@ struct WindowTime {
     bool training = false; ///< the lane, when it was last looked at
 };
 
-/// What is kept of a race once the next one has begun.
-struct RaceRecord {
+/// One race with its repeated runs, from its start until the next one begins.
+struct RaceRun {
+    std::uint64_t number = 0;            ///< counted from 1
+    std::string remark;                  ///< on the choice of lanes; empty: nothing to say
     RaceSettings settings;               ///< that it was started with
     std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
     TrainJob job;
     FinishLine finish;
-    std::vector<LaneResult> lanes; ///< as far as they are; final once the race is over
+    /// Of the run under way, as far as they are. Once the race is over, each lane's median run.
+    std::vector<LaneResult> lanes;
     std::vector<std::map<std::uint64_t, double>> accuracies; ///< by lane and step, as they were seen
+    std::vector<std::vector<LaneResult>> finished;           ///< [run][lane], those that count
 
     std::vector<LaneSpec> specs() const {
         std::vector<LaneSpec> specs;
         for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
         return specs;
     }
-};
-
-/// One race, from its start until the next one begins.
-struct RaceRun : RaceRecord {
-    std::uint64_t number = 0; ///< counted from 1
-    std::string remark;       ///< on the choice of lanes; empty: nothing to say
 
     std::deque<LaneProbe> probes;         ///< one per lane; they outlive the race
-    std::unique_ptr<Race> race;           ///< null once its device was given up
+    std::unique_ptr<Race> race;           ///< null between runs, and once its device was given up
     std::vector<std::future<void>> asked; ///< one per lane: what is asked of those that are over
 
     std::vector<WindowTime> window; ///< one per lane
@@ -86,7 +86,11 @@ struct RaceRun : RaceRecord {
     bool paused = false;   ///< by a person
     bool stepped = false;  ///< made in pieces by hand or in slow motion: nothing is compared
     bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
-    Headline headline;     ///< once `over`
+    LoadWatch watch;
+    // Once `over`:
+    RepeatedRace repeated;
+    Headline headline;
+    std::optional<OtherLoad> load;
 
     std::uint64_t lastStep() const { return finish.lastStep(job.order()); }
     /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
@@ -115,7 +119,7 @@ class RaceModel {
         step(0);
         ++pendingEpochs_;
     }
-    /// Stops and forgets the race. Its curves stay as the earlier run.
+    /// Stops and forgets the race. What was done stays in the history.
     void reset() {
         retire();
         startWanted_ = false;
@@ -138,8 +142,10 @@ class RaceModel {
     bool probe(const ProbeWish& wish, bool wait);
 
     const RaceRun* shown() const { return run_.get(); }
-    /// The run before this one; null when there is none.
-    const RaceRecord* earlier() const { return earlier_.get(); }
+    /// Races that are over or were stopped, the newest last.
+    const std::vector<PastRun>& history() const { return history_; }
+    void setHistory(std::vector<PastRun> runs);
+    void setNote(std::uint64_t number, const std::string& note);
     bool running() const { return (startWanted_ || racing()) && !paused_; }
     /// Something is under way that will be seen, also while it is paused.
     bool busy() const;
@@ -149,19 +155,21 @@ class RaceModel {
     bool changed() const { return run_ && run_->settings != settings; }
 
   private:
-    bool racing() const { return run_ && run_->race && !run_->over; }
+    bool racing() const { return run_ && !run_->over; }
     void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);
+    void startLanes(Machines& machines, RaceRun& run);
     void drive(double seconds, bool wait);
     void look();
     bool asking();
     bool ask(std::size_t lane, const ProbeWish& wish, bool wait);
-    void end();
+    void endRun();
+    void end(const char* why);
     void retire();
 
     DataLoader data_;
     std::unique_ptr<RaceRun> run_;
     std::uint64_t runs_ = 0; // begun
-    std::unique_ptr<RaceRecord> earlier_;
+    std::vector<PastRun> history_;
     Retirement retired_;                // races on their way out; a new one waits for them
     std::optional<double> drawn_;       // seconds, as of this frame
     std::optional<double> drawnBefore_; // as of the last look

@@ -34,7 +34,7 @@ LaneSnapshot snapshotAfter(const LaneResult& lane, double seconds) {
     return shown;
 }
 
-double shareAfter(const RaceRecord& run, std::size_t index, double seconds) {
+double shareAfter(const RaceRun& run, std::size_t index, double seconds) {
     std::uint64_t way = run.lanes[index].end.runSteps;
     if (run.finish.seconds > 0)
         for (const LaneResult& lane : run.lanes) way = std::max(way, lane.end.runSteps);
@@ -48,7 +48,7 @@ bool canReplay(const RaceRun& run) {
     return run.over && !run.stepped && std::ranges::count_if(run.lanes, ran) >= 2;
 }
 
-void RaceReplay::start(const RaceRecord& run) {
+void RaceReplay::start(const RaceRun& run) {
     double fastest = 0;
     end_ = seconds_ = 0;
     for (const LaneResult& lane : run.lanes) {

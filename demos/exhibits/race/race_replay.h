@@ -15,7 +15,7 @@ LaneSnapshot snapshotAfter(const LaneResult& lane, double seconds);
 
 /// 0 to 1: how far lane `index` had come after `seconds`. The way is as long as the steps it ran, and where
 /// time ends the race, as those of the lane that ran the most.
-double shareAfter(const RaceRecord& run, std::size_t index, double seconds);
+double shareAfter(const RaceRun& run, std::size_t index, double seconds);
 
 /// Whether there is a race to be shown: lanes that ran at their own pace to the end.
 bool canReplay(const RaceRun& run);
@@ -25,7 +25,7 @@ class RaceReplay {
   public:
     static constexpr double shortest = 3; ///< seconds that the fastest lane takes at least
 
-    void start(const RaceRecord& run);
+    void start(const RaceRun& run);
     void stop() { playing_ = false; }
     void advance(double wallSeconds);
     bool playing() const { return playing_; }

@@ -52,7 +52,9 @@ void save(Ui& ui, const char* ending, const std::string& text) {
 void drawSaveButtons(Ui& ui, const RaceRun& run) {
     if (ui.button("Save JSON"))
         save(ui, "json",
-             raceJson(run.job, run.finish, run.settings.together, run.lanes, run.headline).dump(1) + "\n");
+             raceJson(run.job, run.finish, run.settings.together, run.repeated, run.headline, run.load)
+                     .dump(1) +
+                 "\n");
     ImGui::SameLine();
     if (ui.button("Save CSV")) save(ui, "csv", raceCsv(run.lanes));
     ImGui::SameLine();
@@ -71,10 +73,13 @@ void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
     };
     double longest = 0;
     for (const std::size_t lane : ranked) longest = std::max(longest, valueOf(lane));
-    ui.muted(bySeconds ? "Training time until the finish line. Shorter is faster."
-                       : "Samples per second. Longer is faster.");
     const float line = ImGui::GetTextLineHeight();
     const float height = line + ui.px(10);
+    const float spacing = ImGui::GetStyle().ItemSpacing.y;
+    const float bars = (height + spacing) * static_cast<float>(ranked.size());
+    if (ImGui::GetContentRegionAvail().y >= line + bars || ranked.size() > 2) // else the bars alone
+        ui.muted(bySeconds ? "Training time until the finish line. Shorter is faster."
+                           : "Samples per second. Longer is faster.");
     const float names = ui.px(120);
     const float values = ui.px(74);
     const float width = ImGui::GetContentRegionAvail().x;
@@ -111,18 +116,40 @@ std::vector<std::string> cellsOf(const Ui& ui, const LaneResult& lane) {
             percent(test ? test->accuracy : LaneSnapshot::unknown)};
 }
 
-// Figures flush right in columns as wide as their headings; columns that do not fit are in the saved files.
-void drawTable(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
-    static const std::vector<std::string> headings = {"steps",   "seconds",   "device s", "samples/s",
-                                                      "GFLOP/s", "test loss", "accuracy"};
+using ResultRows = std::vector<std::vector<std::string>>; // a row per lane below the headings
+
+float resultRowHeight(const Ui& ui) { return ImGui::GetTextLineHeight() + ui.px(8); }
+
+ResultRows medianRows(const Ui& ui, const RaceRun& run) {
+    ResultRows rows{{"steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
+    for (const LaneResult& lane : run.lanes) rows.push_back(cellsOf(ui, lane));
+    return rows;
+}
+
+ResultRows rangeRows(const Ui& ui, const RaceRun& run) {
+    ResultRows rows = spreadRows(run.repeated);
+    for (std::vector<std::string>& row : rows) {
+        row.erase(row.begin()); // the lane
+        if (&row != &rows.front())
+            for (std::string& cell : row) cell = ui.timing(cell);
+    }
+    return rows;
+}
+
+// Figures flush right in columns of one width; columns that do not fit are in the saved files.
+void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) {
+    const std::vector<std::string>& headings = rows.front();
     const float line = ImGui::GetTextLineHeight();
-    const float row = line + ui.px(8);
+    const float row = resultRowHeight(ui);
     const float width = ImGui::GetContentRegionAvail().x;
-    const float first = ui.px(132);
-    const float column = ui.px(84);
+    float first = 0, column = ui.px(84);
+    for (const LaneSpec& spec : specs) first = std::max(first, textWidth(spec.text()));
+    first = std::min(first + line + ui.px(12), ui.px(132));
+    for (const std::vector<std::string>& cells : rows)
+        for (const std::string& cell : cells) column = std::max(column, textWidth(cell) + ui.px(16));
     const auto columns =
         std::min(headings.size(), static_cast<std::size_t>(std::max(1.0f, (width - first) / column)));
-    const float step = std::min((width - first) / static_cast<float>(columns), ui.px(120));
+    const float step = std::max(column, std::min((width - first) / static_cast<float>(columns), ui.px(120)));
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto flushRight = [&](const std::string& text, std::size_t index, float y, ImU32 colour) {
@@ -139,8 +166,7 @@ void drawTable(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
                      laneColour(ui, specs, lane));
         draw.AddText({start.x + line + ui.px(4), y}, ui.theme.text,
                      fittedText(specs[lane].text(), first - line - ui.px(8)).c_str());
-        const std::vector<std::string> cells = cellsOf(ui, run.lanes[lane]);
-        for (std::size_t i = 0; i < columns; ++i) flushRight(cells[i], i, y, ui.theme.text);
+        for (std::size_t i = 0; i < columns; ++i) flushRight(rows[lane + 1][i], i, y, ui.theme.text);
     }
     ImGui::Dummy({width, row * static_cast<float>(specs.size() + 1)});
 }
@@ -154,13 +180,34 @@ void drawResult(Ui& ui, const RaceRun& run) {
     }
     const std::vector<LaneSpec> specs = run.specs();
     drawBars(ui, run, specs);
-    ImGui::Dummy({0, ui.px(4)});
-    drawTable(ui, run, specs);
-    if (run.settings.together)
+    const float spacing = ImGui::GetStyle().ItemSpacing.y;
+    float room = ImGui::GetContentRegionAvail().y;
+    const bool always = specs.size() > 2; // so many lanes are scrolled through
+    const auto taken = [&](float height) {
+        if (!always && height > room) return false;
+        room -= height + spacing;
+        return true;
+    };
+    const float tableHeight = resultRowHeight(ui) * static_cast<float>(specs.size() + 1);
+    const float note = ImGui::GetTextLineHeightWithSpacing();
+    const bool repeated = run.finished.size() > 1;
+    const bool ranges = repeated && taken(note + tableHeight);
+    const bool medians = taken(tableHeight);
+    const bool buttons = taken(ImGui::GetFrameHeight());
+    const bool warned = run.settings.together && taken(note);
+    if (medians) drawTable(ui, medianRows(ui, run), specs);
+    if (ranges) {
+        ui.muted(fmt::format("{} runs of each lane. {}", run.finished.size(),
+                             medians ? "The table above shows its median run." : ""));
+        drawTable(ui, rangeRows(ui, run), specs);
+    }
+    if (warned)
         ui.muted("Head to head: the lanes ran at the same time and shared the machine. Use a time trial to "
                  "measure.");
-    if (const std::string why = whyTheProcessorWins(run); !why.empty()) ui.paragraph(ui.timing(why));
-    drawSaveButtons(ui, run);
+    const std::string why = whyText(ui, run);
+    const float width = ImGui::GetContentRegionAvail().x;
+    if (!why.empty() && taken(ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y)) ui.paragraph(why);
+    if (buttons) drawSaveButtons(ui, run);
 }
 
 } // namespace lockstep::demos

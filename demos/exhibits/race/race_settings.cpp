@@ -1,5 +1,6 @@
 #include "demos/exhibits/race/race_settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
@@ -10,6 +11,8 @@
 
 #include "demos/kit/futures.h"
 #include "demos/options/parse.h"
+#include "demos/report/repeats.h"
+#include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
@@ -132,6 +135,12 @@ void drawFinish(Ui& ui, RunForm& form, RaceSettings& settings) {
         settings.together = mode == 1;
         return true;
     });
+    form.add("repeat", "Repeat", 110, [&](const char* control) {
+        int runs = static_cast<int>(settings.repeat);
+        if (!ui.intSlider(control, runs, 1, mostRepeats)) return false;
+        settings.repeat = static_cast<std::size_t>(std::clamp(runs, 1, static_cast<int>(mostRepeats)));
+        return true;
+    });
 }
 
 void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<std::string>& names) {
@@ -162,22 +171,26 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
 } // namespace
 
 bool operator==(const RaceSettings& a, const RaceSettings& b) {
-    return a.run == b.run && a.run.finish == b.run.finish && a.together == b.together;
+    return a.run == b.run && a.run.finish == b.run.finish && a.together == b.together && a.repeat == b.repeat;
 }
 
 Json toJson(const RaceSettings& settings) {
     Json json = toJson(settings.run);
     json["finish"] = finishJson(settings.run.finish);
     json["together"] = settings.together;
+    json["repeat"] = settings.repeat;
     return json;
 }
 
 RaceSettings raceSettingsFromJson(const Json& json) {
-    constexpr std::string_view own[] = {"finish", "together"};
+    constexpr std::string_view own[] = {"finish", "together", "repeat"};
     RaceSettings settings;
     settings.run = runFromJson(json, settings.run, "race", own);
     if (json.contains("finish")) settings.run.finish = finishFrom(json["finish"]);
     settings.together = jsonValueOr(json, "together", false);
+    settings.repeat = jsonValueOr(json, "repeat", settings.repeat);
+    if (settings.repeat < 1 || settings.repeat > mostRepeats)
+        throw std::invalid_argument(fmt::format("the field 'repeat' must be from 1 to {}", mostRepeats));
     return settings;
 }
 
@@ -193,11 +206,12 @@ std::string setupText(const RaceSettings& settings) {
     const std::string layers = !widths           ? "automatic layers"
                                : widths->empty() ? "no hidden layer"
                                                  : fmt::format("{}", fmt::join(*widths, "-"));
-    return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}", run.data, layers,
+    return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}{}", run.data, layers,
                        name(run.activation), name(optimizer.kind), optimizer.effectiveLearningRate(),
                        run.settings.batch, run.settings.seed,
                        run.finish == FinishLine{} ? "automatic finish" : "until " + run.finish.text(),
-                       settings.together ? "head to head" : "time trial");
+                       settings.together ? "head to head" : "time trial",
+                       settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "");
 }
 
 void RaceSetup::draw(Ui& ui, RaceSettings& settings) {

@@ -14,13 +14,15 @@ namespace lockstep::demos {
 
 struct RaceSettings {
     RunOptions run;
-    bool together = false; ///< head to head; else a time trial
+    bool together = false;  ///< head to head; else a time trial
+    std::size_t repeat = 1; ///< runs, one after the other, at most mostRepeats
 };
 
 /// Equal in everything that toJson() writes.
 bool operator==(const RaceSettings& a, const RaceSettings& b);
 
-/// The fields of the run's JSON, "finish" and "together". `finish` is null where it is left to the data.
+/// The fields of the run's JSON, "finish", "together" and "repeat". `finish` is null where it is left to the
+/// data.
 nlohmann::ordered_json toJson(const RaceSettings& settings);
 /// Missing fields have the values of the first start. Throws std::invalid_argument naming the field.
 RaceSettings raceSettingsFromJson(const nlohmann::ordered_json& json);

@@ -2,7 +2,9 @@
 #include "demos/words/text.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -108,23 +110,32 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     ui.explainItem({.title = label, .text = explanationOf(part)});
 }
 
-void drawLegend(Ui& ui) {
-    for (const OperationKind kind : operationKinds)
-        drawLegendEntry(ui, rowOf(kind).name, kind == operationKinds[0]);
-    for (const std::string_view part : {windowPart, waitingPart}) drawLegendEntry(ui, part, false);
+/// Of the parts that occur; of all as long as there are no timings.
+void drawLegend(Ui& ui, std::span<const std::vector<TimeShare>> lanes) {
+    std::set<std::string_view> labels;
+    for (const std::vector<TimeShare>& shares : lanes)
+        for (const TimeShare& share : shares) labels.insert(labelOfPart(share.name));
+    std::vector<std::string_view> parts;
+    for (const OperationKind kind : operationKinds) parts.push_back(rowOf(kind).name);
+    parts.insert(parts.end(), {windowPart, waitingPart});
+    bool first = true;
+    for (const std::string_view part : parts)
+        if (labels.empty() || labels.contains(labelOfPart(part)))
+            drawLegendEntry(ui, part, std::exchange(first, false));
 }
 
 } // namespace
 
 void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
+    continueLine(ui, segmentsWidth(ui, scaleNames));
     ui.segments("##race time scale", scale, scaleNames);
-    drawLegend(ui);
     std::vector<std::vector<TimeShare>> all;
     double longest = 0;
     for (std::size_t i = 0; i < run.lanes.size(); ++i) {
         all.push_back(timeShares(run.lanes[i], timingsOf(run, i), run.window[i].seconds));
         longest = std::max(longest, total(all.back()));
     }
+    drawLegend(ui, all);
     const std::vector<LaneSpec> specs = run.specs();
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -147,7 +158,10 @@ void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
             drawBar(ui, run.lanes[i], all[i], scale == 0 ? total(all[i]) : longest,
                     {at.x, at.y + line + ui.px(4)}, width, height);
     }
-    if (const std::string why = whyTheProcessorWins(run); !why.empty()) ui.paragraph(ui.timing(why));
+    const std::string why = whyText(ui, run);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool fits = ImGui::CalcTextSize(why.c_str(), nullptr, false, room.x).y <= room.y;
+    if (!why.empty() && (fits || run.lanes.size() > 2)) ui.paragraph(why); // many lanes scroll anyway
 }
 
 } // namespace lockstep::demos

@@ -17,6 +17,16 @@ namespace lockstep::demos {
 /// Lane `index` of several: its machine's colour, the second lane of a machine a shade nearer to the text.
 ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index);
 
+/// Continues the line of the item before with what is `width` pixels wide, or begins a new line. False then.
+bool continueLine(Ui& ui, float width);
+/// Of the segments with these names.
+float segmentsWidth(const Ui& ui, std::span<const std::string> names);
+/// Why the processor won, if it did.
+inline std::string whyText(const Ui& ui, const RaceRun& run) {
+    const std::string why = whyTheProcessorWins(run);
+    return why.empty() ? why : ui.timing(why);
+}
+
 /// The lanes of `run`: as they are, or where `replay` shows them.
 void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay);
 /// Lanes at the start, `height` pixels high in total, if they need no more.
@@ -24,8 +34,10 @@ void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, float height);
 
 class RaceCurves {
   public:
-    /// `earlier` is drawn faintly behind; null: there is none.
-    void draw(Ui& ui, const RaceRun* run, const RaceRecord* earlier, ImVec2 size);
+    /// Down to `below` pixels above the window's edge; the choices stand beside the item before, if they fit.
+    /// run      the race that is shown; null: there is none
+    /// picked   what is drawn in its place and, faintly, behind
+    void draw(Ui& ui, const RaceRun* run, const PickedRuns& picked, float below = 0);
 
     /// {"by": "step" or "seconds", "show": "train_loss" or "test_accuracy", "plot": ...}
     nlohmann::ordered_json state() const;
@@ -33,6 +45,8 @@ class RaceCurves {
     void setState(const nlohmann::ordered_json& state);
 
   private:
+    void drawChoices(Ui& ui, bool beside);
+
     std::size_t by_ = 0;   // step, seconds
     std::size_t show_ = 0; // train loss, test accuracy
     Plot plot_;
@@ -69,6 +83,21 @@ class RaceAnswers {
     std::size_t sheetFirst_ = 0;
 };
 
+/// As much of the result as the window's room allows, what matters most first.
 void drawResult(Ui& ui, const RaceRun& run);
+
+/// The table of past races, in which a person picks those that the curves show.
+class RaceHistory {
+  public:
+    RunPick pick;
+    bool keep = false; ///< in the state
+
+    /// current   as pickedRuns() takes it
+    void draw(Ui& ui, RaceModel& model, std::uint64_t current, ImVec2 size);
+
+  private:
+    void drawRun(Ui& ui, RaceModel& model, const PastRun& run, const PickedRuns& picked,
+                 std::uint64_t current);
+};
 
 } // namespace lockstep::demos

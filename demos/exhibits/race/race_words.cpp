@@ -77,8 +77,12 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
 }
 
 std::string liveText(const RaceRun& run) {
-    std::string text = whereTheyAre(run);
-    if (text.empty()) return matchText(run.specs());
+    const std::string where = whereTheyAre(run);
+    std::string text;
+    if (run.settings.repeat > 1)
+        text = fmt::format("run {} of {}: ", run.finished.size() + 1, run.settings.repeat);
+    if (where.empty()) return text + matchText(run.specs());
+    text += where;
     const auto warming = [&](std::size_t i) { return run.lanes[i].end.status == LaneStatus::preparing; };
     if (std::ranges::all_of(run.current(), warming)) return text;
     if (run.finish.needsEvaluation()) {
@@ -92,6 +96,8 @@ std::string liveText(const RaceRun& run) {
 }
 
 std::string whereItEnded(const RaceRun& run) {
+    if (!run.finished.empty())
+        return fmt::format("{} of {} runs are finished", run.finished.size(), run.settings.repeat);
     std::string text;
     for (const LaneResult& lane : run.lanes)
         text += fmt::format("{}{} {}at step {}", text.empty() ? "" : ", ", lane.spec.text(),

@@ -23,10 +23,10 @@ std::string invitation(const std::vector<LaneSpec>& lanes);
 /// The job, a name and a value for each part of it.
 std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, const FinishLine& finish);
 
-/// Who is where, without a word on who is faster: "cpu:best is at step 120 of 469".
+/// Who is where, without a word on who is faster: "run 2 of 5: cpu:best is at step 120 of 469".
 std::string liveText(const RaceRun& run);
 
-/// "cpu:best ended at step 120, gpu:best at step 80".
+/// "cpu:best ended at step 120, gpu:best at step 80"; of a repeated race "2 of 5 runs are finished".
 std::string whereItEnded(const RaceRun& run);
 
 /// 0 to 1: how much of the way to the finish line a lane has made. Towards an accuracy its share of it,
