@@ -235,7 +235,7 @@ TEST_CASE("edits are undone and redone: settings, points, layers with their trai
     frames(model, 1);
     CHECK(model.parameters() == wider);
     CHECK(model.step() == 20);
-    CHECK(!model.canRedoEdit());
+    CHECK(model.redoableEdit() == 0);
     // A setting that keeps the weights gives back none: what was trained since stays.
     model.edit([](PlaygroundSettings& s) { s.train.optimizer.learningRate = 0.5; });
     train(model, 10);

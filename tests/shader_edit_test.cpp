@@ -112,6 +112,32 @@ TEST_CASE("after a check, typing and undo go on where they were, and the message
     CHECK((gone == std::string::npos) != (right == std::string::npos));
 }
 
+TEST_CASE("an error's message leads to its line, by a click or by the keyboard") {
+    for (const std::string press : {"click error 1##inside\n", "key Escape\nkey Shift+Tab\nkey Enter\n"}) {
+        CAPTURE(press);
+        const Folder folder;
+        const Outcome outcome =
+            edit(folder, openEditor + "type bad\nkey Ctrl+Enter\nframes 3\nkey Ctrl+Home\n" + press +
+                             "frames 3\ntype // here\nstate " + folder.file("s.json") + "\n");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(shadersOf(folder.file("s.json"))["dense_naive.comp"].back() == "// herebad");
+    }
+}
+
+TEST_CASE("Ctrl+Z outside the text takes its changes and Revert back") {
+    const Folder folder;
+    const Outcome outcome = edit(folder, openEditor + "type // x\nkey Escape\nclick Revert##inside\nstate " +
+                                             folder.file("reverted.json") + "\nkey Ctrl+Z\nframes 2\nstate " +
+                                             folder.file("typed.json") + "\nkey Ctrl+Z\nframes 2\nstate " +
+                                             folder.file("built in.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(shadersOf(folder.file("reverted.json")).empty());
+    CHECK(shadersOf(folder.file("typed.json"))["dense_naive.comp"].back() == "// x");
+    CHECK(shadersOf(folder.file("built in.json")).empty());
+}
+
 TEST_CASE("a check leaves the text scrolled as it was") {
     // Where a click into the middle of the field writes: the line tells what is in sight.
     const auto lineInSight = [](const std::string& check) {

@@ -92,13 +92,13 @@ std::string blanks(float width) {
 float iconRoom(const Ui& ui) { return textWidth(blanks(iconSize() + ui.px(7))); }
 
 bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {
-    if (ui.hidden(label)) return false;
     const float size = iconSize();
     const std::string text(shownLabel(label));
     const std::string shown =
         (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
     const bool pressed =
         options.primary ? ui.primaryButton(shown.c_str(), true, label) : ui.namedButton(shown.c_str(), label);
+    if (ui.hidden(label)) return false;
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     const ImU32 colour = options.primary ? ui.theme.onAccent : ui.theme.text;

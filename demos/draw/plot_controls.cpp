@@ -210,11 +210,8 @@ void Plot::legendEntry(Ui& ui, const PlotLine& line) {
     const float height = ImGui::GetFrameHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 size{entryWidth(ui, name), height};
-    if (ui.hidden(named(name).c_str())) {
-        ImGui::Dummy(size);
-        return;
-    }
     const bool clicked = ui.tile(named(name).c_str(), size);
+    if (ui.hidden(named(name).c_str())) return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const bool under = ImGui::IsItemHovered() || ImGui::IsItemFocused();
     const ImU32 sample = faded(line.faint ? ui.theme.muted : line.colour, on ? 1.0f : 0.25f);

@@ -29,27 +29,47 @@ float Ui::line(float units) const {
     return std::max(1.0f, std::round(px(units) * (presenter ? 1.6f : 1.0f)));
 }
 
-bool Ui::offered(const char* name) {
-    if (hidden(name)) return false;
-    if (!hidingControls) return true;
-    // Widgets drawn from here to done() are visible but disabled.
+void Ui::offer(const char* name) {
+    const bool gone = hidden(name);
+    if (!gone && !hidingControls) return;
+    // Widgets drawn from here to done() are laid out but disabled, and clipped where they are hidden.
+    const ImVec2 nowhere{-1e6f, -1e6f};
+    if (gone) ImGui::PushClipRect(nowhere, nowhere, false);
     ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
     ImGui::BeginDisabled();
-    return true;
 }
 
 bool Ui::done(const char* name, bool used) {
-    noteControl(name);
-    if (!hidingControls) return used;
-    // Teachers choose what to hide: a frame marks what can be hidden, and a click hides it.
-    const bool under = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+    const bool gone = hidden(name);
+    if (gone) ImGui::PopClipRect();
+    if (!gone || hidingControls) noteControl(name);
+    if (!gone && !hidingControls) return used;
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
-    ImDrawList* draw = ImGui::GetForegroundDrawList();
-    draw->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), under ? theme.bad : theme.border, px(6),
-                  0, line(under ? 2.0f : 1.0f));
-    if (under && ImGui::IsMouseReleased(0)) hiddenControls.insert(name);
+    if (!hidingControls || !hidingClick(name, gone)) return false;
+    if (gone)
+        hiddenControls.erase(hiddenControls.find(name));
+    else
+        hiddenControls.insert(name);
     return false;
+}
+
+bool Ui::hidingClick(const char* name, bool gone) {
+    const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    // ImGui does not look for the mouse in what was clipped.
+    const bool under = gone ? ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
+                                  ImGui::IsMouseHoveringRect(place.min, place.max)
+                            : ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+    if (gone && under) pointed_ = Pointed{name, place, false};
+    const ImU32 wouldBe = gone ? theme.good : theme.bad;
+    const ImU32 colour = under ? wouldBe : faded(theme.muted, gone ? 0.25f : 0.8f);
+    // Above everything, but no farther than the pane that it scrolls in.
+    const ImDrawList& pane = *ImGui::GetWindowDrawList();
+    ImDrawList& draw = *ImGui::GetForegroundDrawList();
+    draw.PushClipRect(pane.GetClipRectMin(), pane.GetClipRectMax());
+    draw.AddRect(place.min, place.max, colour, px(6), 0, line(under ? 2.0f : 1.0f));
+    draw.PopClipRect();
+    return under && ImGui::IsMouseReleased(0);
 }
 
 void Ui::noteControl(const char* name) {
@@ -63,7 +83,7 @@ void Ui::noteControl(const char* name) {
 }
 
 bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
-    if (!offered(name)) return false;
+    offer(name);
     ImGui::BeginDisabled(!enabled);
     const bool pressed = ImGui::Button(shown);
     ImGui::EndDisabled();
@@ -99,17 +119,17 @@ void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view c
 }
 
 bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::string> names) {
-    if (!offered(label)) return false;
+    offer(label);
     bool changed = false;
     const Place frame = nextFrame();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const bool visible = ImGui::IsRectVisible(frame.min, frame.max);
     const bool open =
         ImGui::BeginCombo(label, "", ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
+    drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
     if (!open) done(label, false);
     if (open && visible) controls[label] = frame;
     narrowControl(label, frame);
-    drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
     if (!open) return false;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (ImGui::Selectable(names[i].c_str(), i == chosen)) {
@@ -124,7 +144,7 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
 
 // The value shows as a line below the number, which ImGui's own grab would cover.
 template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide slide, Share share) {
-    if (!offered(label)) return false;
+    offer(label);
     const Place frame = nextFrame();
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, ImU32{0});
     ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, ImU32{0});
@@ -184,8 +204,8 @@ bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, st
 }
 
 bool Ui::textField(const char* label, std::string& text) {
-    return offered(label) &&
-           done(label, ImGui::InputText(label, &text, ImGuiInputTextFlags_EnterReturnsTrue));
+    offer(label);
+    return done(label, ImGui::InputText(label, &text, ImGuiInputTextFlags_EnterReturnsTrue));
 }
 
 std::optional<std::string> Ui::typedText(const char* label, const std::string& text) {
@@ -202,9 +222,11 @@ std::optional<std::string> Ui::typedText(const char* label, const std::string& t
 }
 
 bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::string> names) {
-    if (!offered(label)) return false;
+    offer(label);
     bool changed = false;
-    if (hidingControls) ImGui::BeginGroup(); // they go as a whole
+    const bool gone = hidden(label);
+    const bool whole = gone || hidingControls; // they go as a whole
+    if (whole) ImGui::BeginGroup();
     ImGui::PushID(label);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(2), ImGui::GetStyle().ItemSpacing.y});
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -221,7 +243,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
             ImGui::GetWindowDrawList()->AddLine({left + px(6), low.y - px(2)}, {low.x - px(6), low.y - px(2)},
                                                 theme.text, line(2));
         }
-        noteControl((std::string(label) + "/" + names[i]).c_str());
+        if (!gone) noteControl((std::string(label) + "/" + names[i]).c_str());
         if (pressed && !on) {
             chosen = i;
             changed = true;
@@ -229,7 +251,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
     }
     ImGui::PopStyleVar();
     ImGui::PopID();
-    if (!hidingControls) return changed;
+    if (!whole) return changed;
     ImGui::EndGroup();
     return done(label, changed);
 }

@@ -85,8 +85,8 @@ class Ui {
     std::string timing(std::string text) const { return masked ? "-" : text; }
 
     // Widgets. `label` is what is shown, up to "##"; all of it is the widget's name, by which scripts find it
-    // and teachers hide it. A hidden widget draws nothing and answers false; so does every widget while a
-    // click hides it instead.
+    // and teachers hide it. A hidden widget keeps its place, draws nothing and answers false; so does every
+    // widget while a click hides it instead.
     bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
     /// Shows `shown` (an ImGui label) and goes by the name `name`.
     bool namedButton(const char* shown, const char* name, bool enabled = true);
@@ -97,7 +97,8 @@ class Ui {
         return on ? primaryButton(label, enabled) : button(label, enabled);
     }
     bool checkbox(const char* label, bool& value) {
-        return offered(label) && done(label, ImGui::Checkbox(label, &value));
+        offer(label);
+        return done(label, ImGui::Checkbox(label, &value));
     }
     /// The value chosen among names. True when it changed.
     bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
@@ -113,14 +114,18 @@ class Ui {
     std::optional<std::string> typedText(const char* label, const std::string& text);
     /// A row of names, one of them chosen. True when it changed.
     bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
-    /// An area to press, drawn by the caller, which checks hidden() first.
+    /// An area to press, drawn by the caller unless it is hidden().
     bool tile(const char* name, ImVec2 size) {
-        return offered(name) && done(name, ImGui::InvisibleButton(name, size));
+        offer(name);
+        return done(name, ImGui::InvisibleButton(name, size));
     }
-    /// Around a widget that is drawn with ImGui itself: whether it is to be drawn at all, and then whether it
-    /// was used, which `used` says of the item just drawn.
-    bool offered(const char* name);
+    /// Around a widget that is drawn with ImGui itself: a hidden one is laid out, but neither seen nor
+    /// reached. Then whether it was used, which `used` says of the item just drawn.
+    void offer(const char* name);
     bool done(const char* name, bool used);
+    /// While a click hides controls: frames the item just drawn. True when it was clicked.
+    /// gone   it is hidden: a faint frame, and a click brings it back
+    bool hidingClick(const char* name, bool gone);
     /// Registers the ImGui item just drawn under `name`; it cannot be hidden.
     void noteControl(const char* name);
     bool hidden(const char* label) const { return hiddenControls.contains(label); }

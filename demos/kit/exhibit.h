@@ -13,6 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/draw/ui.h"
+#include "demos/kit/edit_history.h"
 #include "demos/kit/machines.h"
 #include "demos/words/control_words.h"
 
@@ -69,9 +70,8 @@ class Exhibit {
     virtual void setSpeed(Speed) {}
     /// Until a person chooses one.
     virtual Speed usualSpeed() const { return 0; }
-    /// Ctrl with Z, Ctrl with Y: takes back what a person changed, and changes it again.
-    virtual void undo(Ui&) {}
-    virtual void redo(Ui&) {}
+    /// What Ctrl with Z takes back, and Ctrl with Y makes again: settings, not views.
+    virtual EditHistory& edits() = 0;
     /// Alt with an arrow to the left or right.
     virtual void travel(Ui&, Travel) {}
     /// Something moves by itself, so that frames are needed without any input.

@@ -27,7 +27,7 @@ void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std:
             widths = typed.empty() ? std::nullopt : std::optional(widthsFromText(typed));
         };
         const bool entered = textEntered(ui_, control, widths ? widthsText(*widths) : "", read);
-        if (widths || ImGui::IsItemActive()) return entered;
+        if (widths || ImGui::IsItemActive() || ui_.hidden(control)) return entered;
         const auto suitable = suitableLayers(data);
         const ImVec2 at = ImGui::GetItemRectMin();
         const ImVec2 padding = ImGui::GetStyle().FramePadding;

@@ -139,14 +139,13 @@ class RunForm {
         add(field, title, units, [&](const char* control) { return textEntered(ui_, control, text, read); });
     }
 
-    /// `draw(control)` draws the widget. A hidden control has no name above it either.
+    /// `draw(control)` draws the widget. Of a hidden control, the name above it keeps its place, too.
     template <class Draw> void field(const char* control, const char* name, float units, Draw draw) {
-        if (ui_.hidden(control)) return;
         const float width = std::max(ui_.px(units), textWidth(name));
         if (at_.x + width > right_) newRow();
         ImGui::SetCursorScreenPos(at_);
         ImGui::BeginGroup();
-        ui_.muted(name);
+        ui_.text(name, ui_.hidden(control) ? faded(ui_.theme.muted, 0) : ui_.theme.muted);
         ImGui::SetCursorScreenPos({at_.x, at_.y + row_ - ImGui::GetFrameHeight()});
         ImGui::SetNextItemWidth(std::min(width, right_ - at_.x));
         draw(control);

@@ -121,6 +121,12 @@ class App {
     void openContext();
     void fitLetters(std::uint32_t height, float displayScale);
     void handleKey(const KeyPress& press);
+    EditHistory* undoHistory();
+    EditHistory* redoHistory();
+    void undo();
+    void redo();
+    std::vector<std::size_t> listedExhibits() const;
+    void hideExhibit(std::size_t index);
     nlohmann::ordered_json frameOfState() const;
     std::function<void()> readState(const nlohmann::ordered_json& state);
     std::function<void()> readListed(const StateList& list, std::size_t index);
@@ -137,7 +143,7 @@ class App {
     void drawDeviceList(const char* prefix);
     void listDevices();
     void drawMiddle();
-    void drawExhibitEntry(std::size_t index);
+    void drawExhibitEntry(std::size_t index, bool gone);
     void drawDetails();
     void drawStatus();
     void drawHelp();
@@ -170,6 +176,11 @@ class App {
     std::unique_ptr<Picture> letters_;
     std::vector<std::unique_ptr<Exhibit>> exhibits_;
     std::size_t shown_ = 0;
+    // Exhibits that are not listed are among the hidden controls, as "exhibit/race".
+    using HiddenControls = decltype(Ui::hiddenControls);
+    ValueHistory<HiddenControls> hiding_{
+        [this] { return ui_->hiddenControls; },
+        [this](const HiddenControls& wanted, const HiddenControls&) { ui_->hiddenControls = wanted; }};
     float zoom_ = 1;
     float bakedPixels_ = 0;
     bool bakedDark_ = false;

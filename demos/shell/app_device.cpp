@@ -146,7 +146,6 @@ void App::drawDeviceList(const char* prefix) {
 
 // Flush right, if there is room; "software" is shown even where the device's name does not fit.
 void App::drawDevice(float left, float right) {
-    if (ui_->hidden(control)) return;
     gpu::Device& device = ui_->graphics.device();
     const std::string name = device.report().name;
     const std::string honest = device.software() ? std::string(describe(device.report().type)) : "";
@@ -165,6 +164,7 @@ void App::drawDevice(float left, float right) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
     const bool pressed = ui_->tile(control, {width, height});
+    if (ui_->hidden(control)) return;
     ui_->explainItem({"Draws the window; runs GPU lanes that name no device",
                       {},
                       {},

@@ -23,7 +23,7 @@ void App::drawKeys() {
         {"1-9", "exhibits"},
         {"Tab, Shift+Tab", "next and previous control; Space or Enter presses it"},
         {"Arrows", "move between neighbouring controls"},
-        {"Ctrl+Z, Ctrl+Y", "playground: undo, redo a change"},
+        {"Ctrl+Z, Ctrl+Y", "undo, redo a change"},
         {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
         {"P", "presenter mode"},
@@ -78,7 +78,7 @@ void App::drawHelp() {
             ImGui::SameLine(0, ui_->px(16));
             ImGui::SetNextItemWidth(-1);
             ui_->textField("##glossary", soughtTerm_);
-            if (soughtTerm_.empty() && !ImGui::IsItemActive()) {
+            if (soughtTerm_.empty() && !ImGui::IsItemActive() && !ui_->hidden("##glossary")) {
                 const ImVec2 padding = ImGui::GetStyle().FramePadding;
                 const ImVec2 corner = ImGui::GetItemRectMin();
                 ImGui::GetWindowDrawList()->AddText({corner.x + padding.x, corner.y + padding.y},

@@ -38,6 +38,9 @@ std::string oneLine(const Message& message) {
     return text;
 }
 
+// Among the hidden controls.
+std::string hidingName(const Exhibit& exhibit) { return "exhibit/" + std::string(exhibit.id()); }
+
 float statusHeight(const Ui& ui) { return ImGui::GetTextLineHeight() + ui.px(14); }
 
 // One line, as much of it as fits; a click shows the whole text and earlier messages.
@@ -97,7 +100,11 @@ void App::drawMiddle() {
     const ImVec2 wide{ui_->px(16), ui_->px(14)};
     const auto drawExhibits = [this] {
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui_->px(4)});
-        for (std::size_t i = 0; i < exhibits_.size(); ++i) drawExhibitEntry(i);
+        const std::vector<std::size_t> listed = listedExhibits();
+        for (std::size_t i = 0; i < exhibits_.size(); ++i) {
+            const bool gone = std::ranges::find(listed, i) == listed.end();
+            if (!gone || ui_->hidingControls) drawExhibitEntry(i, gone);
+        }
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
@@ -109,7 +116,27 @@ void App::drawMiddle() {
     ImGui::SetCursorPos({0, top + height});
 }
 
-void App::drawExhibitEntry(std::size_t index) {
+// The one that is shown is always listed.
+std::vector<std::size_t> App::listedExhibits() const {
+    std::vector<std::size_t> listed;
+    for (std::size_t i = 0; i < exhibits_.size(); ++i)
+        if (i == shown_ || !ui_->hidden(hidingName(*exhibits_[i]).c_str())) listed.push_back(i);
+    return listed;
+}
+
+void App::hideExhibit(std::size_t index) {
+    if (index == shown_) {
+        const std::vector<std::size_t> listed = listedExhibits();
+        const auto other = std::ranges::find_if(listed, [&](std::size_t i) { return i != shown_; });
+        if (other == listed.end())
+            return ui_->say(Severity::info, "One exhibit must stay in the list.",
+                            "Click an outline to bring another one back.");
+        showExhibit(exhibits_[*other]->id());
+    }
+    ui_->hiddenControls.insert(hidingName(*exhibits_[index]));
+}
+
+void App::drawExhibitEntry(std::size_t index, bool gone) {
     const Theme& theme = ui_->theme;
     Exhibit& entry = *exhibits_[index];
     const bool on = index == shown_;
@@ -124,6 +151,13 @@ void App::drawExhibitEntry(std::size_t index) {
     const bool clicked = ImGui::InvisibleButton(entry.title(), {width, height});
     ImGui::PopID();
     ui_->noteControl(entry.title());
+    if (ui_->hidingControls && ui_->hidingClick(entry.title(), gone)) {
+        if (gone)
+            ui_->hiddenControls.erase(hidingName(entry));
+        else
+            hideExhibit(index);
+    }
+    if (gone) return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (on || ImGui::IsItemHovered())
         draw.AddRectFilled(start, end, on ? theme.raised : faded(theme.raised, 0.5f), ui_->px(8));
@@ -136,7 +170,7 @@ void App::drawExhibitEntry(std::size_t index) {
     draw.AddText(ui_->fonts.strong, ImGui::GetFontSize(), {textLeft, top}, theme.text, entry.title());
     draw.AddText(nullptr, 0, {textLeft, top + letters + ui_->px(2)}, theme.muted, entry.blurb(), nullptr,
                  wrap);
-    if (clicked) showExhibit(entry.id());
+    if (clicked && !ui_->hidingControls) showExhibit(entry.id());
 }
 
 void App::drawDetails() {
@@ -174,7 +208,8 @@ void App::drawStatus() {
     ImGui::SetCursorScreenPos({start.x + padding, top});
     const Message* last = ui_->messages.empty() ? nullptr : &ui_->messages.back();
     if (ui_->hidingControls)
-        ui_->text(fittedText("Click what to hide; Esc when done.", room), theme.warning);
+        ui_->text(fittedText("Click what to hide, or an outline to show it again; Esc when done.", room),
+                  theme.warning);
     else if (last != nullptr && (last->severity != Severity::info || ui_->now - last->time < infoSeconds))
         drawStatusMessage(*ui_, *last, room);
     else

@@ -1,6 +1,6 @@
 // The app's state as JSON:
 //   {"lockstep": 1, "title": "...", "about": "...", "task": "...", "answer": "...",
-//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
+//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset", "exhibit/map"],
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
 // "speed" (steps per second; 0: flat out) is there when a person has chosen one. "device" is there when it is
 // not the best one. If that device is missing, the window says so and stays where it is. Every field but
@@ -136,6 +136,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         showExhibit(exhibitName);
         for (const auto& exhibitState : bringBack) exhibitState();
         setDark(theme != "light");
+        if (ui_->hiddenControls != hidden) hiding_.forget(); // what it would bring back is of another state
         ui_->hiddenControls = hidden;
         ui_->presenter = presenter;
         setZoom(zoom);

@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+// In a batch of sources, GLFW is included once, and window.cpp needs it after Vulkan's types.
+#include <vulkan/vulkan.h>
+
 #include <GLFW/glfw3.h>
 
 namespace lockstep::demos {

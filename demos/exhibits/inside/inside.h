@@ -94,6 +94,7 @@ class SourceView {
     void show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row);
     void drawChoices(Ui& ui);
     void drawEditing(Ui& ui, ShaderEdits& edits);
+    void goTo(const CompileError& error, const ShaderEdits& edits);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);
     void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
                   ImU32 colour, float width) const;

@@ -128,6 +128,7 @@ class InsideExhibit final : public Exhibit {
         inside_.model.setRate(speed <= 0 ? steady : std::min(speed, fastest));
     }
     bool moving() const override { return running() || inside_.playing || inside_.model.busy(); }
+    EditHistory& edits() override { return edits_; }
 
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(inside_.model.settings());
@@ -211,7 +212,22 @@ class InsideExhibit final : public Exhibit {
         inside_.view.selected.index = 0;
     }
 
+    struct Edited {
+        RunOptions settings;
+        ShaderTexts shaders;
+
+        bool operator==(const Edited&) const = default;
+    };
+    void restore(const Edited& wanted) {
+        if (wanted.settings != inside_.model.settings()) inside_.change(wanted.settings);
+        if (wanted.shaders != inside_.model.edits().texts()) inside_.model.edits().setTexts(wanted.shaders);
+    }
+
     Inside inside_;
+    ValueHistory<Edited> edits_{[this] {
+                                    return Edited{inside_.model.settings(), inside_.model.edits().texts()};
+                                },
+                                [this](const Edited& wanted, const Edited&) { restore(wanted); }};
     std::uint64_t seenRevision_ = 0;
     std::uint64_t seenTrials_ = 0; // of changed shaders
     bool complained_ = false;      // about the last one

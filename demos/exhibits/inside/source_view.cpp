@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <imgui_internal.h> // SetNextWindowScroll
+#include <imgui_internal.h> // SetNextWindowScroll: SetScrollY() would show the text's top for a frame
 #include <imgui_stdlib.h>
 
 #include "demos/exhibits/inside/operation_words.h"
@@ -75,7 +75,11 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
         shown.caret = data->CursorPos;
         return 0;
     };
-    if (!ui.offered(name)) return false;
+    if (ui.hidden(name)) {
+        ui.tile(name, {size.x, std::max(ImGui::GetContentRegionAvail().y, 1.0f)}); // its place
+        return false;
+    }
+    ui.offer(name);
     // Whatever gets the keyboard is scrolled to its top.
     if (editor.scroll) ImGui::SetNextWindowScroll({-1, *std::exchange(editor.scroll, {})});
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
@@ -118,6 +122,20 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
     const bool used = ui.done(name, done); // by what can be seen of it
     ImGui::PopStyleColor();
     return used;
+}
+
+/// A message to press. True when it was.
+bool drawError(Ui& ui, const CompileError& error, const std::string& name) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    ui.paragraph(describe(error), ui.theme.bad);
+    const ImVec2 high = ImGui::GetItemRectMax();
+    ImGui::SetCursorScreenPos(low);
+    const bool pressed = ImGui::InvisibleButton(name.c_str(), {high.x - low.x, high.y - low.y});
+    ui.noteControl(name.c_str());
+    if (ImGui::IsItemHovered()) {
+        ImGui::GetWindowDrawList()->AddLine({low.x, high.y}, high, ui.theme.bad, ui.line());
+    }
+    return pressed && !ui.hidingControls;
 }
 
 constexpr int settling = 3; // frames
@@ -237,7 +255,21 @@ void SourceView::drawEditing(Ui& ui, ShaderEdits& edits) {
     if (last == nullptr) return;
     constexpr std::size_t most = 3;
     for (std::size_t i = 0; i < std::min(most, last->errors.size()); ++i)
-        ui.paragraph(describe(last->errors[i]), ui.theme.bad);
+        if (drawError(ui, last->errors[i], fmt::format("error {}##inside", i + 1)))
+            goTo(last->errors[i], edits);
+}
+
+// The caret goes to the error's line, and the keyboard with it.
+void SourceView::goTo(const CompileError& error, const ShaderEdits& edits) {
+    const auto found = std::ranges::find(files_, error.file);
+    if (found == files_.end()) return;
+    file_ = static_cast<std::size_t>(found - files_.begin());
+    const std::string_view text = textOf(edits.texts(), error.file);
+    const std::vector<std::string_view> lines = linesOf(text);
+    const std::size_t line = std::clamp<std::size_t>(error.line, 1, std::max<std::size_t>(lines.size(), 1));
+    editor_.caret = lines.empty() ? 0 : static_cast<int>(lines[line - 1].data() - text.data());
+    editor_.wanted = line;
+    editor_.checked = true;
 }
 
 void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {

@@ -133,6 +133,7 @@ class LadderExhibit final : public Exhibit {
         model_.change(settings);
     }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
+    EditHistory& edits() override { return edits_; }
     bool moving() const override { return running() || model_.busy() || access_.playing; }
 
     nlohmann::ordered_json state() const override {
@@ -373,6 +374,9 @@ class LadderExhibit final : public Exhibit {
     }
 
     LadderModel model_;
+    ValueHistory<RunOptions> edits_{
+        [this] { return model_.settings(); },
+        [this](const RunOptions& wanted, const RunOptions&) { model_.change(wanted); }};
     AccessView access_;
     SourceDiffView source_;
     SourceDiffView reading_;          // beside the accesses

@@ -150,10 +150,9 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
         const RungRow& rung = model.rungs()[i];
         const std::string control = "rung/" + std::string(rung.lane);
-        if (ui.hidden(control.c_str())) continue;
         if (wasGpu && !rung.gpu()) at.y += ui.px(machineGap);
         wasGpu = rung.gpu();
-        drawRow(ui, model, i, stairs, at);
+        if (!ui.hidden(control.c_str())) drawRow(ui, model, i, stairs, at);
         ImGui::SetCursorScreenPos(at);
         if (ui.tile(control.c_str(), {width, stairs.rise})) clicked = i;
         if (i != model.picked()) explain(ui, rung, model.result(i), model); // of that the exhibit tells more

@@ -23,7 +23,6 @@ constexpr double moveOfKey = 0.25;
 /// A button beside the last item, which ends at `end`, or below it where there is no room.
 /// sign   narrow, for a single letter
 bool rowButton(Ui& ui, std::optional<float>& end, const char* label, bool enabled = true, bool sign = false) {
-    if (ui.hidden(label)) return false;
     const ImVec2 usual = ImGui::GetStyle().FramePadding;
     const ImVec2 padding{sign ? ui.px(5) : usual.x, usual.y};
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
@@ -93,14 +92,11 @@ void drawMapSettings(Ui& ui, MapModel& model) {
 
 /// The preset, and a button for all other settings. Returns where they end.
 std::optional<float> drawSettingsRow(Ui& ui, MapModel& model) {
-    std::optional<float> end;
     MapSettings settings = model.settings();
     ImGui::SetNextItemWidth(ui.px(130));
-    if (!ui.hidden("##map/preset")) {
-        presetField(ui, "##map/preset", settings);
-        ui.explainItem({.title = "Preset", .text = "A network and a region of its map worth seeing."});
-        end = ImGui::GetItemRectMax().x;
-    }
+    presetField(ui, "##map/preset", settings);
+    ui.explainItem({.title = "Preset", .text = "A network and a region of its map worth seeing."});
+    std::optional<float> end = ImGui::GetItemRectMax().x;
     if (rowButton(ui, end, "Settings##map")) ImGui::OpenPopup("map settings");
     if (beginPopupBelow(ui, "map settings", 400)) {
         drawMapSettings(ui, model);

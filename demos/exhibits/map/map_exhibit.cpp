@@ -189,6 +189,7 @@ class MapExhibit final : public Exhibit {
         model_.change(settings);
     }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
+    EditHistory& edits() override { return edits_; }
     void travel(Ui&, Travel travel) override {
         if (travel == Travel::back && model_.history().canGoBack()) model_.goBack();
         if (travel == Travel::forward && model_.history().canGoForward()) model_.goForward();
@@ -286,7 +287,21 @@ class MapExhibit final : public Exhibit {
         std::uint32_t pixel;
     };
 
+    // Where the map was looked at has a history of its own: only an edit that moved the window moves it back.
+    void restore(MapSettings wanted, const MapSettings& other) {
+        if (wanted.window == other.window) wanted.window = model_.settings().window;
+        model_.change(wanted);
+    }
+    static bool sameButWindow(MapSettings a, const MapSettings& b) {
+        a.window = b.window;
+        return a == b;
+    }
+
     MapModel model_;
+    ValueHistory<MapSettings> edits_{
+        [this] { return model_.settings(); },
+        [this](const MapSettings& wanted, const MapSettings& other) { restore(wanted, other); },
+        sameButWindow};
     std::array<MapPane, 2> panes_{MapPane(MapMachine::gpu), MapPane(MapMachine::cpu)};
     std::optional<Hovered> hovered_; // in the last frame
     MapProbe probe_;

@@ -119,6 +119,7 @@ class MosaicExhibit final : public Exhibit {
     void reset(Ui&) override { model_.reset(); }
     void reroll(Ui&) override { model_.reroll(); }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
+    EditHistory& edits() override { return edits_; }
     bool moving() const override {
         const auto moves = [](const TileOrder& order) { return order.moving(); };
         const bool fading = view_.marks != (view_.sorted ? 0.0f : 1.0f);
@@ -263,6 +264,9 @@ class MosaicExhibit final : public Exhibit {
     }
 
     MosaicModel model_;
+    ValueHistory<MosaicSettings> edits_{
+        [this] { return model_.settings(); },
+        [this](const MosaicSettings& wanted, const MosaicSettings&) { model_.change(wanted); }};
     MosaicView view_;
     MosaicPictures pictures_;
     Plot plot_;

@@ -191,11 +191,12 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     view.corner[side] = low;
     view.tile[side] = tile;
     view.planes = showsPlanes(panel.ui, tile);
-    if (panel.ui.hidden(name) || !panel.pictures.has(side)) return;
+    if (!panel.pictures.has(side)) return;
     const ImVec2 size{tile * static_cast<float>(panel.spec.columns),
                       tile * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(name, size);
+    if (panel.ui.hidden(name)) return;
     const TileOrder& order = view.order[side];
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t member = 0; member < panel.spec.size(); ++member) {

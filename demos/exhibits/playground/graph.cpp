@@ -241,7 +241,6 @@ class Graph {
 
     void drawFeature(PlaneFeature feature) {
         const std::string control = fmt::format("feature/{}", name(feature));
-        if (ui_.hidden(control.c_str())) return;
         const GraphColumn& column = columns_[0];
         const ImVec2 low = column.tileLow(static_cast<std::size_t>(feature));
         const ImVec2 high{low.x + column.tile, low.y + column.tile};
@@ -249,6 +248,7 @@ class Graph {
         const ImVec2 text = ImGui::CalcTextSize(label.c_str());
         ImGui::SetCursorScreenPos({low.x - ui_.px(6) - text.x, low.y});
         const bool pressed = ui_.tile(control.c_str(), {high.x - low.x + ui_.px(6) + text.x, column.tile});
+        if (ui_.hidden(control.c_str())) return;
         const std::vector<PlaneFeature>& used = parts_.model.settings().features;
         const auto found = std::ranges::find(used, feature);
         const bool on = found != used.end();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "demos/exhibits/playground/playground_model.h"
+#include "demos/kit/edit_history.h"
 
 namespace lockstep::demos {
 
@@ -21,7 +22,7 @@ std::size_t editBytes(const PlaygroundSettings& settings, const TrainerState* st
 
 /// The playground as it is. Weights that have diverged are not worth keeping.
 PlaygroundModel::Edit PlaygroundModel::present(bool weights) const {
-    Edit edit{.settings = settings_, .weights = {}, .history = {}};
+    Edit edit{.number = 0, .settings = settings_, .weights = {}, .history = {}};
     if (weights && !failed()) {
         edit.weights = Kept{moment_.state, moment_.optimizer, settingsRevision_};
         edit.history = history_;
@@ -34,8 +35,10 @@ void PlaygroundModel::note(bool weights) {
     undone_.clear();
     if (!editOpen_) {
         edits_.push_back(present(weights));
+        edits_.back().number = nextEditNumber();
     } else if (weights && !edits_.back().weights) {
         Edit now = present(true);
+        now.number = edits_.back().number;
         now.settings = std::move(edits_.back().settings);
         edits_.back() = std::move(now);
     }
@@ -55,6 +58,7 @@ void PlaygroundModel::travel(std::vector<Edit>& from, std::vector<Edit>& to) {
     const Edit edit = std::move(from.back());
     from.pop_back();
     to.push_back(present(edit.weights.has_value()));
+    to.back().number = edit.number;
     editOpen_ = false;
     apply(edit.settings);
     if (!edit.weights) return;

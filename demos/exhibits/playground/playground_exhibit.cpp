@@ -21,6 +21,20 @@ constexpr std::uint64_t undoSteps = 100;
 constexpr std::uint64_t longRunSteps = 5000;
 enum Page : std::size_t { networkPage, dataPage, settingsPage, curvesPage, answerPage };
 
+/// The model keeps them itself, with the weights that they replaced.
+class PlaygroundEdits final : public EditHistory {
+  public:
+    explicit PlaygroundEdits(PlaygroundModel& model) : model_(model) {}
+    void note(bool) override {}
+    std::uint64_t undoable() const override { return model_.undoableEdit(); }
+    std::uint64_t redoable() const override { return model_.redoableEdit(); }
+    void undo() override { model_.undoEdit(); }
+    void redo() override { model_.redoEdit(); }
+
+  private:
+    PlaygroundModel& model_;
+};
+
 class PlaygroundExhibit : public Exhibit {
   public:
     std::string_view id() const override { return "playground"; }
@@ -100,10 +114,6 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("Undo", "Ctrl+Z", false, model_.edits() > 0)) model_.undoEdit();
-        ui.noteControl("menu/Undo");
-        if (ImGui::MenuItem("Redo", "Ctrl+Y", false, model_.canRedoEdit())) model_.redoEdit();
-        ui.noteControl("menu/Redo");
         if (ImGui::MenuItem("Undo 100 steps", nullptr, false, model_.canUndo())) model_.undo(undoSteps);
         ui.noteControl("menu/Undo 100 steps");
         if (ImGui::MenuItem("Save weights with the state", nullptr, view_.keepWeights))
@@ -133,8 +143,7 @@ class PlaygroundExhibit : public Exhibit {
     void reroll(Ui&) override { model_.reroll(); }
     void setSpeed(Speed stepsPerSecond) override { model_.setSpeed(stepsPerSecond); }
     Speed usualSpeed() const override { return 60; } // slow enough to be watched
-    void undo(Ui&) override { model_.undoEdit(); }
-    void redo(Ui&) override { model_.redoEdit(); }
+    EditHistory& edits() override { return edits_; }
 
     nlohmann::ordered_json state() const override { return stateWith(view_.keepWeights); }
     nlohmann::ordered_json lastState() const override {
@@ -333,6 +342,7 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     PlaygroundModel model_;
+    PlaygroundEdits edits_{model_};
     PlaygroundView view_;
     PlanePictures pictures_;
     Plot plot_;

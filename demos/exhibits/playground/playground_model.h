@@ -109,7 +109,9 @@ class PlaygroundModel {
     void undoEdit() { travel(edits_, undone_); }
     void redoEdit() { travel(undone_, edits_); }
     std::size_t edits() const { return edits_.size(); } ///< that can be undone
-    bool canRedoEdit() const { return !undone_.empty(); }
+    /// Number of the edit (nextEditNumber()) that undoEdit() takes back, or redoEdit() makes again; 0: none.
+    std::uint64_t undoableEdit() const { return edits_.empty() ? 0 : edits_.back().number; }
+    std::uint64_t redoableEdit() const { return undone_.empty() ? 0 : undone_.back().number; }
     void forgetEdits() { edits_.clear(), undone_.clear(); }
     /// While held, as the mouse holds a slider, all changes are one edit.
     void holdEdit(bool held) {
@@ -190,6 +192,7 @@ class PlaygroundModel {
     };
     // The playground on the other side of an edit.
     struct Edit {
+        std::uint64_t number = 0;
         PlaygroundSettings settings;
         std::optional<Kept> weights; // where it replaced them, with the losses up to there
         LossHistory history;

@@ -77,11 +77,8 @@ static_assert(std::size(descriptions) == points2dNames.size());
 template <class Draw> void drawTile(Ui& ui, const std::string& control, float size, Draw draw) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size, low.y + size};
-    if (ui.hidden(control.c_str())) {
-        ImGui::Dummy({size, size});
-        return;
-    }
     const bool pressed = ui.tile(control.c_str(), {size, size});
+    if (ui.hidden(control.c_str())) return;
     ImGui::GetWindowDrawList()->AddRectFilled(
         low, high, ImGui::IsItemHovered() ? ui.theme.hovered : ui.theme.raised, ui.px(5));
     draw(low, high, pressed);

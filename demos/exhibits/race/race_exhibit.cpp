@@ -107,6 +107,7 @@ class RaceExhibit : public Exhibit {
         model_.reset();
     }
     void setSpeed(Speed speed) override { model_.setSpeed(speed); }
+    EditHistory& edits() override { return edits_; }
 
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings);
@@ -361,6 +362,10 @@ class RaceExhibit : public Exhibit {
     }
 
     RaceModel model_;
+    // Of the next race: the one that is shown stays.
+    ValueHistory<RaceSettings> edits_{
+        [this] { return model_.settings; },
+        [this](const RaceSettings& wanted, const RaceSettings&) { model_.settings = wanted; }};
     RaceSetup setup_;
     RaceCurves curves_;
     std::size_t timeScale_ = 0;

@@ -1,0 +1,186 @@
+// The menus, and the bar of commands below them.
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/draw/icons.h"
+#include "demos/shell/app.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+struct NamedSpeed {
+    const char* name;
+    Speed stepsPerSecond;
+};
+
+constexpr NamedSpeed speeds[] = {
+    {"flat out", 0},    {"300 steps/s", 300}, {"60 steps/s", 60},
+    {"10 steps/s", 10}, {"3 steps/s", 3},     {"1 step/s", 1},
+};
+
+constexpr float speedUnits = 128; // of the list of speeds
+
+// Labels beside the signs where there is room for all; else the signs alone.
+bool transportFits(Ui& ui, const Exhibit& shown, float room) {
+    std::vector<const char*> labels{"Pause", "Reset", "New weights"};
+    for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
+        if (shown.canStep(unit)) labels.push_back("Kernel");
+    const ImGuiStyle& style = ImGui::GetStyle();
+    float wanted = ui.px(speedUnits) + style.ItemSpacing.x;
+    for (const char* label : labels)
+        wanted += textWidth(label) + iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+    // That a device is software is said in any case.
+    if (ui.graphics.device().software()) wanted += textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
+    return wanted <= room;
+}
+
+} // namespace
+
+void App::setSpeed(std::size_t index) {
+    speed_ = index;
+    for (const auto& entry : exhibits_) entry->setSpeed(speeds[index].stepsPerSecond);
+}
+
+std::size_t App::shownSpeed() const {
+    if (speed_) return *speed_;
+    return flatOut_ ? 0 : speedIndex(exhibits_[shown_]->usualSpeed());
+}
+
+std::size_t App::speedIndex(Speed stepsPerSecond) {
+    const auto found = std::ranges::find(speeds, stepsPerSecond, &NamedSpeed::stepsPerSecond);
+    if (found == std::end(speeds))
+        throw std::invalid_argument(
+            fmt::format("the speed {} is not in the list: 0 is flat out, 60 is 60 steps/s", stepsPerSecond));
+    return static_cast<std::size_t>(found - std::begin(speeds));
+}
+
+Speed App::chosenSpeed() const { return speeds[speed_.value_or(0)].stepsPerSecond; }
+
+void App::setFlatOut() {
+    flatOut_ = true;
+    for (const auto& entry : exhibits_) entry->setSpeed(0);
+}
+
+void App::drawMenus() {
+    const auto noted = [this](const char* label, bool used) {
+        ui_->noteControl((std::string("menu/") + label).c_str());
+        return used;
+    };
+    const auto item = [&](const char* label, const char* key, bool on = false, bool enabled = true) {
+        return noted(label, ImGui::MenuItem(label, key, on, enabled));
+    };
+    const auto menu = [&](const char* label) { return noted(label, ImGui::BeginMenu(label)); };
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(10), ui_->px(8)});
+    if (ImGui::BeginMenuBar()) {
+        drawFileMenu();
+        if (menu("Edit")) {
+            const auto edit = [&](const char* label, const char* key, const EditHistory* history) {
+                const std::string shown = label + std::string(history == &hiding_ ? " hidden controls" : "");
+                return noted(label, ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
+            };
+            if (edit("Undo", "Ctrl+Z", undoHistory())) undo();
+            if (edit("Redo", "Ctrl+Y", redoHistory())) redo();
+            ImGui::EndMenu();
+        }
+        if (menu("Run")) {
+            if (item(exhibit().running() ? "Pause" : "Run", "Space")) toggleRun();
+            const auto step = [&](const char* label, const char* key, StepUnit unit) {
+                if (item(label, key, false, exhibit().canStep(unit)))
+                    guarded([&] { exhibit().step(*ui_, unit); });
+            };
+            step("Kernel", nullptr, StepUnit::kernel);
+            step("Step", "S", StepUnit::batch);
+            step("Epoch", nullptr, StepUnit::epoch);
+            if (item("Reset", "R")) guarded([this] { exhibit().reset(*ui_); });
+            if (item("New weights", nullptr)) guarded([this] { exhibit().reroll(*ui_); });
+            if (menu("Speed")) {
+                for (std::size_t i = 0; i < std::size(speeds); ++i)
+                    if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(i);
+                ImGui::EndMenu();
+            }
+            ImGui::Separator();
+            guarded([this] { exhibit().drawMenu(*ui_); });
+            if (menu("Device")) {
+                drawDeviceList("menu/device/");
+                ImGui::EndMenu();
+            }
+            ImGui::EndMenu();
+        }
+        if (menu("Exhibits")) {
+            int key = 0;
+            for (const std::size_t i : listedExhibits())
+                if (item(exhibits_[i]->title(), fmt::format("{}", ++key).c_str(), i == shown_))
+                    showExhibit(exhibits_[i]->id());
+            ImGui::EndMenu();
+        }
+        if (menu("View")) {
+            if (item("Dark", nullptr, ui_->theme.dark)) setDark(true);
+            if (item("Light", nullptr, !ui_->theme.dark)) setDark(false);
+            ImGui::Separator();
+            if (item("Presenter mode", "P", ui_->presenter)) ui_->presenter = !ui_->presenter;
+            if (item("Full screen", "F11")) wishes_.fullScreen = true;
+            if (item("Larger", "Ctrl++")) setZoom(zoom_ * 1.1f);
+            if (item("Smaller", "Ctrl+-")) setZoom(zoom_ / 1.1f);
+            if (item("Normal size", "Ctrl+0")) setZoom(1);
+            ImGui::Separator();
+            if (item("Hide controls by clicking", nullptr, ui_->hidingControls))
+                ui_->hidingControls = !ui_->hidingControls;
+            if (item("Show all controls", nullptr, false, !ui_->hiddenControls.empty()))
+                ui_->hiddenControls.clear();
+            ImGui::EndMenu();
+        }
+        if (menu("Help")) {
+            if (item("Keys", "F1")) help_ = true, helpPage_ = 0;
+            if (item("Glossary", nullptr)) help_ = true, helpPage_ = 1;
+            ImGui::EndMenu();
+        }
+        ImGui::EndMenuBar();
+    }
+    ImGui::PopStyleVar();
+}
+
+void App::drawTransport() {
+    const Theme& theme = ui_->theme;
+    const ImVec2 padding{ui_->px(16), ui_->px(8)};
+    const float height = ImGui::GetFrameHeight() + 2 * padding.y;
+    ImGui::SetCursorPos({0, ImGui::GetFrameHeight()}); // right below the menus
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
+    ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
+    ImGui::BeginChild("transport", {0, height}, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar(2);
+    Exhibit& shown = exhibit();
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool signsOnly = !transportFits(*ui_, shown, room);
+    const bool running = shown.running();
+    if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
+        toggleRun();
+    const auto button = [&](const char* label, Icon icon) {
+        ImGui::SameLine();
+        return iconButton(*ui_, label, icon, {.signOnly = signsOnly});
+    };
+    const auto stepButton = [&](const char* label, Icon icon, StepUnit unit) {
+        if (shown.canStep(unit) && button(label, icon)) guarded([&] { shown.step(*ui_, unit); });
+    };
+    stepButton("Kernel", Icon::kernel, StepUnit::kernel);
+    stepButton("Step", Icon::step, StepUnit::batch);
+    stepButton("Epoch", Icon::epoch, StepUnit::epoch);
+    if (button("Reset", Icon::reset)) guarded([&] { shown.reset(*ui_); });
+    if (button("New weights", Icon::dice)) guarded([&] { shown.reroll(*ui_); });
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
+    std::vector<std::string> names;
+    for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
+    std::size_t chosen = shownSpeed();
+    if (ui_->combo("##speed", chosen, names)) setSpeed(chosen);
+    ImGui::SameLine();
+    drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
+    ImGui::EndChild();
+    ImGui::PopStyleColor();
+}
+
+} // namespace lockstep::demos

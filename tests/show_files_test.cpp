@@ -1,0 +1,117 @@
+// Files that the window opens and saves: states, presets, and what is none of these.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/show_script.h"
+
+namespace fs = std::filesystem;
+using namespace lockstep::test;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("files are opened and saved by name in the window, and none is replaced unasked") {
+    const Folder folder;
+    const std::string saved = folder.file("mine.json");
+    fs::create_directory(folder.path / "inner");
+    std::ofstream(folder.path / "inner" / "light.json") << R"({"lockstep": 1, "theme": "light"})";
+    const std::string saveAs = "click menu/File\nclick menu/Save as\nclick ##file/folder\nkey Ctrl+A\ntype " +
+                               folder.path.string() +
+                               "\nkey Enter\nclick ##file/name\nkey Ctrl+A\ntype mine\n";
+    REQUIRE(showScript(folder, "race", saveAs + "click Save##file\n").code == 0);
+    CHECK(Json::parse(contents(saved))["theme"] == "dark");
+
+    const Outcome asked = showScript(
+        folder, "race", "theme light\n" + saveAs + "key Enter\nclick Keep##file\nclick Cancel##file\n");
+    REQUIRE(asked.code == 0);
+    CHECK(Json::parse(contents(saved))["theme"] == "dark");
+    REQUIRE(showScript(folder, "race", "theme light\n" + saveAs + "key Enter\nclick Replace##file\n").code ==
+            0);
+    CHECK(Json::parse(contents(saved))["theme"] == "light");
+
+    const Outcome opened = showScript(
+        folder, "race",
+        "key Ctrl+O\nclick ##file/folder\nkey Ctrl+A\ntype " + folder.path.string() +
+            "\nkey Enter\nclick file/inner/\nclick Up##file\nclick file/inner/\nclick file/light.json\n"
+            "click Open##file\nclick menu/File\nclick menu/Open recent\ncontrols\nstate " +
+            folder.file("opened.json") + "\n");
+    INFO(opened.out << opened.err);
+    REQUIRE(opened.code == 0);
+    CHECK(Json::parse(contents(folder.file("opened.json")))["theme"] == "light");
+    CHECK(std::ranges::count(controlNames(opened.out), "menu/Open recent/light.json") == 1);
+}
+
+TEST_CASE("presets open from the menu") {
+    const Folder folder;
+    const Outcome outcome = showScript(folder, "race",
+                                       "click menu/File\nclick menu/Presets\nclick menu/Presets/Playground\n"
+                                       "click menu/Presets/Two spirals\nframes 2\nstate " +
+                                           folder.file("s.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Json state = Json::parse(contents(folder.file("s.json")));
+    CHECK(state["title"] == "Two spirals");
+    CHECK(state["exhibit"] == "playground");
+}
+
+TEST_CASE("broken states and foreign files become messages, and what was there stays") {
+    const Folder folder;
+    const auto write = [&](const char* name, const std::string& text) {
+        std::ofstream(folder.file(name)) << text;
+    };
+    write("empty.json", "");
+    write("text.json", "hello");
+    write("other.json", "{\"a\": 1}");
+    write("newer.json", "{\"lockstep\": 99}");
+    write("wrong.json", "{\"lockstep\": 1, \"zoom\": \"big\"}");
+    write("unknown.json", "{\"lockstep\": 1, \"exhibit\": \"rase\"}");
+    write("inner.json",
+          "{\"lockstep\": 1, \"exhibits\": {\"race\": 3, \"playground\": 3, \"inside\": 3, \"ladder\": 3, "
+          "\"mosaic\": 3, \"map\": 3}}");
+    write("noise.png", "\x89PNG....");
+    write("broken.csv", "a,b\n1,\"2\n");
+    fs::create_directory(folder.path / "folder.json");
+    std::string script = "state " + folder.file("before.json") + "\n";
+    std::size_t drops = 0;
+    for (const char* name :
+         {"empty.json", "text.json", "other.json", "newer.json", "wrong.json", "unknown.json", "inner.json",
+          "noise.png", "broken.csv", "folder.json", "missing.json"}) {
+        script += std::string("drop ") + name + "\nframes 2\n";
+        ++drops;
+    }
+    script += "state " + folder.file("after.json") + "\n";
+    const Outcome outcome = showScript(folder, "race", script);
+    REQUIRE(outcome.code == 0);
+    std::size_t messages = 0;
+    for (std::size_t at = 0; (at = outcome.out.find("message: ", at)) != std::string::npos; ++at) ++messages;
+    CHECK(messages >= drops);
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+}
+
+TEST_CASE("of a state with a wrong part nothing is taken, and what runs goes on") {
+    const Folder folder;
+    std::ofstream(folder.file("half.json")) << R"({"lockstep": 1, "theme": "light", "exhibit": "playground",
+        "exhibits": {"race": {"data": "moons"}, "playground": {"data": "xor"}, "inside": {"batch": "many"}}})";
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "click Run\nframes 5\nstate " + folder.file("before.json") +
+                       "\ndrop half.json\nframes 2\ncontrols\nstate " + folder.file("after.json") + "\n");
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("message: the field 'batch'"));
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+    CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1); // the race still runs
+
+    // Each part makes sense, all of them together do not: so many parameters are no small network.
+    std::ofstream(folder.file("large.json")) << R"({"lockstep": 1, "theme": "light", "exhibit": "playground",
+        "exhibits": {"playground": {"data": "xor"}, "mosaic": {"hidden": [64, 64]}, "map": {"cpu": false}}})";
+    const std::string states = "state " + folder.file("before.json") + "\ndrop large.json\nframes 2\nstate " +
+                               folder.file("after.json") + "\n";
+    const Outcome large = showScript(folder, "race", states);
+    REQUIRE(large.code == 0);
+    CHECK(large.says("message: "));
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+}
