@@ -26,18 +26,33 @@ constexpr NamedSpeed speeds[] = {
 constexpr float bodyUnits = 16;
 constexpr float speedUnits = 128; // of the list of speeds
 
-// Labels beside the signs where there is room for all; else the signs alone.
-bool transportFits(Ui& ui, const Exhibit& shown, float room) {
-    std::vector<const char*> labels{"Pause", "Reset", "New weights"};
-    for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
-        if (shown.canStep(unit)) labels.push_back("Kernel");
+struct TransportButton {
+    const char* label;
+    Icon icon;
+    std::optional<StepUnit> unit; // of steps
+    bool labelled = false;        // else the sign stands alone
+};
+
+// Beside Run. Labels stand there as far as there is room for them, from the left.
+std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown, float room) {
+    std::vector<TransportButton> buttons{{"Kernel", Icon::kernel, StepUnit::kernel},
+                                         {"Step", Icon::step, StepUnit::batch},
+                                         {"Epoch", Icon::epoch, StepUnit::epoch},
+                                         {"Reset", Icon::reset, {}},
+                                         {"New weights", Icon::dice, {}}};
+    std::erase_if(buttons,
+                  [&](const TransportButton& button) { return button.unit && !shown.canStep(*button.unit); });
     const ImGuiStyle& style = ImGui::GetStyle();
-    float wanted = ui.px(speedUnits) + style.ItemSpacing.x;
-    for (const char* label : labels)
-        wanted += textWidth(label) + iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+    const float sign = iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+    room -= textWidth("Pause") + sign * static_cast<float>(buttons.size() + 1) + ui.px(speedUnits) +
+            style.ItemSpacing.x;
     // That a device is software is said in any case.
-    if (ui.graphics.device().software()) wanted += textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
-    return wanted <= room;
+    if (ui.graphics.device().software()) room -= textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
+    for (TransportButton& button : buttons) {
+        room -= textWidth(button.label);
+        button.labelled = room >= 0;
+    }
+    return buttons;
 }
 
 } // namespace
@@ -98,11 +113,12 @@ void App::showExhibit(std::string_view id) {
     throwUnknownName("exhibit", id, known);
 }
 
-// Letters are at least a fiftieth of the window's height, so that the back row can read them.
+// Letters are at least a fiftieth of the window's height. From the back row, a thirty-third can be read: a
+// larger window then shows more, not the same in larger letters.
 void App::fitLetters(std::uint32_t height, float displayScale) {
-    const float comfortable = std::max(bodyUnits * displayScale, static_cast<float>(height) / 50);
-    const float pixels =
-        std::clamp(std::round(comfortable * zoom_ * (ui_->presenter ? 2.0f : 1.0f)), 8.0f, 96.0f);
+    const float usual = bodyUnits * displayScale * (ui_->presenter ? 1.7f : 1.0f);
+    const float comfortable = std::max(usual, static_cast<float>(height) / (ui_->presenter ? 33.0f : 50.0f));
+    const float pixels = std::clamp(std::round(comfortable * zoom_), 8.0f, 96.0f);
     if (pixels == bakedPixels_ && ui_->theme.dark == bakedDark_) return;
     if (pixels != bakedPixels_) ui_->fonts = bakeFonts(ui_->graphics, pixels, letters_);
     bakedPixels_ = pixels;
@@ -177,7 +193,7 @@ bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
     return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || ui_->explanationPending() ||
-           exhibits_[shown_]->moving();
+           ui_->easing() || exhibits_[shown_]->moving();
 }
 
 void App::setSpeed(std::size_t index) {
@@ -317,6 +333,7 @@ void App::drawMenus() {
             if (item("Larger", "Ctrl++")) setZoom(zoom_ * 1.1f);
             if (item("Smaller", "Ctrl+-")) setZoom(zoom_ / 1.1f);
             if (item("Normal size", "Ctrl+0")) setZoom(1);
+            if (item("Animations", nullptr, ui_->animations)) ui_->animations = !ui_->animations;
             ImGui::Separator();
             if (item("Hide controls by clicking", nullptr, ui_->hidingControls))
                 ui_->hidingControls = !ui_->hidingControls;
@@ -347,22 +364,21 @@ void App::drawTransport() {
     ImGui::PopStyleVar(2);
     Exhibit& shown = exhibit();
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool signsOnly = !transportFits(*ui_, shown, room);
     const bool running = shown.running();
     if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
         toggleRun();
-    const auto button = [&](const char* label, Icon icon) {
+    for (const TransportButton& button : transportButtons(*ui_, shown, room)) {
         ImGui::SameLine();
-        return iconButton(*ui_, label, icon, {.signOnly = signsOnly});
-    };
-    const auto stepButton = [&](const char* label, Icon icon, StepUnit unit) {
-        if (shown.canStep(unit) && button(label, icon)) guarded([&] { shown.step(*ui_, unit); });
-    };
-    stepButton("Kernel", Icon::kernel, StepUnit::kernel);
-    stepButton("Step", Icon::step, StepUnit::batch);
-    stepButton("Epoch", Icon::epoch, StepUnit::epoch);
-    if (button("Reset", Icon::reset)) guarded([&] { shown.reset(*ui_); });
-    if (button("New weights", Icon::dice)) guarded([&] { shown.reroll(*ui_); });
+        if (!iconButton(*ui_, button.label, button.icon, {.signOnly = !button.labelled})) continue;
+        guarded([&] {
+            if (button.unit)
+                shown.step(*ui_, *button.unit);
+            else if (button.icon == Icon::reset)
+                shown.reset(*ui_);
+            else
+                shown.reroll(*ui_);
+        });
+    }
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;

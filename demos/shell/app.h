@@ -135,7 +135,8 @@ class App {
     void drawDeviceList(const char* prefix);
     void listDevices();
     void drawMiddle();
-    void drawExhibitEntry(std::size_t index);
+    /// Returns where it is on the screen.
+    Place drawExhibitEntry(std::size_t index);
     void drawDetails();
     void drawStatus();
     void drawHelp();

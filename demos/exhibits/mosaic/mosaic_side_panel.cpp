@@ -255,6 +255,7 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
 
 /// Whether there was room for what the colours mean.
 bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
+    const SmallLetters small(panel.ui);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const MosaicPlace place = placeMosaic(panel, start, ImGui::GetContentRegionAvail(), true);
     if (!panel.pictures.has(index))
@@ -295,6 +296,7 @@ void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
     Ui& ui = panel.ui;
     ui.beginCard("mosaic/losses", size);
     ui.heading("Loss");
+    const SmallLetters small(ui);
     const MosaicSide* side = shownSide(panel);
     if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
