@@ -103,9 +103,9 @@ void App::drawMiddle() {
         for (std::size_t i = 0; i < exhibits_.size(); ++i)
             if (const Place place = drawExhibitEntry(i); i == shown_) chosen = place;
         const float inset = ui_->px(12);
-        const float top = start.y + ui_->eased("exhibit/top", chosen.min.y - start.y) + inset;
-        const float bottom = start.y + ui_->eased("exhibit/bottom", chosen.max.y - start.y) - inset;
-        ImGui::GetWindowDrawList()->AddRectFilled({start.x, top}, {start.x + ui_->px(3), bottom},
+        const float from = start.y + ui_->eased("exhibit/top", chosen.min.y - start.y) + inset;
+        const float to = start.y + ui_->eased("exhibit/bottom", chosen.max.y - start.y) - inset;
+        ImGui::GetWindowDrawList()->AddRectFilled({start.x, from}, {start.x + ui_->px(3), to},
                                                   ui_->theme.text, ui_->px(2));
         ImGui::PopStyleVar();
     };
