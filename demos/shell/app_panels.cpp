@@ -114,12 +114,9 @@ void App::drawMiddle() {
         if (right == 0) drawLessonPart(false);
         guarded([this] { exhibit().draw(*ui_); });
     });
-    const auto details = [this] {
-        ui_->prose = 0;
-        ui_->lessonShown = !lesson_.empty();
-        drawDetails();
-    };
-    if (right > 0) part("details", display.x - right, right, true, wide, details);
+    ui_->prose = 0;
+    ui_->lessonShown = !lesson_.empty();
+    if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
 
