@@ -18,6 +18,7 @@ namespace {
 
 constexpr double secondsToExplain = 0.5;
 constexpr std::size_t mostTermsNamed = 4;
+constexpr std::size_t mostValues = 5; // of details: the box must leave the exhibit in sight
 
 // What was focused last is in this window: a popup, the page of keys, or the main window.
 const void* focusedWindow() {
@@ -132,8 +133,10 @@ void Ui::drawExplanation() {
     std::vector<std::pair<std::string, ImU32>> texts;
     if (detailUnshown()) {
         texts.emplace_back(hovered->title, theme.text);
-        for (const auto& [row, value] : hovered->values)
+        for (std::size_t i = 0; i < std::min(hovered->values.size(), mostValues); ++i) {
+            const auto& [row, value] = hovered->values[i];
             texts.emplace_back(row.empty() ? value : row + ": " + value, theme.muted);
+        }
         if (!hovered->text.empty()) texts.emplace_back(hovered->text, theme.text);
     } else if (const std::string_view words = controlWords(name); !words.empty()) {
         texts.emplace_back(words, theme.text);
