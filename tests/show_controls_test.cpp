@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -91,5 +92,39 @@ TEST_CASE("a control that a teacher hides is gone, and comes back") {
     for (const std::string name : {"##lower/Losses", "##rate", "Reset", "data/xor", "device"}) {
         CAPTURE(name);
         CHECK(std::ranges::count(seen, name) == 1); // of two lists, in the second
+    }
+}
+
+TEST_CASE("the side panel says at most sixty words at once, tables aside") {
+    const auto wordsSaid = [](const std::string& output) {
+        std::vector<int> counts;
+        std::istringstream lines(output);
+        for (std::string line; std::getline(lines, line);)
+            if (line.starts_with("prose ") && line.size() > 6) counts.push_back(std::stoi(line.substr(6)));
+        return counts;
+    };
+    const std::string lesson =
+        R"({"lockstep": 1, "title": "T", "about": "a b c d e f g", "task": "h i j k"})";
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        std::ofstream(folder.file("lesson.json")) << lesson;
+        const Outcome outcome =
+            showScript(folder, exhibit,
+                       "prose\nclick Run\nframes 30\nprose\ntry Answer##ladder\nprose\ntry Answer##ladder\n"
+                       "drop lesson.json\nprose\n");
+        REQUIRE(outcome.code == 0);
+        const std::vector<int> said = wordsSaid(outcome.out);
+        REQUIRE(said.size() == 4);
+        for (const int words : said) {
+            CHECK(words > 0);
+            CHECK(words <= 60);
+        }
+        // A lesson has its own introduction, which takes the place of the exhibit's.
+        CHECK(said[3] <= 11 + 45);
+        // A presenter's window has room for the panel when it is wide.
+        CHECK(wordsSaid(showScript(folder, exhibit, "prose\n", "--presenter").out) == std::vector{0});
+        CHECK(wordsSaid(showScript(folder, exhibit, "prose\n", "--presenter --size 1920x1080").out).at(0) >
+              0);
     }
 }

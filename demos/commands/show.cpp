@@ -83,7 +83,7 @@ Action addShow(CLI::App& command) {
         ->capture_default_str();
     command.add_flag("--light", shown.light, "light theme");
     command.add_flag("--presenter", shown.presenter,
-                     "presenter mode: text twice as large, side panels hidden");
+                     "presenter mode: larger text, thicker lines, fewer side panels");
     command.add_flag("--run", shown.run, "start training at once");
     addValue(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
     addNumber(command, "--threads", "N", shown.threads, notNegative(),

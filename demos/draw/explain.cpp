@@ -1,6 +1,7 @@
 // What a control is for, beside it; and Tab, which leads the keyboard through all controls. ImGui's own Tab
 // visits text fields only, and its focus can be set by name through its internal functions alone.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <imgui.h>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double secondsToExplain = 0.5;
 constexpr std::size_t mostTermsNamed = 4;
+constexpr std::size_t mostValues = 5; // of details: the box must leave the exhibit in sight
 
 // What was focused last is in this window: a popup, the page of keys, or the main window.
 const void* focusedWindow() {
@@ -35,6 +37,26 @@ void showFocus() {
 }
 
 } // namespace
+
+ImVec2 beside(const Place& place, ImVec2 size, ImVec2 window, float edge, bool sideways, ImVec2 pointer) {
+    const auto inside = [&](float x, float y) {
+        return ImVec2{std::clamp(x, edge, std::max(edge, window.x - size.x - edge)),
+                      std::clamp(y, edge, std::max(edge, window.y - size.y - edge))};
+    };
+    const auto apart = [&](ImVec2 at) {
+        return at.x >= place.max.x || at.x + size.x <= place.min.x || at.y >= place.max.y ||
+               at.y + size.y <= place.min.y;
+    };
+    const ImVec2 left = inside(place.min.x - edge - size.x, place.min.y);
+    const ImVec2 right = inside(place.max.x + edge, place.min.y);
+    const ImVec2 above = inside(place.min.x, place.min.y - edge - size.y);
+    const ImVec2 below = inside(place.min.x, place.max.y + edge);
+    for (const ImVec2 at :
+         sideways ? std::array{right, left, below, above} : std::array{below, above, right, left})
+        if (apart(at)) return at;
+    const bool pointsHigh = pointer.y < (place.min.y + place.max.y) / 2;
+    return inside(place.min.x, pointsHigh ? place.max.y - edge - size.y : place.min.y + edge);
+}
 
 void Ui::moveFocus(int by) {
     if (const ImGuiID active = ImGui::GetActiveID(); active != 0) {
@@ -95,54 +117,64 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
     const float moved = std::max(std::abs(mouse.x - pressedAt_.x), std::abs(mouse.y - pressedAt_.y));
     const bool typing = ImGui::GetIO().WantTextInput;
     quiet_ = typing || (moved < px(3) && !(pointed_ && pointed_->byKeyboard));
-    const std::string name = pointed_ && !quiet_ ? pointed_->name : std::string();
+    std::string name;
+    if (pointed_ && !quiet_)
+        name = pointed_->name;
+    else if (detailUnshown() && !quiet_)
+        name = hovered->title;
     if (name != explainedName_) {
         explainedName_ = name;
         pointedSince_ = now;
     }
     explained_ = !name.empty() && now - pointedSince_ >= secondsToExplain;
-    const std::string_view words = explained_ ? controlWords(name, exhibits) : std::string_view();
-    if (words.empty()) return;
+    if (!explained_) return;
 
-    std::string terms;
-    for (const Term* term : termsIn(words, mostTermsNamed))
-        terms.append(terms.empty() ? "" : ", ").append(term->name);
+    // What the details would say, or else what the control is for.
+    std::vector<std::pair<std::string, ImU32>> texts;
+    if (detailUnshown()) {
+        texts.emplace_back(hovered->title, theme.text);
+        for (std::size_t i = 0; i < std::min(hovered->values.size(), mostValues); ++i) {
+            const auto& [row, value] = hovered->values[i];
+            texts.emplace_back(row.empty() ? value : row + ": " + value, theme.muted);
+        }
+        if (!hovered->text.empty()) texts.emplace_back(hovered->text, theme.text);
+    } else if (const std::string_view words = controlWords(name, exhibits); !words.empty()) {
+        texts.emplace_back(words, theme.text);
+        std::string terms;
+        for (const Term* term : termsIn(words, mostTermsNamed))
+            terms.append(terms.empty() ? "F1 explains: " : ", ").append(term->name);
+        if (!terms.empty()) texts.emplace_back(terms, theme.muted);
+    }
+    if (texts.empty()) return;
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float padding = px(10);
     const float edge = px(6); // of the window, and of the control
     const float room = std::max(std::min(px(340), display.x - 2 * (padding + edge)), 1.0f);
-    auto lines = linesAtBlanks(words, room, textWidth);
-    const std::size_t own = lines.size();
-    if (!terms.empty()) {
-        terms.insert(0, "F1 explains: ");
-        for (const std::string_view line : linesAtBlanks(terms, room, textWidth)) lines.push_back(line);
-    }
+    std::vector<std::pair<std::string_view, ImU32>> lines;
     float width = 0;
-    for (const std::string_view line : lines) width = std::max(width, textWidth(line));
+    for (const auto& [text, colour] : texts)
+        for (const std::string_view line : linesAtBlanks(text, room, textWidth)) {
+            lines.emplace_back(line, colour);
+            width = std::max(width, textWidth(line));
+        }
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 size{width + 2 * padding, height * static_cast<float>(lines.size()) + 2 * padding};
-    const Place& at = pointed_->place;
-    ImVec2 low{at.min.x, at.max.y + edge};
+    const float around = px(12); // the mouse
+    const Place atMouse{{mouse.x - around, mouse.y - around}, {mouse.x + around, mouse.y + around}};
     // Beside an entry of an open list, which goes on below.
     const bool listed =
         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && name.find('/') != std::string::npos;
-    if (listed && at.max.x + edge + size.x <= display.x)
-        low = {at.max.x + edge, at.min.y};
-    else if (listed)
-        low = {at.min.x - edge - size.x, at.min.y};
-    else if (low.y + size.y > display.y && at.min.y - edge - size.y >= 0)
-        low.y = at.min.y - edge - size.y;
-    low.x = std::clamp(low.x, edge, std::max(edge, display.x - size.x - edge));
-    low.y = std::clamp(low.y, edge, std::max(edge, display.y - size.y - edge));
+    const ImVec2 low = beside(pointed_ ? pointed_->place : atMouse, size, display, edge, listed, mouse);
 
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     draw.AddRectFilled(low, high, theme.raised, px(6));
     draw.AddRect(low, high, theme.border, px(6), 0, line());
-    ImVec2 text{low.x + padding, low.y + padding};
-    for (std::size_t i = 0; i < lines.size(); ++i, text.y += height)
-        draw.AddText(text, i < own ? theme.text : theme.muted, lines[i].data(),
-                     lines[i].data() + lines[i].size());
+    ImVec2 at{low.x + padding, low.y + padding};
+    for (const auto& [text, colour] : lines) {
+        draw.AddText(at, colour, text.data(), text.data() + text.size());
+        at.y += height;
+    }
 }
 
 } // namespace lockstep::demos

@@ -1,5 +1,6 @@
 #include "demos/draw/fonts.h"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -91,6 +92,7 @@ Fonts bakeFonts(Graphics& graphics, float pixels, std::unique_ptr<Picture>& lett
     fonts.strong = addFace(atlas, strongNames, firstThatExists(signNames), pixels);
     fonts.title = addFace(atlas, strongNames, {}, pixels * 1.4f);
     fonts.headline = addFace(atlas, strongNames, {}, pixels * 1.9f);
+    fonts.small = addBodyFont(atlas, std::round(pixels * 0.875f), 2);
     fonts.mono = addFace(atlas, monoNames, {}, pixels * 0.92f);
     unsigned char* rgba = nullptr;
     int width = 0;

@@ -10,12 +10,14 @@
 
 namespace lockstep::demos {
 
+/// The hierarchy of text: a screen has at most one headline, a panel one title.
 struct Fonts {
+    ImFont* headline = nullptr; ///< 1.9 times the body
+    ImFont* title = nullptr;    ///< 1.4 times
     ImFont* body = nullptr;
-    ImFont* strong = nullptr;   ///< the body's size, semi-bold
-    ImFont* title = nullptr;    ///< 1.5 times
-    ImFont* headline = nullptr; ///< twice
-    ImFont* mono = nullptr;     ///< source code and aligned figures
+    ImFont* strong = nullptr; ///< the body's size, semi-bold: headings
+    ImFont* small = nullptr;  ///< 0.875 times: axes, legends, captions; muted
+    ImFont* mono = nullptr;   ///< source code and aligned figures
 };
 
 /// The files of letters that are used, a line each: name and size in bytes.

@@ -187,6 +187,7 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
                                   : options.x.whole && !nowLogX_ ? ahead
                                                                  : withMargin(*x, nowLogX_));
         frame.y = viewY_.value_or(withMargin(*y, nowLogY_));
+        const SmallLetters small(ui);
         layOut(frame, whole);
         drawPlotAxes(frame, options, whole);
         drawPlotBands(frame, options.bands);

@@ -69,6 +69,7 @@ std::vector<Reading> readingsAt(const PlotFrame& frame, double x, const PlotAxis
 void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<const Reading> readings,
                     float hairline) {
     const Ui& ui = frame.ui;
+    const SmallLetters small(ui);
     const float padding = ui.px(10);
     const float rowHeight = ImGui::GetFontSize() + ui.px(4);
     float nameWidth = 0;
@@ -130,6 +131,7 @@ const std::string& Plot::legendName(const PlotLine& line) const {
 }
 
 void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width) {
+    const SmallLetters small(ui);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float padding = ui.px(7);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ui.px(2)});

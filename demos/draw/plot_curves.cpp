@@ -172,8 +172,7 @@ void drawEndLabel(const PlotFrame& frame, const EndLabel& label, const PlotLabel
     // Over other curves, letters need a ground of their own.
     const ImVec2 far{static_cast<float>(place.right), centre + height / 2};
     frame.draw.AddRectFilled({corner.x - ui.px(2), corner.y}, far, faded(frame.ground, 0.75f), ui.px(3));
-    const ImU32 colour = mixed(line.colour, ui.theme.text, ui.theme.dark ? 0.2f : 0.5f);
-    frame.draw.AddText(corner, colour, line.name.c_str());
+    frame.draw.AddText(corner, legible(ui.theme, line.colour), line.name.c_str());
 }
 
 } // namespace

@@ -19,16 +19,18 @@ struct ThemeRow {
     std::uint32_t dark, light;
 };
 
-// On white the machines' colours carry lines and areas: a little darker, they are still the same hues.
+// On white the machines' colours carry lines and areas: a little darker, they are still the same hues. What
+// is good, bad or a warning is also written in its colour, which must be dark on white, and differ in
+// lightness for who sees no red or no green.
 constexpr ThemeRow themeRows[] = {
     {&Theme::background, 0x14171B, 0xF4F5F7}, {&Theme::panel, 0x1B1F25, 0xFFFFFF},
     {&Theme::raised, 0x262B33, 0xE9ECF0},     {&Theme::hovered, 0x323944, 0xDCE1E7},
     {&Theme::border, 0x333A45, 0xD3D8DF},     {&Theme::grid, 0x2A3038, 0xE3E6EB},
-    {&Theme::text, 0xE8EBEF, 0x1A1E24},       {&Theme::muted, 0x9AA4B2, 0x5B6572},
+    {&Theme::text, 0xE8EBEF, 0x1A1E24},       {&Theme::muted, 0x9AA4B2, 0x59636F},
     {&Theme::accent, 0xE8EBEF, 0x1A1E24},     {&Theme::onAccent, 0x14171B, 0xFFFFFF},
     {&Theme::cpu, 0xE69F00, 0xD18E00},        {&Theme::gpu, 0x56B4E9, 0x2F93D0},
-    {&Theme::good, 0x1FB98A, 0x00845F},       {&Theme::warning, 0xF0E442, 0x9A7B00},
-    {&Theme::bad, 0xF0743C, 0xC24A00},
+    {&Theme::good, 0x29A66C, 0x007552},       {&Theme::warning, 0xF0E442, 0x806000},
+    {&Theme::bad, 0xF0743C, 0x9A1A2C},
 };
 
 } // namespace
@@ -44,6 +46,30 @@ ImU32 seriesColour(const Theme& theme, std::size_t index) {
     const ImU32 purple = rgb(theme.dark ? 0xCC79A7 : 0xA8558A);
     const ImU32 series[] = {theme.gpu, theme.cpu, theme.good, purple, theme.warning, theme.bad};
     return series[index % std::size(series)];
+}
+
+float contrast(ImU32 a, ImU32 b) {
+    const auto luminance = [](ImU32 colour) {
+        const auto channel = [colour](int shift) {
+            const float value = static_cast<float>((colour >> shift) & 255) / 255;
+            return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
+        };
+        return 0.2126f * channel(IM_COL32_R_SHIFT) + 0.7152f * channel(IM_COL32_G_SHIFT) +
+               0.0722f * channel(IM_COL32_B_SHIFT);
+    };
+    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+    return (high + 0.05f) / (low + 0.05f);
+}
+
+ImU32 legible(const Theme& theme, ImU32 colour) {
+    const auto clear = [&theme](ImU32 letters) {
+        return std::ranges::all_of(std::array{theme.background, theme.panel, theme.raised},
+                                   [letters](ImU32 ground) { return contrast(letters, ground) >= 4.5f; });
+    };
+    ImU32 letters = colour;
+    for (float share = 0; share < 1 && !clear(letters); share += 0.05f)
+        letters = mixed(colour, theme.text, share);
+    return letters;
 }
 
 ImU32 faded(ImU32 colour, float share) {
@@ -132,7 +158,7 @@ ImU32 classColour(const Theme& theme, std::size_t index) {
     if (index == 1) return signedColour(theme, 1);
     constexpr std::size_t own = 6; // that the theme has
     if (index < own) return seriesColour(theme, index);
-    return mixed(seriesColour(theme, index - own), theme.dark ? theme.text : theme.muted, 0.55f);
+    return mixed(seriesColour(theme, index - own), theme.dark ? theme.text : theme.background, 0.4f);
 }
 
 PlaneColours planeColours(const Theme& theme, bool discretise) {

@@ -35,6 +35,12 @@ Theme makeTheme(bool dark);
 /// Colour of the n-th of several series that are no machines.
 ImU32 seriesColour(const Theme& theme, std::size_t index);
 
+/// Contrast of two opaque colours, from 1 to 21 (WCAG 2.1, "contrast ratio").
+float contrast(ImU32 a, ImU32 b);
+/// `colour` for letters: at least 4.5 : 1 on everything that text lies on, and no further from its hue than
+/// that takes. Lines and areas need less.
+ImU32 legible(const Theme& theme, ImU32 colour);
+
 /// The same colour, its opacity times `share` (0 to 1).
 ImU32 faded(ImU32 colour, float share);
 /// Between two colours: 0 the first, 1 the second.

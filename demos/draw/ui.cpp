@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfloat>
 #include <cmath>
 
 #include <imgui_stdlib.h>
@@ -124,9 +125,12 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     const Place frame = nextFrame();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const bool visible = ImGui::IsRectVisible(frame.min, frame.max);
-    const bool open =
-        ImGui::BeginCombo(label, "", ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
-    drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
+    // No longer than the room below or above, where ImGui opens it: it would cover the frame elsewhere.
+    const float room = std::max(frame.min.y, ImGui::GetIO().DisplaySize.y - frame.max.y) - px(8);
+    constexpr float mostRows = 20;
+    ImGui::SetNextWindowSizeConstraints(
+        {0, 0}, {FLT_MAX, std::min(room, mostRows * ImGui::GetTextLineHeightWithSpacing())});
+    const bool open = ImGui::BeginCombo(label, "", ImGuiComboFlags_NoArrowButton);
     if (!open) done(label, false);
     if (open && visible) controls[label] = frame;
     narrowControl(label, frame);
@@ -229,20 +233,19 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
     if (whole) ImGui::BeginGroup();
     ImGui::PushID(label);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(2), ImGui::GetStyle().ItemSpacing.y});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    std::optional<Place> marked;
     for (std::size_t i = 0; i < names.size(); ++i) {
+        // A name that does not fit goes below: it is never cut.
         if (i > 0) ImGui::SameLine();
+        const float width = textWidth(names[i]) + 2 * ImGui::GetStyle().FramePadding.x;
+        if (i > 0 && width > ImGui::GetContentRegionAvail().x + 1) ImGui::NewLine();
         const bool on = i == chosen;
         ImGui::PushStyleColor(ImGuiCol_Button, on ? theme.hovered : theme.raised);
         ImGui::PushStyleColor(ImGuiCol_Text, on ? theme.text : theme.muted);
         const bool pressed = ImGui::Button(names[i].c_str());
         ImGui::PopStyleColor(2);
-        if (on) {
-            // The second cue: a line under the chosen entry.
-            const ImVec2 low = ImGui::GetItemRectMax();
-            const float left = ImGui::GetItemRectMin().x;
-            ImGui::GetWindowDrawList()->AddLine({left + px(6), low.y - px(2)}, {low.x - px(6), low.y - px(2)},
-                                                theme.text, line(2));
-        }
+        if (on) marked = Place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (!gone) noteControl((std::string(label) + "/" + names[i]).c_str());
         if (pressed && !on) {
             chosen = i;
@@ -251,6 +254,13 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
     }
     ImGui::PopStyleVar();
     ImGui::PopID();
+    if (marked) { // the second cue: a line under the chosen entry
+        const std::string id = std::string(label) + "/";
+        const float left = start.x + eased(id + "left", marked->min.x - start.x) + px(6);
+        const float right = start.x + eased(id + "right", marked->max.x - start.x) - px(6);
+        const float y = start.y + eased(id + "below", marked->max.y - start.y) - px(2);
+        ImGui::GetWindowDrawList()->AddLine({left, y}, {right, y}, theme.text, line(2));
+    }
     if (!whole) return changed;
     ImGui::EndGroup();
     return done(label, changed);
@@ -258,7 +268,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
 
 void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
     if (font != nullptr) ImGui::PushFont(font);
-    if (colour != 0) ImGui::PushStyleColor(ImGuiCol_Text, colour);
+    if (colour != 0) ImGui::PushStyleColor(ImGuiCol_Text, legible(theme, colour));
     ImGui::TextUnformatted(text.data(), text.data() + text.size());
     if (colour != 0) ImGui::PopStyleColor();
     if (font != nullptr) ImGui::PopFont();
@@ -266,6 +276,7 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
 
 void Ui::paragraph(std::string_view text, ImU32 colour, float width) {
     if (width <= 0) width = ImGui::GetContentRegionAvail().x;
+    prose += static_cast<std::size_t>(std::ranges::count(text, ' ')) + 1;
     // By hand, because ImGui also breaks lines within numbers. Widths are rounded up to a pixel.
     std::string lines;
     for (const std::string_view line : linesAtBlanks(text, width + 1, textWidth))

@@ -13,6 +13,7 @@
 
 #include <imgui.h>
 
+#include "demos/draw/easing.h"
 #include "demos/draw/fonts.h"
 #include "demos/draw/graphics.h"
 #include "demos/draw/theme.h"
@@ -70,7 +71,8 @@ class Ui {
     Theme theme = makeTheme(true);
     Fonts fonts;
     float scale = 1;        ///< pixels of one unit: at 1, the body's letters are 16 pixels high
-    bool presenter = false; ///< text doubled, lines thicker
+    bool presenter = false; ///< text larger, lines thicker
+    bool animations = true; ///< a selection moves to its new place instead of jumping there
     bool scripted = false; ///< time is counted in frames: exhibits wait for their lanes instead of looking on
     bool masked = false;   ///< what differs from run to run (times, rates) is drawn as dashes
     double now = 0;        ///< seconds since the start
@@ -79,6 +81,12 @@ class Ui {
     float px(float units) const { return units * scale; }
     /// Width of a line, at least one pixel; thicker for presenters.
     float line(float units = 1) const;
+    /// A length or position that follows `target` within a fifth of a second. Scripts see the target at once.
+    float eased(std::string_view id, float target) {
+        return animations && !scripted && !masked ? easing_.toward(id, target, now) : target;
+    }
+    /// Whether something eased is still on its way, so that frames are needed without any input.
+    bool easing() const { return easing_.moving(); }
     ImU32 colour(const LaneSpec& lane) const { return lane.gpu ? theme.gpu : theme.cpu; }
 
     /// A time, rate or other text that differs from run to run.
@@ -131,10 +139,10 @@ class Ui {
     bool hidden(const char* label) const { return hiddenControls.contains(label); }
 
     /// After everything else of a frame: says what the control under the mouse or the keyboard is for, once
-    /// it has been there for half a second.
+    /// it has been there for half a second. Without a panel for details, it shows these.
     void drawExplanation(const ControlTables& exhibits);
     /// Whether an explanation is about to be shown, so that frames are needed without any input.
-    bool explanationPending() const { return pointed_ && !explained_ && !quiet_; }
+    bool explanationPending() const { return (pointed_ || detailUnshown()) && !explained_ && !quiet_; }
     /// Moves the keyboard `by` controls on, in the order in which the last frame drew them. A field that
     /// takes tabs as text gets one instead.
     void moveFocus(int by);
@@ -165,6 +173,9 @@ class Ui {
     void say(Severity severity, std::string text, std::string hint = {});
 
     std::optional<Detail> hovered;
+    bool detailPanel = true;  ///< shows what is hovered
+    bool lessonShown = false; ///< in the panel for details: exhibits need no introduction there
+    std::size_t prose = 0;    ///< words drawn by paragraph() in the panel for details
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;
     std::vector<Message> messages; ///< the newest last
@@ -181,11 +192,13 @@ class Ui {
         pointed_.reset();
         focusWish_.clear();
         lastStops_ = std::exchange(stops_, {});
+        easing_.beginFrame();
     }
 
   private:
     std::map<std::string, std::string, std::less<>> typed_; // by field: texts that are being typed
     std::set<std::string, std::less<>> open_;               // names of more()
+    Easing easing_;
 
     // Where Tab stops: controls, and the windows that they are in.
     struct Stop {
@@ -210,6 +223,7 @@ class Ui {
     ImVec2 pressedAt_{-1, -1};
     bool explained_ = false; // it is shown
     bool quiet_ = false;     // it was pressed, and the mouse has not moved since
+    bool detailUnshown() const { return hovered && !detailPanel; }
 
     Place nextFrame() const;
     void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
@@ -226,6 +240,20 @@ inline float textWidth(std::string_view text) {
 
 /// As much of a line as `width` pixels hold in the present letters, "…" where it was cut.
 std::string fittedText(std::string_view text, float width);
+
+/// Where a box of `size` stands beside `place`, apart from it and `edge` pixels or more inside the window:
+/// below or above, else to a side (the other way round if `sideways`). Beside a place that leaves no room, it
+/// stands inside, in the half without the pointer.
+ImVec2 beside(const Place& place, ImVec2 size, ImVec2 window, float edge, bool sideways, ImVec2 pointer);
+
+/// Small letters until the end of the scope: for axes, legends and captions.
+class SmallLetters {
+  public:
+    explicit SmallLetters(const Ui& ui) { ImGui::PushFont(ui.fonts.small); }
+    ~SmallLetters() { ImGui::PopFont(); }
+    SmallLetters(const SmallLetters&) = delete;
+    SmallLetters& operator=(const SmallLetters&) = delete;
+};
 
 /// The label as shown: up to "##".
 std::string_view shownLabel(std::string_view label);

@@ -1,6 +1,7 @@
 // What the shell expects of an exhibit: it draws itself, and it can be run, stepped and reset.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -52,7 +53,7 @@ class Exhibit {
     /// The middle of the window.
     virtual void draw(Ui& ui) = 0;
     /// The panel on the right while nothing is hovered.
-    virtual void drawDetails(Ui& ui) { ui.paragraph(blurb(), ui.theme.muted); }
+    virtual void drawDetails(Ui& ui) { ui.paragraph(blurb()); }
     /// The exhibit's entries in the window's menu.
     virtual void drawMenu(Ui&) {}
 
@@ -107,11 +108,19 @@ struct SidePanels {
     float details = 0; ///< on the right
 };
 
-/// What an exhibit needs comes first; the details go, then the list (menus and keys have both).
+/// What an exhibit needs comes first; the details go, then the list (menus and keys have both). A presenter's
+/// exhibit needs more, and details help the audience: they stay where most of the window is left to it.
 inline SidePanels sidePanels(const Ui& ui) {
-    const float room = ImGui::GetIO().DisplaySize.x - ui.px(420);
-    if (ui.presenter || room < ui.px(212)) return {};
-    return {.list = ui.px(212), .details = room >= ui.px(212 + 286) ? ui.px(286) : 0};
+    const float width = ImGui::GetIO().DisplaySize.x;
+    const float list = ui.px(212);
+    const float details = ui.px(286);
+    if (ui.presenter) {
+        const bool roomy = width - details >= std::max(0.6f * width, ui.px(620));
+        return {.details = roomy ? details : 0};
+    }
+    const float room = width - ui.px(420);
+    if (room < list) return {};
+    return {.list = list, .details = room >= list + details ? details : 0};
 }
 
 } // namespace lockstep::demos

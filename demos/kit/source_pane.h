@@ -34,9 +34,9 @@ inline void endSourcePane() {
 inline ImU32 colourOf(const Theme& theme, SourceWord word) {
     switch (word) {
     case SourceWord::keyword:
-    case SourceWord::directive: return seriesColour(theme, 3);
-    case SourceWord::type: return theme.gpu;
-    case SourceWord::number: return theme.cpu;
+    case SourceWord::directive: return legible(theme, seriesColour(theme, 3));
+    case SourceWord::type: return legible(theme, theme.gpu);
+    case SourceWord::number: return legible(theme, theme.cpu);
     case SourceWord::comment: return theme.muted;
     case SourceWord::other: break;
     }

@@ -70,11 +70,12 @@ void App::showExhibit(std::string_view id) {
     throwUnknownName("exhibit", id, known);
 }
 
-// Letters are at least a fiftieth of the window's height, so that the back row can read them.
+// Letters are at least a fiftieth of the window's height. From the back row, a thirty-third can be read: a
+// larger window then shows more, not the same in larger letters.
 void App::fitLetters(std::uint32_t height, float displayScale) {
-    const float comfortable = std::max(bodyUnits * displayScale, static_cast<float>(height) / 50);
-    const float pixels =
-        std::clamp(std::round(comfortable * zoom_ * (ui_->presenter ? 2.0f : 1.0f)), 8.0f, 96.0f);
+    const float usual = bodyUnits * displayScale * (ui_->presenter ? 1.7f : 1.0f);
+    const float comfortable = std::max(usual, static_cast<float>(height) / (ui_->presenter ? 33.0f : 50.0f));
+    const float pixels = std::clamp(std::round(comfortable * zoom_), 8.0f, 96.0f);
     if (pixels == bakedPixels_ && ui_->theme.dark == bakedDark_) return;
     if (pixels != bakedPixels_) ui_->fonts = bakeFonts(ui_->graphics, pixels, letters_);
     bakedPixels_ = pixels;
@@ -154,7 +155,7 @@ bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
     return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || ui_->explanationPending() ||
-           exhibits_[shown_]->moving();
+           ui_->easing() || exhibits_[shown_]->moving();
 }
 
 // Of what is shown, and of what is hidden.

@@ -143,7 +143,8 @@ class App {
     void drawDeviceList(const char* prefix);
     void listDevices();
     void drawMiddle();
-    void drawExhibitEntry(std::size_t index, bool gone);
+    /// Returns where it is on the screen.
+    Place drawExhibitEntry(std::size_t index, bool gone);
     void drawDetails();
     void drawStatus();
     void drawHelp();

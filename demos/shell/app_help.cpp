@@ -40,7 +40,7 @@ void App::drawKeys() {
     for (const auto& [key, what] : keys) {
         ui_->text(key, 0, ui_->fonts.strong);
         ImGui::SameLine(column);
-        ui_->paragraph(what, ui_->theme.muted);
+        ui_->paragraph(what);
     }
 }
 
@@ -54,7 +54,7 @@ void App::drawGlossary() {
             ImGui::SameLine();
             ui_->muted("also " + std::string(term.other));
         }
-        ui_->paragraph(term.text, ui_->theme.muted);
+        ui_->paragraph(term.text);
         if (!term.formula.empty()) ui_->paragraph(term.formula);
         ImGui::Dummy({0, ui_->px(4)});
     }

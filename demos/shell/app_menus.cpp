@@ -1,6 +1,8 @@
 // The menus, and the bar of commands below them.
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,18 +25,33 @@ constexpr NamedSpeed speeds[] = {
 
 constexpr float speedUnits = 128; // of the list of speeds
 
-// Labels beside the signs where there is room for all; else the signs alone.
-bool transportFits(Ui& ui, const Exhibit& shown, float room) {
-    std::vector<const char*> labels{"Pause", "Reset", "New weights"};
-    for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
-        if (shown.canStep(unit)) labels.push_back("Kernel");
+struct TransportButton {
+    const char* label;
+    Icon icon;
+    std::optional<StepUnit> unit; // of steps
+    bool labelled = false;        // else the sign stands alone
+};
+
+// Beside Run. Labels stand there as far as there is room for them, from the left.
+std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown, float room) {
+    std::vector<TransportButton> buttons{{"Kernel", Icon::kernel, StepUnit::kernel},
+                                         {"Step", Icon::step, StepUnit::batch},
+                                         {"Epoch", Icon::epoch, StepUnit::epoch},
+                                         {"Reset", Icon::reset, {}},
+                                         {"New weights", Icon::dice, {}}};
+    std::erase_if(buttons,
+                  [&](const TransportButton& button) { return button.unit && !shown.canStep(*button.unit); });
     const ImGuiStyle& style = ImGui::GetStyle();
-    float wanted = ui.px(speedUnits) + style.ItemSpacing.x;
-    for (const char* label : labels)
-        wanted += textWidth(label) + iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+    const float sign = iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+    room -= textWidth("Pause") + sign * static_cast<float>(buttons.size() + 1) + ui.px(speedUnits) +
+            style.ItemSpacing.x;
     // That a device is software is said in any case.
-    if (ui.graphics.device().software()) wanted += textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
-    return wanted <= room;
+    if (ui.graphics.device().software()) room -= textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
+    for (TransportButton& button : buttons) {
+        room -= textWidth(button.label);
+        button.labelled = room >= 0;
+    }
+    return buttons;
 }
 
 } // namespace
@@ -125,6 +142,7 @@ void App::drawMenus() {
             if (item("Larger", "Ctrl++")) setZoom(zoom_ * 1.1f);
             if (item("Smaller", "Ctrl+-")) setZoom(zoom_ / 1.1f);
             if (item("Normal size", "Ctrl+0")) setZoom(1);
+            if (item("Animations", nullptr, ui_->animations)) ui_->animations = !ui_->animations;
             ImGui::Separator();
             if (item("Hide controls by clicking", nullptr, ui_->hidingControls))
                 ui_->hidingControls = !ui_->hidingControls;
@@ -155,22 +173,21 @@ void App::drawTransport() {
     ImGui::PopStyleVar(2);
     Exhibit& shown = exhibit();
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool signsOnly = !transportFits(*ui_, shown, room);
     const bool running = shown.running();
     if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
         toggleRun();
-    const auto button = [&](const char* label, Icon icon) {
+    for (const TransportButton& button : transportButtons(*ui_, shown, room)) {
         ImGui::SameLine();
-        return iconButton(*ui_, label, icon, {.signOnly = signsOnly});
-    };
-    const auto stepButton = [&](const char* label, Icon icon, StepUnit unit) {
-        if (shown.canStep(unit) && button(label, icon)) guarded([&] { shown.step(*ui_, unit); });
-    };
-    stepButton("Kernel", Icon::kernel, StepUnit::kernel);
-    stepButton("Step", Icon::step, StepUnit::batch);
-    stepButton("Epoch", Icon::epoch, StepUnit::epoch);
-    if (button("Reset", Icon::reset)) guarded([&] { shown.reset(*ui_); });
-    if (button("New weights", Icon::dice)) guarded([&] { shown.reroll(*ui_); });
+        if (!iconButton(*ui_, button.label, button.icon, {.signOnly = !button.labelled})) continue;
+        guarded([&] {
+            if (button.unit)
+                shown.step(*ui_, *button.unit);
+            else if (button.icon == Icon::reset)
+                shown.reset(*ui_);
+            else
+                shown.reroll(*ui_);
+        });
+    }
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;

@@ -69,7 +69,7 @@ void drawMessages(Ui& ui) {
         for (std::size_t i = count > most ? count - most : 0; i < count; ++i) {
             const Message& message = ui.messages[i];
             ui.paragraph(message.text, severityColour(ui.theme, message.severity));
-            if (!message.hint.empty()) ui.paragraph(message.hint, ui.theme.muted);
+            if (!message.hint.empty()) ui.paragraph(message.hint);
         }
         ImGui::EndPopup();
     }
@@ -85,6 +85,7 @@ void App::drawMiddle() {
     const SidePanels sides = sidePanels(*ui_);
     const float left = sides.list;
     const float right = sides.details;
+    ui_->detailPanel = right > 0;
     const auto part = [&](const char* id, float from, float width, bool side, ImVec2 padding, auto draw) {
         ImGui::SetCursorPos({from, top});
         ImGui::PushStyleColor(ImGuiCol_ChildBg, side ? ui_->theme.panel : ImU32{0});
@@ -100,11 +101,19 @@ void App::drawMiddle() {
     const ImVec2 wide{ui_->px(16), ui_->px(14)};
     const auto drawExhibits = [this] {
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui_->px(4)});
+        const ImVec2 start = ImGui::GetCursorScreenPos();
         const std::vector<std::size_t> listed = listedExhibits();
+        Place chosen;
         for (std::size_t i = 0; i < exhibits_.size(); ++i) {
             const bool gone = std::ranges::find(listed, i) == listed.end();
-            if (!gone || ui_->hidingControls) drawExhibitEntry(i, gone);
+            if (gone && !ui_->hidingControls) continue;
+            if (const Place place = drawExhibitEntry(i, gone); i == shown_) chosen = place;
         }
+        const float inset = ui_->px(12);
+        const float from = start.y + ui_->eased("exhibit/top", chosen.min.y - start.y) + inset;
+        const float to = start.y + ui_->eased("exhibit/bottom", chosen.max.y - start.y) - inset;
+        ImGui::GetWindowDrawList()->AddRectFilled({start.x, from}, {start.x + ui_->px(3), to},
+                                                  ui_->theme.text, ui_->px(2));
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
@@ -112,6 +121,8 @@ void App::drawMiddle() {
         if (right == 0) drawLessonPart(false);
         guarded([this] { exhibit().draw(*ui_); });
     });
+    ui_->prose = 0;
+    ui_->lessonShown = !lesson_.empty();
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
@@ -136,7 +147,7 @@ void App::hideExhibit(std::size_t index) {
     ui_->hiddenControls.insert(hidingName(*exhibits_[index]));
 }
 
-void App::drawExhibitEntry(std::size_t index, bool gone) {
+Place App::drawExhibitEntry(std::size_t index, bool gone) {
     const Theme& theme = ui_->theme;
     Exhibit& entry = *exhibits_[index];
     const bool on = index == shown_;
@@ -145,6 +156,7 @@ void App::drawExhibitEntry(std::size_t index, bool gone) {
     const float letters = ImGui::GetTextLineHeight();
     const float textLeft = start.x + ui_->px(44);
     const float wrap = start.x + width - textLeft - ui_->px(10);
+    const SmallLetters small(*ui_); // of the line below the title
     const float height = letters + ImGui::CalcTextSize(entry.blurb(), nullptr, false, wrap).y + ui_->px(24);
     const ImVec2 end{start.x + width, start.y + height};
     ImGui::PushID(static_cast<int>(index));
@@ -157,20 +169,18 @@ void App::drawExhibitEntry(std::size_t index, bool gone) {
         else
             hideExhibit(index);
     }
-    if (gone) return;
+    if (gone) return {start, end};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (on || ImGui::IsItemHovered())
         draw.AddRectFilled(start, end, on ? theme.raised : faded(theme.raised, 0.5f), ui_->px(8));
-    if (on)
-        draw.AddRectFilled({start.x, start.y + ui_->px(12)}, {start.x + ui_->px(3), end.y - ui_->px(12)},
-                           theme.text, ui_->px(2));
     const float top = start.y + ui_->px(11);
     entry.drawIcon(draw, {start.x + ui_->px(24), top + letters / 2}, ui_->px(20),
                    on ? theme.text : theme.muted);
-    draw.AddText(ui_->fonts.strong, ImGui::GetFontSize(), {textLeft, top}, theme.text, entry.title());
+    draw.AddText(ui_->fonts.strong, ui_->fonts.strong->FontSize, {textLeft, top}, theme.text, entry.title());
     draw.AddText(nullptr, 0, {textLeft, top + letters + ui_->px(2)}, theme.muted, entry.blurb(), nullptr,
                  wrap);
     if (clicked && !ui_->hidingControls) showExhibit(entry.id());
+    return {start, end};
 }
 
 void App::drawDetails() {
@@ -190,7 +200,7 @@ void App::drawDetails() {
     }
     ImGui::Dummy({0, ui_->px(2)});
     for (const auto& [name, value] : detail.values) ui_->row(name, value);
-    if (!detail.text.empty()) ui_->paragraph(detail.text, ui_->theme.muted);
+    if (!detail.text.empty()) ui_->paragraph(detail.text);
 }
 
 void App::drawStatus() {

@@ -1,7 +1,8 @@
 // The app's state as JSON:
 //   {"lockstep": 1, "title": "...", "about": "...", "task": "...", "answer": "...",
-//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset", "exhibit/map"],
-//    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
+//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true,
+//    "hidden": ["Reset", "exhibit/map"], "device": {"id": "3f0c9a5e...", "name": "..."},
+//    "exhibits": {"race": {...}, ...}}
 // "speed" (steps per second; 0: flat out) is there when a person has chosen one. "device" is there when it is
 // not the best one. If that device is missing, the window says so and stays where it is. Every field but
 // "lockstep" may be missing: then it stays as it is, but the texts of another state go.
@@ -89,6 +90,7 @@ ordered_json App::frameOfState() const {
     json["theme"] = ui_->theme.dark ? "dark" : "light";
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
+    json["animations"] = ui_->animations;
     json["hidden"] = ui_->hiddenControls;
     if (speed_) json["speed"] = chosenSpeed();
     if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
@@ -120,6 +122,7 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto hidden = field(state, "hidden", ui_->hiddenControls);
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
+    const auto animations = field(state, "animations", ui_->animations);
     std::optional<std::size_t> speed = speed_;
     if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
     const auto device = field(state, "device", ordered_json::object());
@@ -139,6 +142,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         if (ui_->hiddenControls != hidden) hiding_.forget(); // what it would bring back is of another state
         ui_->hiddenControls = hidden;
         ui_->presenter = presenter;
+        ui_->animations = animations;
         setZoom(zoom);
         if (speed != speed_) setSpeed(*speed);
         lesson_ = lesson;

@@ -113,10 +113,11 @@ LessonPress drawLesson(Ui& ui, Lesson& lesson, const StateList* list) {
         if (!list->title.empty()) ui.muted(list->title);
         if (!lesson.title.empty()) title(0);
     }
-    if (!lesson.about.empty()) ui.paragraph(lesson.about, ui.theme.muted);
+    // The answer takes the place of the introduction: both would be more than a panel should say.
+    if (!lesson.about.empty() && !lesson.answerShown) ui.paragraph(lesson.about);
     if (!lesson.task.empty()) ui.paragraph(lesson.task);
     if (!lesson.answer.empty()) drawAnswerButton(ui, lesson);
-    if (lesson.answerShown) ui.paragraph(lesson.answer, ui.theme.muted);
+    if (lesson.answerShown) ui.paragraph(lesson.answer);
     ImGui::Dummy({0, ui.px(2)});
     ImGui::Separator();
     ImGui::Dummy({0, ui.px(2)});
@@ -147,7 +148,7 @@ LessonPress drawLessonLine(Ui& ui, Lesson& lesson, const StateList* list) {
     }
     if (ui.button(closeLabel)) press = LessonPress::close;
     const std::string& text = lesson.task.empty() ? lesson.about : lesson.task;
-    ui.paragraph(lesson.answerShown ? lesson.answer : text, ui.theme.muted);
+    ui.paragraph(lesson.answerShown ? lesson.answer : text);
     return press;
 }
 

@@ -243,6 +243,7 @@ class Headless {
     //   resize WIDTH HEIGHT
     //   theme dark|light
     //   drop FILE              a file onto the window; relative to the script's folder
+    //   prose                  prints "prose N": the words of sentences in the panel for details
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
     //   state FILE             saves the state
     //   picture FILE           saves the next frame
@@ -289,6 +290,7 @@ class Headless {
              app_.openFile(options_.script.parent_path() / line.argument);
              frames(3);
          }},
+        {"prose", [this](const ScriptLine&) { fmt::print("prose {}\n", app_.ui().prose); }},
         {"controls", [this](const ScriptLine&) { listControls(); }},
         {"state", [this](const ScriptLine& line) { app_.saveState(line.argument); }},
         {"picture",

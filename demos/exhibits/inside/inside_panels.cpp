@@ -304,7 +304,7 @@ void drawInside(Ui& ui, Inside& inside) {
 
 void drawInsideDetails(Ui& ui, Inside& inside) {
     if (inside.selected() == nullptr) {
-        ui.paragraph("This exhibit takes one training step apart, on both machines.", ui.theme.muted);
+        ui.paragraph("This exhibit takes one training step apart, on both machines.");
         return;
     }
     const Detail detail = detailOf(ui, inside, inside.view.selected);
@@ -313,20 +313,18 @@ void drawInsideDetails(Ui& ui, Inside& inside) {
     ui.paragraph(detail.formula);
     ImGui::PopFont();
     for (const auto& [name, value] : detail.values) ui.row(name, value);
-    ui.paragraph(detail.text, ui.theme.muted);
+    ui.paragraph(detail.text);
     ImGui::Dummy({0, ui.px(6)});
     drawLegend(ui, inside);
     ImGui::Dummy({0, ui.px(6)});
-    ui.paragraph("Click an operation in the timeline, then a value of a tensor that it writes.",
-                 ui.theme.muted);
+    if (!ui.lessonShown)
+        ui.paragraph("Click an operation in the timeline, then a value of a tensor that it writes.");
     if (!ui.more("more about this operation")) return;
-    ui.paragraph(furtherText(ui, inside, inside.view.selected), ui.theme.muted);
+    ui.paragraph(furtherText(ui, inside, inside.view.selected));
     ui.paragraph(
         "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], "
-        "has W[0] and b[0], and writes A[1].",
-        ui.theme.muted);
-    ui.paragraph("In the timeline, scroll to zoom, drag to pan, double-click to see the whole step.",
-                 ui.theme.muted);
+        "has W[0] and b[0], and writes A[1].");
+    ui.paragraph("In the timeline, scroll to zoom, drag to pan, double-click to see the whole step.");
 }
 
 } // namespace lockstep::demos

@@ -80,6 +80,7 @@ std::optional<Timeline::Gap> gapAt(const std::vector<TracedOperation>& operation
 }
 
 void drawAxis(Ui& ui, const Frame& frame) {
+    const SmallLetters small(ui);
     frame.draw.AddLine({frame.min.x, frame.axisTop}, {frame.max.x, frame.axisTop}, ui.theme.border,
                        ui.line());
     if (frame.inOrder) {
@@ -114,7 +115,7 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     drawLaneMark(frame.draw, spec, {frame.min.x + size * 0.4f, top + size * 0.55f}, size * 0.82f, colour);
     const std::string lane = spec.text();
     float x = frame.min.x + size;
-    frame.draw.AddText(ui.fonts.strong, size, {x, top}, colour, lane.c_str());
+    frame.draw.AddText(ui.fonts.strong, size, {x, top}, legible(ui.theme, colour), lane.c_str());
     x += ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, lane.c_str()).x + ui.px(10);
     if (trace == nullptr) return;
     const std::string shown = trace->timed ? timeText(trace->totalMs) : "-";

@@ -181,6 +181,7 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
 }
 
 void drawAccessLegend(Ui& ui, std::size_t invocations) {
+    const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     const auto entry = [&](float width, auto fill, const char* label) {

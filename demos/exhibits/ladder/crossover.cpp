@@ -51,6 +51,7 @@ ImU32 partColour(const Theme& theme, std::size_t part) {
 }
 
 void drawPartsLegend(Ui& ui) {
+    const SmallLetters small(ui);
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < std::size(partTable); ++i) {
         const float width = line * 0.7f + ui.px(5) + ImGui::CalcTextSize(partTable[i].name).x;

@@ -92,12 +92,11 @@ class LadderExhibit final : public Exhibit {
         if (!ui.more("more about this rung")) return;
         drawNumbers(rest, numbers.end());
         if (result->timed()) ui.paragraph(checkText(*result), ui.theme.good);
-        if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
+        if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".");
         if (result->timed() && result->spec.gpu)
             ui.paragraph(
                 "Bytes moved: what the kernels of the matrix products request from memory, counted by "
-                "the kernels themselves. Caches may serve much of it. At least: every matrix once.",
-                ui.theme.muted);
+                "the kernels themselves. Caches may serve much of it. At least: every matrix once.");
         const Roof* roof = model_.roof();
         if (roof == nullptr) return;
         ImGui::Dummy({0, ui.px(6)});
@@ -109,8 +108,7 @@ class LadderExhibit final : public Exhibit {
         ui.row("fastest product", ui.timing(amountText(roof->productGflops * 1e9, "FLOP/s")));
         ui.paragraph(
             "Measured on this device. The roof: multiply-adds in registers and a copy in device memory. Last "
-            "row: the fastest kernel on a large square product.",
-            ui.theme.muted);
+            "row: the fastest kernel on a large square product.");
     }
     void drawMenu(Ui& ui) override {
         if (ImGui::MenuItem("Measure all rungs", nullptr, false)) measureAll();
@@ -272,12 +270,13 @@ class LadderExhibit final : public Exhibit {
     void drawIdea(Ui& ui) {
         const RungRow& rung = model_.rung();
         ui.heading(std::string(rung.lane));
-        ui.paragraph(rung.idea);
+        // The answer takes the place of the idea: both would be more than a panel should say.
+        if (!answerShown_ || rung.question.empty()) ui.paragraph(rung.idea);
         if (rung.question.empty()) return;
         ImGui::Dummy({0, ui.px(2)});
         ui.paragraph(rung.question, ui.theme.accent);
         if (ui.toggle("Answer##ladder", answerShown_)) answerShown_ = !answerShown_;
-        if (answerShown_) ui.paragraph(rung.answer, ui.theme.muted);
+        if (answerShown_) ui.paragraph(rung.answer);
     }
 
     void drawTabs(Ui& ui) {

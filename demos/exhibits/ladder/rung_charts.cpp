@@ -115,6 +115,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
 
 // Powers of ten, behind the steps.
 void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom) {
+    const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     float free = stairs.left;
     for (double power = std::ceil(stairs.scale.low); power <= stairs.scale.high; ++power) {

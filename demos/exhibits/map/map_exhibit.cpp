@@ -140,15 +140,14 @@ class MapExhibit final : public Exhibit {
         ui.row("examples (full batch)", grouped(job.examples));
         ui.row("steps", grouped(job.steps));
         ui.row("networks shown", grouped(picture.size.pixels()));
-        ui.paragraph("All start from the same weights and learn the same examples. Only the two "
-                     "hyperparameters on the axes differ.",
-                     ui.theme.muted);
+        if (!ui.lessonShown)
+            ui.paragraph("All start from the same weights and learn the same examples. Only the two "
+                         "hyperparameters on the axes differ.");
         if (ui.more("more about the map"))
             ui.paragraph("The boundary between networks that learn and networks that diverge stays ragged "
                          "however far you zoom in: it is a fractal (Sohl-Dickstein 2024, arXiv 2402.06184). "
                          "The networks per second are those of the present picture, divided by the time that "
-                         "this machine trained them.",
-                         ui.theme.muted);
+                         "this machine trained them.");
     }
 
     void drawMenu(Ui& ui) override {

@@ -75,16 +75,14 @@ class MosaicExhibit final : public Exhibit {
                                       ? "Every tile is a network and shows what it predicts over the plane."
                                       : "Every tile is a network, coloured by its loss: the brighter, the "
                                         "lower. Point at one to see what it predicts.";
-        ui.paragraph(fmt::format("{} All learn the same data; {} and {} differ. The best network has a green "
-                                 "frame, the selected one a plain one.",
-                                 tiles, hyperparameterLabel(spec.x.parameter),
-                                 hyperparameterLabel(spec.y.parameter)),
-                     ui.theme.muted);
+        if (!ui.lessonShown)
+            ui.paragraph(fmt::format("{} All learn the same data; {} and {} differ. The best network has a "
+                                     "green frame, the selected one a plain one.",
+                                     tiles, hyperparameterLabel(spec.x.parameter),
+                                     hyperparameterLabel(spec.y.parameter)));
         if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
         for (const MosaicSide& side : model_.sides()) {
             ui.heading(sideName(side));
-            if (side.machine.device.empty()) continue;
-            ui.paragraph(ui.masked ? "-" : honestDevice(side.machine), ui.theme.muted);
             if (!side.shot) continue;
             ui.row("finished",
                    fmt::format("{} of {}", grouped(side.shot->summary.finished), grouped(spec.size())));
@@ -94,8 +92,7 @@ class MosaicExhibit final : public Exhibit {
             ui.paragraph(
                 "The GPU advances all networks together, step by step, so they all finish at the end. "
                 "The CPU finishes a few networks, then the next few. Here both run at the same time "
-                "and may slow each other down; 'lockstep population' times them one after the other.",
-                ui.theme.muted);
+                "and may slow each other down; 'lockstep population' times them one after the other.");
     }
 
     void drawMenu(Ui& ui) override {

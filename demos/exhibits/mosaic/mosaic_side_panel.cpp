@@ -255,6 +255,7 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
 
 /// Whether there was room for what the colours mean.
 bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
+    const SmallLetters small(panel.ui);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const MosaicPlace place = placeMosaic(panel, start, ImGui::GetContentRegionAvail(), true);
     if (!panel.pictures.has(index))
@@ -267,6 +268,25 @@ bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
     if (!panel.view.planes) return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
     drawMarkLegend(panel, {place.right, start.y}, place.right - nameEnd);
     return true;
+}
+
+void drawLosses(const MosaicPanel& panel) {
+    const Ui& ui = panel.ui;
+    const SmallLetters small(ui);
+    const MosaicSide* side = shownSide(panel);
+    if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float width = ImGui::GetContentRegionAvail().x;
+        drawLossLegend(panel, {at.x + width, at.y}, width);
+        ImGui::Dummy({width, ImGui::GetTextLineHeight()});
+    }
+    const MosaicPlace place =
+        placeMosaic(panel, ImGui::GetCursorScreenPos(), ImGui::GetContentRegionAvail(), false);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (side != nullptr && side->shot && panel.pictures.has(shownIndex(panel)))
+        draw.AddImage(panel.pictures.losses(shownIndex(panel)), place.low, place.high);
+    draw.AddRect(place.low, place.high, ui.theme.border, 0, 0, ui.line());
+    drawMosaicAxes(panel, place, 1);
 }
 
 } // namespace
@@ -295,20 +315,7 @@ void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
     Ui& ui = panel.ui;
     ui.beginCard("mosaic/losses", size);
     ui.heading("Loss");
-    const MosaicSide* side = shownSide(panel);
-    if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float width = ImGui::GetContentRegionAvail().x;
-        drawLossLegend(panel, {at.x + width, at.y}, width);
-        ImGui::Dummy({width, ImGui::GetTextLineHeight()});
-    }
-    const MosaicPlace place =
-        placeMosaic(panel, ImGui::GetCursorScreenPos(), ImGui::GetContentRegionAvail(), false);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (side != nullptr && side->shot && panel.pictures.has(shownIndex(panel)))
-        draw.AddImage(panel.pictures.losses(shownIndex(panel)), place.low, place.high);
-    draw.AddRect(place.low, place.high, ui.theme.border, 0, 0, ui.line());
-    drawMosaicAxes(panel, place, 1);
+    drawLosses(panel);
     ui.endCard();
 }
 

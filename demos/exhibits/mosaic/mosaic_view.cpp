@@ -162,8 +162,9 @@ void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, float size) {
     if (size < smallestMark) return;
     const float in = 0.3f * size;
     const float thickness = std::max(1.0f, size / 14);
-    draw.AddLine({from.x + in, from.y + in}, {to.x - in, to.y - in}, ui.theme.bad, thickness);
-    draw.AddLine({from.x + in, to.y - in}, {to.x - in, from.y + in}, ui.theme.bad, thickness);
+    static const ImU32 cross = makeTheme(true).bad; // the tile is dark in both themes
+    draw.AddLine({from.x + in, from.y + in}, {to.x - in, to.y - in}, cross, thickness);
+    draw.AddLine({from.x + in, to.y - in}, {to.x - in, from.y + in}, cross, thickness);
 }
 
 void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {

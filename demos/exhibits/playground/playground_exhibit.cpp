@@ -82,11 +82,11 @@ class PlaygroundExhibit : public Exhibit {
 
     void drawDetails(Ui& ui) override {
         ui.heading("Playground");
-        ui.paragraph("From a few points, a network learns which colour belongs where in the plane. Each tile "
-                     "shows one neuron's output over the plane: orange above 0, blue below.",
-                     ui.theme.muted);
-        ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.",
-                     ui.theme.muted);
+        if (!ui.lessonShown)
+            ui.paragraph(
+                "From a few points, a network learns which colour belongs where in the plane. Each tile "
+                "shows one neuron's output over the plane: orange above 0, blue below.");
+        ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.");
         if (ui.more("more about the playground")) drawMore(ui);
     }
 

@@ -110,6 +110,7 @@ class Space {
     }
 
     void label(glm::vec3 at, const std::string& text) {
+        const SmallLetters small(parts_.ui);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 middle = project(at);
         const float edge = parts_.ui.px(4);

@@ -69,17 +69,19 @@ class RaceExhibit : public Exhibit {
     }
 
     void drawDetails(Ui& ui) override {
-        ui.heading("A race");
-        ui.paragraph(whatARaceIs, ui.theme.muted);
-        if (const RaceRun* run = model_.shown()) {
+        if (!ui.lessonShown) {
+            ui.heading("A race");
+            ui.paragraph(whatARaceIs);
             ImGui::Dummy({0, ui.px(4)});
+        }
+        if (const RaceRun* run = model_.shown()) {
             ui.heading("This race");
             for (const auto& [name, value] : jobRows(run->job, run->finish)) ui.row(name, value);
+            ImGui::Dummy({0, ui.px(4)});
         }
-        ImGui::Dummy({0, ui.px(4)});
         ui.heading("What makes it fair");
         if (ui.more("more about fair races"))
-            for (const char* rule : honestRules) ui.paragraph(rule, ui.theme.muted);
+            for (const char* rule : honestRules) ui.paragraph(rule);
     }
 
     bool running() const override { return model_.running(); }
