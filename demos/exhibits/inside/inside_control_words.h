@@ -15,7 +15,6 @@ inline constexpr ControlWords insideControls[] = {
     {"Next##inside", "Selects the operation after this one."},
     {"Slow motion", "Walks through the operations of the step one by one."},
     {"##inside/slow", "Operations per second in slow motion."},
-    {"##inside/operation", "The operation of the step that is shown."},
     {"##inside/gpu*", "The rung that the GPU's step uses (lower row)."},
     {"##inside/cpu*", "The rung that the CPU's step uses (upper row)."},
     {"edited##*", "A shader of this step is edited. Click to open its source."},

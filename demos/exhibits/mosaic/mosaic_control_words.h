@@ -22,6 +22,7 @@ inline constexpr ControlWords mosaicControls[] = {
     {"##mosaic/rank", "The network shown, by its rank: 1 has the lowest loss."},
     {"##mosaic/page*", "Which part is shown where the window has no room for all."},
     {"Open in Playground##mosaic", "Opens this network, with its weights, in the playground."},
+    {"More##mosaic", "Opens all other settings: ranges of the axes, layers, optimizer, batch and steps."},
     {"Sort##mosaic", "Orders the networks by loss, the lowest first."},
     {"mosaic/tiles*",
      "Every tile is a network; its frame shows the loss. Click one to open it in the playground."},

@@ -19,6 +19,8 @@ inline constexpr ControlWords playgroundControls[] = {
      "Divides the learning rate by 10, so that training no longer diverges."},
     {"##answer*", "The prediction as a map, as a surface, or the data as one layer sees it."},
     {"Discrete", "Shows the predicted class alone, without its probability."},
+    {"More##playground",
+     "Opens all other settings: points, batch, optimizer, initial weights, seed and rung."},
     {"Train", "Shows the points that the network trains on (filled)."},
     {"Test", "Shows the points that only measure it (hollow)."},
     {"##fold layer*", "The layer whose outputs place the points."},
