@@ -183,6 +183,8 @@ constexpr ControlRow controlRows[] = {
     {"Settings*", "Shows or hides the settings of data, network and training."},
 
     // Playground.
+    {"More##playground",
+     "Opens all other settings: points, batch, optimizer, initial weights, seed and rung."},
     {"##page*", "Which part is shown where the window has no room for all."},
     {"##lower*", "What is shown below: losses by step, or histograms of the weights."},
     {"Undo##edit", "Takes back the last change that you made by hand."},
@@ -229,7 +231,6 @@ constexpr ControlRow controlRows[] = {
     {"Next##inside", "Selects the operation after this one."},
     {"Slow motion", "Walks through the operations of the step one by one."},
     {"##inside/slow", "Operations per second in slow motion."},
-    {"##inside/operation", "The operation of the step that is shown."},
     {"##inside/gpu*", "The rung that the GPU's step uses (lower row)."},
     {"##inside/cpu*", "The rung that the CPU's step uses (upper row)."},
     {"edited##*", "A shader of this step is edited. Click to open its source."},
@@ -261,6 +262,7 @@ constexpr ControlRow controlRows[] = {
     {"##ladder/walk", "The batch size at which dots are shown."},
 
     // Mosaic.
+    {"More##mosaic", "Opens all other settings: ranges of the axes, layers, optimizer, batch and steps."},
     {"##mosaic/size*", "How many networks the grid has; each has hyperparameters of its own."},
     {"##mosaic/x range", "Range of the horizontal axis, from : to. Add :log for equal factors."},
     {"##mosaic/y range", "Range of the vertical axis, from : to. Add :log for equal factors."},

@@ -259,10 +259,13 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     const std::string names[] = {"Map", "Surface", "Layer"};
     ui.segments("##answer", parts.view.answer, names);
+    const ImVec2 tabs = ImGui::GetItemRectMax();
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float line = ImGui::GetTextLineHeight();
-    const float below = ui.px(8) + line + ui.px(18) + 4 * (line + ui.px(2));
+    const float switches = ui.px(parts.view.answer == layerAnswer ? 215 : 222);
+    const bool above = tabs.x + ui.px(12) + switches <= low.x + room.x; // beside the tabs
+    const float below = ui.px(6) + 4 * (line + ui.px(2)) + (above ? 0 : line + ui.px(14));
     const bool small = room.y - below < ui.px(170) && room.x > ui.px(220); // then numbers go beside
     float side = std::floor(std::min(room.x, small ? room.y : room.y - below));
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
@@ -278,12 +281,19 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     ImGui::SetCursorScreenPos(next);
     ImGui::BeginGroup();
     const float width = small ? room.x - side - ui.px(10) : room.x;
-    if (parts.view.answer == layerAnswer)
-        drawLayerSwitches(parts, width);
-    else
-        drawSwitches(parts, width);
+    const auto drawAnswerSwitches = [&](float widest) {
+        if (parts.view.answer == layerAnswer)
+            drawLayerSwitches(parts, widest);
+        else
+            drawSwitches(parts, widest);
+    };
+    if (small || !above) drawAnswerSwitches(width);
     drawNumbers(parts, width);
     ImGui::EndGroup();
+    if (!small && above) {
+        ImGui::SetCursorScreenPos({low.x + room.x - switches, tabs.y - ImGui::GetFrameHeight() + ui.px(3)});
+        drawAnswerSwitches(switches);
+    }
     ImGui::EndChild();
 }
 

@@ -233,16 +233,16 @@ class PlaygroundExhibit : public Exhibit {
         }
     }
 
-    // Everything at once: settings and data above, then the network over its curves, and the answer.
+    // Everything at once: data above, then the network over its curves, and the answer as large as it can be.
     void drawWide(Ui& ui) {
-        drawSettingsBar(parts(ui), false);
         drawDataPanel(parts(ui), true);
+        if (view_.settingsShown) drawSettingsBar(parts(ui), false);
         renewPictures(ui); // settings above may have made it another network
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float gap = ui.px(14);
-        const float numbers = ui.px(150); // of the answer, above and below its plane
-        const float answerWidth = std::clamp(room.y - numbers, ui.px(210), room.x * 0.47f);
-        const float lower = std::clamp(room.y * 0.28f, ui.px(140), ui.px(260));
+        const float numbers = ui.px(122); // of the answer, above and below its plane
+        const float answerWidth = std::clamp(room.y - numbers, ui.px(210), room.x * 0.58f);
+        const float lower = std::clamp(room.y * 0.32f, ui.px(140), ui.px(280));
         const float left = room.x - answerWidth - gap;
         ImGui::BeginGroup();
         drawNetwork(parts(ui), {left, room.y - lower - ui.px(8)});
