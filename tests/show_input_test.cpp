@@ -81,8 +81,9 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
     const auto [wrong, unchanged] = after("inside", layers + "type x\nclick ##inside/tab/Network\n");
     CHECK(wrong.says("give layer widths as whole numbers"));
     CHECK(unchanged["hidden"] == Json::array({16, 8}));
-    CHECK(after("inside", "click Settings\nclick ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
-              .second["settings"]["seed"] == 12);
+    CHECK(
+        after("inside", "click Settings\nclick ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
+            .second["settings"]["seed"] == 12);
     CHECK(after("race", "click Settings\nclick ##race layers\nkey End\ntype ,4\nclick Settings\n")
               .second["hidden"] == Json::array({16, 16, 4}));
 }

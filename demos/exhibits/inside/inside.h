@@ -151,7 +151,8 @@ void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const Traced
              float phase, ImVec2 size);
 
 /// Draws the tensors of the selected operation as large as they fit, written beside read, and keeps their
-/// pictures. Their values are compared with the other machine's. A click picks an element; then its sum is drawn.
+/// pictures. Their values are compared with the other machine's. A click picks an element; then its sum is
+/// drawn.
 void drawTensors(Ui& ui, Inside& inside);
 
 /// Draws an element as the sum that it is. True when the tensors are to be seen again.

@@ -88,10 +88,10 @@ class Sketch {
                 const bool known = largest > 0 && at < weights->values.size();
                 const float weight = known ? weights->values[at] / largest : 0;
                 const float size = std::isfinite(weight) ? std::sqrt(std::abs(weight)) : 1;
-                const ImU32 colour = known ? faded(signedColour(ui_.theme, weight < 0 ? -1.0f : 1.0f),
-                                                   0.2f + 0.6f * size)
-                                     : lit ? ui_.theme.muted
-                                           : ui_.theme.border;
+                const ImU32 colour =
+                    known ? faded(signedColour(ui_.theme, weight < 0 ? -1.0f : 1.0f), 0.2f + 0.6f * size)
+                    : lit ? ui_.theme.muted
+                          : ui_.theme.border;
                 draw_.AddLine(dot(layer, a), dot(layer + 1, b), colour,
                               ui_.line(lit ? 0.6f + 2 * size : 0.6f));
             }
@@ -129,9 +129,9 @@ class Sketch {
                 const auto along = [&](float way) {
                     return ImVec2{begin.x + (end.x - begin.x) * way, begin.y + (end.y - begin.y) * way};
                 };
-                const ImU32 colour =
-                    values.empty() ? ui_.theme.text : mixed(valueColour(values[sender], largest),
-                                                            ui_.theme.text, 0.25f);
+                const ImU32 colour = values.empty()
+                                         ? ui_.theme.text
+                                         : mixed(valueColour(values[sender], largest), ui_.theme.text, 0.25f);
                 draw_.AddLine(along(std::max(eased - 0.12f, 0.0f)), along(eased), colour, ui_.line(2.5f));
                 draw_.AddCircleFilled(along(eased), std::max(radius_ * 0.3f, ui_.px(2)), colour, 12);
             }
@@ -226,8 +226,7 @@ void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const Traced
         const float way = std::min(phase / there, 1.0f) * (lit.meet ? 0.5f : 1.0f);
         if (lit.direction > 0 || lit.meet)
             sketch.signal(layer, layer, way, trace.find({TensorKind::activations, layer}));
-        if (lit.direction < 0)
-            sketch.signal(layer, layer + 1, way, trace.find({TensorKind::dSums, layer}));
+        if (lit.direction < 0) sketch.signal(layer, layer + 1, way, trace.find({TensorKind::dSums, layer}));
     }
     for (std::size_t level = 0; level < shape.widths.size(); ++level) {
         const bool on = lit.column(level);

@@ -98,7 +98,8 @@ std::string sizeText(const TracedTensor& tensor, float largest) {
 struct Exhibited {
     const TracedTensor* tensor = nullptr;
     TensorPicture* shown = nullptr;
-    float words = 0; ///< width of what stands above and below the picture
+    float name = 0;  ///< width of what stands above the picture
+    float below = 0; ///< and below it
     ImVec2 at{};     ///< of its words, from its group's corner
     ImVec2 size{};   ///< of the picture
 };
@@ -120,18 +121,19 @@ ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest, float h
     const auto columns = static_cast<float>(tensor.columns);
     const float height = std::min(highest, std::max(rows * ui.px(18), ui.px(leastTensor)));
     const float wide = rows == 1 ? columns * ui.px(6) : columns * height / rows;
-    const float most = std::min(widest, std::max(2 * highest, ui.px(160)));
+    const float most = std::min(widest, std::max(1.4f * highest, ui.px(160)));
     return {std::round(std::clamp(wide, std::min(ui.px(56), most), most)), std::round(height)};
 }
 
 /// Places pictures up to `highest` in rows as wide as the group. Returns the height of all.
-float layOut(const Ui& ui, TensorGroup& group, float highest) {
-    const float words = 2 * ImGui::GetTextLineHeight() + ui.px(6);
+/// sized   their sizes stand below them
+float layOut(const Ui& ui, TensorGroup& group, float highest, bool sized) {
+    const float words = (sized ? 2 : 1) * (ImGui::GetTextLineHeight() + ui.px(3));
     ImVec2 at{0, 0};
     float row = 0;
     for (Exhibited& each : group.tensors) {
         each.size = shownSize(ui, *each.tensor, group.width, highest);
-        const float wide = std::max(each.size.x, each.words);
+        const float wide = std::max({each.size.x, each.name, sized ? each.below : 0});
         if (at.x > 0 && at.x + wide > group.width) {
             at = {0, at.y + row + ui.px(8)};
             row = 0;
@@ -145,12 +147,12 @@ float layOut(const Ui& ui, TensorGroup& group, float highest) {
 
 /// Divides the width between both groups so that all pictures are as large as the room allows. Returns the
 /// height of the higher one.
-float layOut(const Ui& ui, std::span<TensorGroup, 2> groups, ImVec2 room) {
+float layOut(const Ui& ui, std::span<TensorGroup, 2> groups, ImVec2 room, bool sized) {
     const float both = groups[0].tensors.empty() || groups[1].tensors.empty() ? 0 : ui.px(groupGap);
     const auto placed = [&](float share, float highest) {
         if (both > 0) groups[0].width = (room.x - both) * share;
         if (both > 0) groups[1].width = (room.x - both) * (1 - share);
-        return std::max(layOut(ui, groups[0], highest), layOut(ui, groups[1], highest));
+        return std::max(layOut(ui, groups[0], highest, sized), layOut(ui, groups[1], highest, sized));
     };
     groups[0].width = groups[1].width = room.x;
     float best = ui.px(leastTensor);
@@ -271,10 +273,10 @@ struct Pointed {
 };
 
 Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
-                   TensorPicture& shown) {
+                   bool sized, TensorPicture& shown) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
     ImGui::BeginGroup();
-    ui.text(captionOf(tensor), 0, ui.fonts.strong);
+    ui.text(name(tensor.id), 0, ui.fonts.strong); // "updated" says the group
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     ImGui::PushID(captionOf(tensor).c_str());
@@ -294,7 +296,7 @@ Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, co
     }
     ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
                                         ui.line());
-    ui.muted(sizeText(tensor, shown.largest));
+    if (sized) ui.muted(sizeText(tensor, shown.largest));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
     if (!hovered) return {};
@@ -352,14 +354,18 @@ void drawTensors(Ui& ui, Inside& inside) {
                 shown.stale = true;
             }
             // Whatever its values: pictures stay where they are while it trains.
-            const float words =
-                std::max(textWidth(captionOf(*tensor)), textWidth(sizeText(*tensor, 0) + ", ±0.00"));
-            groups[i].tensors.push_back({.tensor = tensor, .shown = &shown, .words = words});
+            groups[i].tensors.push_back({.tensor = tensor,
+                                         .shown = &shown,
+                                         .name = textWidth(name(id)),
+                                         .below = textWidth(sizeText(*tensor, 0) + ", ±0.000")});
         }
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float heading = ImGui::GetTextLineHeight() + ui.px(6);
-    const float height = layOut(ui, groups, {room.x, room.y - heading});
+    const ImVec2 below{room.x, room.y - heading};
+    float height = layOut(ui, groups, below, true);
+    const bool sized = height <= below.y; // else the mouse tells
+    if (!sized) height = layOut(ui, groups, below, false);
     float left = start.x;
     float headingEnd = start.x;
     Pointed pointed;
@@ -372,7 +378,7 @@ void drawTensors(Ui& ui, Inside& inside) {
             ImGui::SetCursorScreenPos({left + each.at.x, start.y + heading + each.at.y});
             const TracedTensor* there = other == nullptr ? nullptr : other->find(each.tensor->id);
             const Pointed here =
-                drawTensor(ui, *each.tensor, each.size, trace.machine.gpu, there, *each.shown);
+                drawTensor(ui, *each.tensor, each.size, trace.machine.gpu, there, sized, *each.shown);
             if (here.element) pointed = here;
         }
         left += group.width + ui.px(groupGap);

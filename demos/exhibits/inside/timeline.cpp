@@ -21,9 +21,9 @@ struct Frame {
     float axisTop = 0;   ///< the axis' numbers are below it
     float rowHeight = 0; ///< header and track of one machine
     float headerHeight = 0;
-    bool inOrder = false; ///< no times: every operation is equally wide
-    double whole = 1;     ///< the longer step, in milliseconds or operations
-    double begin = 0;     ///< what is shown of it
+    bool inOrder = false;       ///< no times: every operation is equally wide
+    double whole = 1;           ///< the longer step, in milliseconds or operations
+    double begin = 0;           ///< what is shown of it
     ImFont* numerals = nullptr; ///< of a step's time
     double end = 1;
 

@@ -172,7 +172,8 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
     };
     float cell = std::floor(ui.px(14));
     // Never smaller than can be told apart: what does not fit is scrolled to.
-    while (cell > ui.px(3) && place(cell) > height) cell -= 1;
+    const float least = std::max(3.0f, ui.px(2));
+    while (cell > least && place(cell) > height) cell -= 1;
     const float used = place(cell);
     corners.resize(grids.size());
     const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -258,10 +259,9 @@ void drawReads(Ui& ui, const AccessRecord& record) {
     ImGui::SameLine(0, ui.px(10));
     ImGui::BeginGroup();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    ui.text("words read from memory", 0);
-    ui.muted(reads.shared > 0
-                 ? fmt::format("per output, and {} from shared memory", threeDigits(reads.shared))
-                 : "per output");
+    ui.paragraph("words read from memory");
+    const std::string shared = fmt::format(", and {} from shared memory", threeDigits(reads.shared));
+    ui.paragraph("per output" + (reads.shared > 0 ? shared : ""), ui.theme.muted);
     ImGui::PopStyleVar();
     ImGui::EndGroup();
 }
@@ -271,7 +271,7 @@ void drawReads(Ui& ui, const AccessRecord& record) {
 void drawKernel(Ui& ui, const RungRow& rung, const RungPicture* picture, std::size_t moment, bool picked) {
     const ImVec2 whole = ImGui::GetContentRegionAvail();
     const bool beside = whole.x > 2 * whole.y;
-    if (beside) ImGui::BeginChild("words", {whole.x * 0.36f, 0});
+    if (beside) ImGui::BeginChild("words", {whole.x * 0.36f, 0}, false, ImGuiWindowFlags_NoScrollbar);
     ui.text(rung.lane, picked ? ui.theme.text : ui.theme.muted, ui.fonts.strong);
     const bool drawn = picture != nullptr && picture->reason.empty();
     if (picture == nullptr)
@@ -282,8 +282,7 @@ void drawKernel(Ui& ui, const RungRow& rung, const RungPicture* picture, std::si
         drawReads(ui, picture->record);
     const float words = 3 * ImGui::GetTextLineHeight() + ui.px(8);
     if (drawn && !beside)
-        drawGrids(ui, picture->record, moment,
-                  std::max(ImGui::GetContentRegionAvail().y - words, ui.px(60)));
+        drawGrids(ui, picture->record, moment, std::max(ImGui::GetContentRegionAvail().y - words, ui.px(60)));
     if (drawn) ui.paragraph(momentText(picture->record, moment), ui.theme.muted);
     if (!beside) return;
     ImGui::EndChild();

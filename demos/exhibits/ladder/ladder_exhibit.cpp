@@ -64,8 +64,9 @@ class LadderExhibit final : public Exhibit {
         model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
     }
     void draw(Ui& ui) override {
-        drawMeasuring(ui);
-        if (settingsShown_ && !ui.presenter) drawSettings(ui); // a presenter has no room for them
+        // A presenter has no room for settings, nor for buttons above what is not measured.
+        if (!ui.presenter || tab_ > Tab::source) drawMeasuring(ui);
+        if (settingsShown_ && !ui.presenter) drawSettings(ui);
         ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
         drawTabs(ui);
         ui.endCard();

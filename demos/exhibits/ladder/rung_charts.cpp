@@ -110,8 +110,9 @@ void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, cons
     const float left = labelPlace(ui, stairs, result.spec.gpu, end, width);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (left < end)
-        draw.AddRectFilled({left - ui.px(5), top - ui.px(1)}, {left + width + ui.px(5), top + size + ui.px(2)},
-                           faded(ui.theme.panel, 0.75f), ui.px(4));
+        draw.AddRectFilled({left - ui.px(5), top - ui.px(1)},
+                           {left + width + ui.px(5), top + size + ui.px(2)}, faded(ui.theme.panel, 0.75f),
+                           ui.px(4));
     draw.AddText(ui.fonts.strong, size, {left, top}, ui.theme.text, speed.c_str());
     draw.AddText({left + width - textWidth(share), top}, ui.theme.muted, share.c_str());
 }
@@ -137,8 +138,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     std::string text = model.stateOf(index);
     if (result != nullptr && result->refused()) text.append(": ").append(shortRefusal(*result));
     const float room = (stairs.roof > 0 && rung.gpu() ? stairs.roof : stairs.right) - stairs.left;
-    draw.AddText({stairs.left + ui.px(8), top},
-                 result != nullptr && result->wrong() ? ui.theme.bad : quiet,
+    draw.AddText({stairs.left + ui.px(8), top}, result != nullptr && result->wrong() ? ui.theme.bad : quiet,
                  fittedText(text, room - ui.px(16)).c_str());
 }
 
@@ -187,7 +187,8 @@ void drawClimb(Ui& ui, const LadderModel& model) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(12), 0});
     if (!climb.empty()) ui.text(ui.timing(rungs), 0, ui.fonts.strong);
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    ui.muted(fittedText("whole steps, each rung measured alone; log scale", ImGui::GetContentRegionAvail().x));
+    ui.muted(
+        fittedText("whole steps, each rung measured alone; log scale", ImGui::GetContentRegionAvail().x));
     if (const auto& machine = model.gpuMachine(); machine && machine->software) {
         const std::string device = honestDevice(*machine);
         if (ImGui::GetItemRectMax().x + ui.px(12) + textWidth(device) <= right) ImGui::SameLine();
@@ -216,8 +217,8 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     float names = 0;
     for (const RungRow& rung : model.rungs()) names = std::max(names, textWidth(rung.lane));
     Stairs stairs{scaleOf(model), at.x + names + ui.px(22), at.x + width, 0, 0};
-    stairs.rise = std::floor(std::clamp((height - ui.px(machineGap) - axis - head) / rungs,
-                                        ui.px(lowestStep), ui.px(highestStep)));
+    stairs.rise = std::floor(std::clamp((height - ui.px(machineGap) - axis - head) / rungs, ui.px(lowestStep),
+                                        ui.px(highestStep)));
     if (roofed) stairs.roof = stairs.at(model.roof()->gflops);
     at.y += head;
     const ImVec2 start = at;

@@ -67,8 +67,8 @@ std::pair<std::string, std::string> progressText(const Ui& ui, const MapSide& si
     const double seconds = side.pictureSeconds.value_or(0);
     if (seconds <= 0) return {grouped(side.pictureNetworks), "networks"};
     const double rate = static_cast<double>(side.pictureNetworks) / seconds;
-    return {ui.timing(shortRate(rate)), fmt::format("networks/s, {} in {}", grouped(side.pictureNetworks),
-                                                    ui.timing(duration(seconds)))};
+    return {ui.timing(shortRate(rate)),
+            fmt::format("networks/s, {} in {}", grouped(side.pictureNetworks), ui.timing(duration(seconds)))};
 }
 
 /// What trains, or why nothing does, and the colour of that.

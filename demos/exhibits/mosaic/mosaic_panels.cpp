@@ -161,9 +161,9 @@ void drawMosaicBar(const MosaicPanel& panel) {
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
     const PopulationSpec& spec = panel.spec;
-    const std::string text = fmt::format(
-        "{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows, spec.data,
-        hyperparameterLabel(spec.x.parameter), hyperparameterLabel(spec.y.parameter));
+    const std::string text =
+        fmt::format("{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows, spec.data,
+                    hyperparameterLabel(spec.x.parameter), hyperparameterLabel(spec.y.parameter));
     ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
 }
 

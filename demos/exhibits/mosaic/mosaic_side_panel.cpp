@@ -229,7 +229,8 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
     const std::size_t columns = beside ? 1 : oneRow ? counters.size() : 2;
     const float large = ui.fonts.title->FontSize;
     const float extra = large - line; // of the first
-    const ImVec2 pace{beside ? std::max(widest, textWidth("9,999k ") * 1.4f) : room / static_cast<float>(columns),
+    const ImVec2 pace{beside ? std::max(widest, textWidth("9,999k ") * 1.4f)
+                             : room / static_cast<float>(columns),
                       2 * line + ui.px(4)};
     const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height - extra + ui.px(4)) / pace.y));
     constexpr std::size_t legend = 2; // counters' room that the colours' meaning takes

@@ -104,7 +104,10 @@ struct PlaygroundParts {
 void drawDataPanel(const PlaygroundParts& parts, bool row);
 void drawSettingsBar(const PlaygroundParts& parts, bool everything);
 void drawNetwork(const PlaygroundParts& parts, ImVec2 size);
-void drawAnswer(const PlaygroundParts& parts, ImVec2 size);
+/// numbers   below the plane, or beside it
+void drawAnswer(const PlaygroundParts& parts, ImVec2 size, bool numbers);
+/// Losses, accuracies and steps, `width` wide.
+void drawNumbers(const PlaygroundParts& parts, float width);
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);

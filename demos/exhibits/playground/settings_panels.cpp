@@ -109,8 +109,8 @@ void drawThumbnails(const PlaygroundParts& parts, std::size_t perRow, float room
     Ui& ui = parts.ui;
     const float gap = ui.px(4);
     const auto columns = static_cast<float>(perRow);
-    const float size =
-        std::min(ui.px(perRow == thumbnailsInColumn ? 56 : 36), std::floor((room - gap * (columns - 1)) / columns));
+    const float size = std::min(ui.px(perRow == thumbnailsInColumn ? 56 : 36),
+                                std::floor((room - gap * (columns - 1)) / columns));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
     for (std::size_t i = 0; i < points2dNames.size(); ++i) {
         if (i % perRow != 0) ImGui::SameLine();
