@@ -165,9 +165,9 @@ void drawFormulaBeside(Ui& ui, Inside& inside) {
     ImGui::PushFont(ui.fonts.mono);
     const float gap = ui.px(20);
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    if (ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(text.c_str()).x <= right)
-        ImGui::SameLine(0, gap);
-    ui.paragraph(text);
+    const bool fits = ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(text.c_str()).x <= right;
+    if (fits) ImGui::SameLine(0, gap);
+    if (fits || !ui.presenter) ui.paragraph(text); // a presenter has no room for a line of its own
     ImGui::PopFont();
 }
 

@@ -159,10 +159,10 @@ class Sketch {
   private:
     // Where there is room between two columns.
     void number(ImVec2 at, float value) const {
-        const std::string text = fmt::format("{:.2g}", value);
+        const std::string text = fmt::format("{:.2g}", value + 0.0f); // no -0
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const float left = at.x + radius_ + ui_.px(5);
-        if (left + size.x + radius_ > at.x + spacing_) return;
+        if (left + size.x > std::min(at.x + spacing_ - radius_, max_.x)) return;
         const float top = at.y - size.y / 2;
         draw_.AddRectFilled({left - ui_.px(1), top}, {left + size.x + ui_.px(1), top + size.y},
                             faded(ui_.theme.panel, 0.8f), ui_.px(3));

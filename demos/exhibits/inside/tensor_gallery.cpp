@@ -115,13 +115,13 @@ constexpr float groupGap = 32;
 constexpr float tensorGap = 14;
 constexpr float leastTensor = 20; // in height
 
-/// Up to `highest`; a picture that is much wider than high is squeezed.
-ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest, float highest) {
+/// Up to `highest`; a picture that is much wider than high is squeezed, the more where they are `crowded`.
+ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest, float highest, bool crowded) {
     const auto rows = static_cast<float>(tensor.keptRows());
     const auto columns = static_cast<float>(tensor.columns);
     const float height = std::min(highest, std::max(rows * ui.px(18), ui.px(leastTensor)));
     const float wide = rows == 1 ? columns * ui.px(6) : columns * height / rows;
-    const float most = std::min(widest, std::max(1.4f * highest, ui.px(160)));
+    const float most = std::min(widest, std::max(1.4f * highest, ui.px(crowded ? 72 : 160)));
     return {std::round(std::clamp(wide, std::min(ui.px(56), most), most)), std::round(height)};
 }
 
@@ -132,7 +132,7 @@ float layOut(const Ui& ui, TensorGroup& group, float highest, bool sized) {
     ImVec2 at{0, 0};
     float row = 0;
     for (Exhibited& each : group.tensors) {
-        each.size = shownSize(ui, *each.tensor, group.width, highest);
+        each.size = shownSize(ui, *each.tensor, group.width, highest, !sized);
         const float wide = std::max({each.size.x, each.name, sized ? each.below : 0});
         if (at.x > 0 && at.x + wide > group.width) {
             at = {0, at.y + row + ui.px(8)};

@@ -54,6 +54,7 @@ void explain(Ui& ui, const RungRow& rung, const RungResult* result, const Ladder
 
 // Units, and as many pixels as the scale makes of them.
 constexpr float lowestStep = 17; // a line can still be read
+constexpr float tightStep = 13;  // in smaller letters, where not all would fit
 constexpr float highestStep = 40;
 constexpr float machineGap = 10; // between the processor's rungs and the GPU's
 
@@ -65,6 +66,11 @@ struct Stairs {
     float rise = 0; // from step to step
     float roof = 0; // of the GPU's rungs; 0: there is none
 
+    float letters() const { return std::min(ImGui::GetFontSize(), rise); }
+    /// Of a text in these letters.
+    float widthOf(const std::string& text) const {
+        return textWidth(text) * letters() / ImGui::GetFontSize();
+    }
     float at(double gflops) const { return left + (right - left) * scale.share(gflops); }
 };
 
@@ -101,11 +107,11 @@ float labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float 
 // Speed and share of the roof.
 void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, float top) {
     const RungResult& result = *model.result(index);
-    const float size = ImGui::GetFontSize();
+    const float size = stairs.letters();
     const std::string speed = ui.timing(model.stateOf(index));
     const std::string share = ui.masked ? "" : roofShare(&result, model.roof());
     const float first = ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, speed.c_str()).x;
-    const float width = first + (share.empty() ? 0 : ui.px(10) + textWidth(share));
+    const float width = first + (share.empty() ? 0 : ui.px(10) + stairs.widthOf(share));
     const float end = ui.masked ? stairs.left : stairs.at(result.measure.gflops);
     const float left = labelPlace(ui, stairs, result.spec.gpu, end, width);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -114,7 +120,7 @@ void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, cons
                            {left + width + ui.px(5), top + size + ui.px(2)}, faded(ui.theme.panel, 0.75f),
                            ui.px(4));
     draw.AddText(ui.fonts.strong, size, {left, top}, ui.theme.text, speed.c_str());
-    draw.AddText({left + width - textWidth(share), top}, ui.theme.muted, share.c_str());
+    draw.AddText(nullptr, size, {left + width - stairs.widthOf(share), top}, ui.theme.muted, share.c_str());
 }
 
 // Name, step, and number; or the state, or the reason why there is none.
@@ -127,9 +133,10 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     if (picked)
         draw.AddRectFilled(at, {stairs.right, at.y + stairs.rise - ui.px(1)}, ui.theme.hovered, ui.px(4));
     if (timed && !ui.masked) drawStep(ui, stairs, *result, at.y);
-    const float top = at.y + (stairs.rise - ImGui::GetTextLineHeight()) / 2;
+    const float letters = stairs.letters();
+    const float top = at.y + (stairs.rise - letters) / 2;
     const ImU32 quiet = faded(ui.theme.muted, result != nullptr && result->refused() ? 0.6f : 1.0f);
-    draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {at.x + ui.px(6), top},
+    draw.AddText(picked ? ui.fonts.strong : nullptr, letters, {at.x + ui.px(6), top},
                  picked ? ui.theme.text : quiet, rung.lane.data(), rung.lane.data() + rung.lane.size());
     if (timed) {
         drawNumbers(ui, model, index, stairs, top);
@@ -138,7 +145,8 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     std::string text = model.stateOf(index);
     if (result != nullptr && result->refused()) text.append(": ").append(shortRefusal(*result));
     const float room = (stairs.roof > 0 && rung.gpu() ? stairs.roof : stairs.right) - stairs.left;
-    draw.AddText({stairs.left + ui.px(8), top}, result != nullptr && result->wrong() ? ui.theme.bad : quiet,
+    draw.AddText(nullptr, letters, {stairs.left + ui.px(8), top},
+                 result != nullptr && result->wrong() ? ui.theme.bad : quiet,
                  fittedText(text, room - ui.px(16)).c_str());
 }
 
@@ -217,8 +225,8 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     float names = 0;
     for (const RungRow& rung : model.rungs()) names = std::max(names, textWidth(rung.lane));
     Stairs stairs{scaleOf(model), at.x + names + ui.px(22), at.x + width, 0, 0};
-    stairs.rise = std::floor(std::clamp((height - ui.px(machineGap) - axis - head) / rungs, ui.px(lowestStep),
-                                        ui.px(highestStep)));
+    stairs.rise = std::floor(std::clamp((height - ui.px(machineGap) - axis - head) / rungs,
+                                        ui.px(low ? tightStep : lowestStep), ui.px(highestStep)));
     if (roofed) stairs.roof = stairs.at(model.roof()->gflops);
     at.y += head;
     const ImVec2 start = at;
