@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -168,6 +169,31 @@ TEST_CASE("a click on a value that a product writes shows its sum, until another
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(occurrences(outcome.out, " All tensors##inside/element\ncontrol ") == 1);
+}
+
+TEST_CASE("the tensors of every operation are in sight, in the usual window and smaller") {
+    for (const std::string size : {"1280 800", "1024 700"}) {
+        CAPTURE(size);
+        const Folder folder;
+        std::string script = "resize " + size + "\ncontrols\n";
+        for (int i = 0; i < 10; ++i) script += "click Next##inside\ncontrols\n";
+        const Outcome outcome = edit(folder, script);
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        const float bottom = std::stof(size.substr(5)) - 44; // of the card
+        std::size_t tensors = 0;
+        std::istringstream lines(outcome.out);
+        for (std::string line; std::getline(lines, line);) {
+            if (!line.starts_with("control ") || !line.ends_with("]")) continue;
+            std::istringstream words(line.substr(8));
+            float x = 0;
+            float y = 0; // of the middle
+            words >> x >> y;
+            CHECK(y < bottom);
+            ++tensors;
+        }
+        CHECK(tensors > 30);
+    }
 }
 
 TEST_CASE("typing is typing: neither shortcuts nor Escape do anything else") {

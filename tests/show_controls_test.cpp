@@ -79,7 +79,8 @@ TEST_CASE("while a click hides controls, it uses none") {
 TEST_CASE("a control that a teacher hides is gone, and comes back") {
     const Folder folder;
     const std::vector<std::string> hidden{"##lower", "##rate", "Reset", "data/xor", "device"};
-    std::string script = "click menu/View\nclick menu/Hide controls by clicking\n";
+    std::string script =
+        "click Settings##playground\nclick menu/View\nclick menu/Hide controls by clicking\n";
     for (const std::string& name : hidden)
         script += "click " + name + (name == "##lower" ? "/Losses\n" : "\n");
     script += "key Escape\ncontrols\nstate " + folder.file("s.json") +

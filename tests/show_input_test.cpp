@@ -74,15 +74,16 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
         CHECK(outcome.code == 0);
         return std::pair(outcome, Json::parse(contents(state))["exhibits"][exhibit]);
     };
-    const std::string layers = "click ##inside/layers\nkey End\n";
+    const std::string layers = "click Settings\nclick ##inside/layers\nkey End\n";
     CHECK(after("inside", layers + "type , 4\nclick ##inside/tab/Network\n").second["hidden"] ==
           Json::array({16, 8, 4}));
     CHECK(after("inside", layers + "type 0, 4\nkey Enter\n").second["hidden"] == Json::array({16, 80, 4}));
     const auto [wrong, unchanged] = after("inside", layers + "type x\nclick ##inside/tab/Network\n");
     CHECK(wrong.says("give layer widths as whole numbers"));
     CHECK(unchanged["hidden"] == Json::array({16, 8}));
-    CHECK(after("inside", "click ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
-              .second["settings"]["seed"] == 12);
+    CHECK(
+        after("inside", "click Settings\nclick ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
+            .second["settings"]["seed"] == 12);
     CHECK(after("race", "click Settings\nclick ##race layers\nkey End\ntype ,4\nclick Settings\n")
               .second["hidden"] == Json::array({16, 16, 4}));
 }

@@ -84,9 +84,10 @@ TEST_CASE("tiles too small for predictions show their losses, and the mouse a ne
     const Folder folder;
     const Outcome outcome = showScript(
         folder, "mosaic",
-        "click ##mosaic/size\nclick ##mosaic/size/32 x 32\n" + trained + "move 0.01 0.99\nframes 2\n" +
-            "picture " + folder.file("losses.png") + "\nframes 1\ncontrols\n" +
-            "hover mosaic/tiles GPU\nframes 2\npicture " + folder.file("lens.png") + "\n",
+        "click Settings##mosaic\nclick ##mosaic/size\nclick ##mosaic/size/32 x 32\nclick Settings##mosaic\n" +
+            trained + "move 0.01 0.99\nframes 2\n" + "picture " + folder.file("losses.png") +
+            "\nframes 1\ncontrols\n" + "hover mosaic/tiles GPU\nframes 2\npicture " +
+            folder.file("lens.png") + "\n",
         "--size 1280x800");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);

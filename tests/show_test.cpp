@@ -156,9 +156,10 @@ TEST_CASE("a choice that makes no sense is said, wherever the fields are") {
     const Folder folder;
     const std::string choice = "click ##mosaic/x\nclick ##mosaic/x/momentum\nframes 2\nstate " +
                                folder.file("s.json") + "\n"; // sgd has none
-    for (const char* page : {"", "click ##mosaic/page/Settings\n"}) {
-        const Outcome outcome =
-            showScript(folder, "mosaic", page + choice, *page == 0 ? "" : "--size 640x480");
+    const std::pair<const char*, const char*> ways[] = {{"click Settings##mosaic\n", ""},
+                                                        {"click ##mosaic/page/Settings\n", "--size 640x480"}};
+    for (const auto& [open, size] : ways) {
+        const Outcome outcome = showScript(folder, "mosaic", open + choice, size);
         INFO(outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);
         CHECK(outcome.says("the optimizer sgd has no momentum"));

@@ -307,8 +307,8 @@ void Ui::row(std::string_view name, std::string_view value) {
     text(value);
 }
 
-void Ui::beginCard(const char* id, ImVec2 size) {
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
+void Ui::beginCard(const char* id, ImVec2 size, ImU32 ground) {
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, ground != 0 ? ground : theme.panel);
     ImGui::BeginChild(id, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
 }
 

@@ -88,6 +88,8 @@ class Ui {
     /// Whether something eased is still on its way, so that frames are needed without any input.
     bool easing() const { return easing_.moving(); }
     ImU32 colour(const LaneSpec& lane) const { return lane.gpu ? theme.gpu : theme.cpu; }
+    /// What belongs to a machine stands on this.
+    ImU32 surface(const LaneSpec& lane) const { return mixed(theme.panel, colour(lane), 0.16f); }
 
     /// A time, rate or other text that differs from run to run.
     std::string timing(std::string text) const { return masked ? "-" : text; }
@@ -157,8 +159,9 @@ class Ui {
     bool more(const char* name);
     /// Name on the left, value flush right.
     void row(std::string_view name, std::string_view value);
-    /// A filled, rounded panel for everything drawn until endCard(). width 0: all there is.
-    void beginCard(const char* id, ImVec2 size = {0, 0});
+    /// A filled, rounded panel for everything drawn until endCard(). width 0: all there is; ground 0: the
+    /// theme's panel.
+    void beginCard(const char* id, ImVec2 size = {0, 0}, ImU32 ground = 0);
     void endCard() {
         ImGui::EndChild();
         ImGui::PopStyleColor();

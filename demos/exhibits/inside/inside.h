@@ -117,7 +117,7 @@ struct InsideView {
     OperationAt selected{1, 1};   ///< of the GPU, its first product
     std::size_t tab = tensorsTab; ///< an InsideTab
     float slowSpeed = 2;          ///< operations per second of slow motion
-    bool settingsShown = true;
+    bool settingsShown = false;
 };
 
 /// What the exhibit shows, and where a person has come in it.
@@ -151,8 +151,9 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
 void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
              float phase, ImVec2 size);
 
-/// Draws the tensors of the selected operation in rows as wide as there is room, and keeps their pictures.
-/// Their values are compared with the other machine's. A click picks an element; then its sum is drawn.
+/// Draws the tensors of the selected operation as large as they fit, written beside read, and keeps their
+/// pictures. Their values are compared with the other machine's. A click picks an element; then its sum is
+/// drawn.
 void drawTensors(Ui& ui, Inside& inside);
 
 /// Draws an element as the sum that it is. True when the tensors are to be seen again.

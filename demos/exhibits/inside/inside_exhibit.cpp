@@ -153,7 +153,7 @@ class InsideExhibit final : public Exhibit {
         view.selected.index = jsonValueOr(state, "operation", std::size_t{0});
         view.tab = jsonWordOr(state, "tab", tabWords);
         view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
-        view.settingsShown = jsonValueOr(state, "settings_shown", true);
+        view.settingsShown = jsonValueOr(state, "settings_shown", false);
         const bool editing = jsonValueOr(state, "editing", false);
         const auto shown = shownFrom(state);
         return [this, settings, texts, editing, view, shown] {

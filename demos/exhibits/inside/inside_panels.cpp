@@ -13,10 +13,6 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Roomy: the network stands beside the tensors. Low (a presenter's large letters): the tabs stand beside the
-/// player, all the rest is the tensors'.
-enum class Layout { roomy, narrow, low };
-
 void drawSettings(Ui& ui, Inside& inside) {
     RunOptions settings = inside.model.settings();
     RunForm form(ui, "inside/");
@@ -110,7 +106,7 @@ void drawTimeline(Ui& ui, Inside& inside) {
     const float line = ImGui::GetTextLineHeight();
     const float room = ImGui::GetContentRegionAvail().y;
     const float height =
-        std::clamp(room * 0.34f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 62 + 30));
+        std::clamp(room * 0.35f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 96 + 30));
     if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.view.selected, height);
         clicked && !ui.hidingControls) {
         inside.playing = false;
@@ -125,12 +121,25 @@ void drawTimeline(Ui& ui, Inside& inside) {
             ui.paragraph(inside.model.settings().lanes[machine].text() + ": " + error, ui.theme.bad);
 }
 
-void chooseTab(Ui& ui, Inside& inside) {
-    ui.segments("##inside/tab", inside.view.tab, std::array<std::string, 3>{"Tensors", "Source", "Network"});
+// Tabs and settings on the right of the player, or below it where there is no room.
+void drawTabs(Ui& ui, Inside& inside) {
+    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
+    const float padding = 2 * ImGui::GetStyle().FramePadding.x;
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    float width = ui.px(4);
+    for (const std::string& name : names) width += textWidth(name) + padding;
+    if (!ui.presenter) width += gap + textWidth("Settings") + padding;
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    const float free = right - width - ImGui::GetItemRectMax().x;
+    if (free >= gap) ImGui::SameLine(0, free);
+    ui.segments("##inside/tab", inside.view.tab, names);
+    if (ui.presenter) return;
+    ImGui::SameLine();
+    if (ui.toggle("Settings", inside.view.settingsShown))
+        inside.view.settingsShown = !inside.view.settingsShown;
 }
 
-void drawPlayer(Ui& ui, Inside& inside, Layout layout) {
-    const StepTrace* trace = inside.model.trace(inside.view.selected.machine);
+void drawPlayer(Ui& ui, Inside& inside) {
     const bool any = inside.selected() != nullptr;
     if (ui.button("Back##inside", any && inside.view.selected.index > 0)) inside.moveSelection(-1);
     ImGui::SameLine();
@@ -141,30 +150,12 @@ void drawPlayer(Ui& ui, Inside& inside, Layout layout) {
         inside.played = 0;
         inside.model.pause();
     }
-    if (layout == Layout::low) {
-        ImGui::SameLine(0, ui.px(24));
-        chooseTab(ui, inside);
-        return;
+    if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
+        ImGui::SameLine();
+        ImGui::SetNextItemWidth(ui.px(112));
+        ui.logSlider("##inside/slow", inside.view.slowSpeed, 0.25f, 20, "%.2g per s");
     }
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(ui.px(112));
-    ui.logSlider("##inside/slow", inside.view.slowSpeed, 0.25f, 20, "%.2g per s");
-    ImGui::SameLine();
-    const float right = ui.presenter ? 0 : ImGui::CalcTextSize("Settings").x + ui.px(30);
-    ImGui::SetNextItemWidth(
-        std::max(ui.px(60), ImGui::GetContentRegionAvail().x - right - (right > 0 ? ui.px(10) : 0)));
-    float at = static_cast<float>(inside.view.selected.index + 1);
-    const float last = any ? static_cast<float>(trace->operations.size()) : 1;
-    const std::string format = fmt::format("%.0f of {:.0f}", last);
-    if (ui.slider("##inside/operation", at, 1, last, format.c_str()) && any) {
-        inside.playing = false;
-        inside.view.selected.index = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, last)) - 1;
-        inside.timeline.reveal(*inside.selected());
-    }
-    if (ui.presenter) return;
-    ImGui::SameLine();
-    if (ui.toggle("Settings", inside.view.settingsShown))
-        inside.view.settingsShown = !inside.view.settingsShown;
+    drawTabs(ui, inside);
 }
 
 // On the line just written, if there is room.
@@ -174,9 +165,9 @@ void drawFormulaBeside(Ui& ui, Inside& inside) {
     ImGui::PushFont(ui.fonts.mono);
     const float gap = ui.px(20);
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    if (ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(text.c_str()).x <= right)
-        ImGui::SameLine(0, gap);
-    ui.paragraph(text);
+    const bool fits = ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(text.c_str()).x <= right;
+    if (fits) ImGui::SameLine(0, gap);
+    if (fits || !ui.presenter) ui.paragraph(text); // a presenter has no room for a line of its own
     ImGui::PopFont();
 }
 
@@ -212,58 +203,46 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
     if (times != nullptr) ui.muted("built in: " + ui.timing(timeText(times->builtInMs)));
 }
 
-void drawNetAndFormula(Ui& ui, Inside& inside) {
-    ImGui::PushFont(ui.fonts.mono);
-    ui.paragraph(formulaShown(inside, *inside.selected()));
-    ImGui::PopFont();
-    if (const std::string letters = lettersOf(*inside.selected(), *inside.model.shape()); !letters.empty())
-        ui.paragraph(letters, ui.theme.muted);
-    if (inside.view.tab == networkTab)
-        ui.paragraph("Values of the batch's first example, some neurons of each layer.", ui.theme.muted);
+void drawNetwork(Ui& ui, Inside& inside) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float height = std::min(room.y, ui.px(320));
+    const ImVec2 size{room.x, room.y - ImGui::GetTextLineHeightWithSpacing()};
     const float phase = inside.playing ? static_cast<float>(inside.played) : -1;
     const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
-    if (height > ui.px(50))
-        drawNet(ui, *inside.model.shape(), trace, *inside.selected(), phase, {room.x, height});
+    if (size.y > ui.px(50)) drawNet(ui, *inside.model.shape(), trace, *inside.selected(), phase, size);
+    ui.muted(fittedText("Values of the batch's first example, some neurons of each layer", room.x));
 }
 
-void drawTabs(Ui& ui, Inside& inside, Layout layout) {
-    const bool chosenHere = layout != Layout::low;
-    if (chosenHere) chooseTab(ui, inside);
+void drawShown(Ui& ui, Inside& inside) {
     const std::size_t machine = inside.view.selected.machine;
     if (inside.view.tab == sourceTab) {
-        if (chosenHere) ImGui::SameLine(0, ui.px(16));
         const StepTrace* gpu = inside.model.trace(1);
         const std::size_t at = gpu == nullptr ? 0
                                : machine == 1 ? inside.view.selected.index
                                               : counterpartOf(*inside.selected(), *gpu);
         inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
-        return;
+    } else if (inside.view.tab == networkTab) {
+        drawNetwork(ui, inside);
+    } else {
+        ImGui::BeginChild("inside/tensors");
+        drawTensors(ui, inside);
+        ImGui::EndChild();
     }
-    if (inside.view.tab == networkTab) {
-        drawNetAndFormula(ui, inside);
-        return;
-    }
-    ImGui::BeginChild("inside/tensors");
-    drawTensors(ui, inside);
-    ImGui::EndChild();
 }
 
-void drawBottom(Ui& ui, Inside& inside, Layout layout) {
-    // Beside the drawing of the network, its formula; elsewhere it stands here.
+void drawBottom(Ui& ui, Inside& inside) {
+    // Where there is room, the network stands beside the tensors.
+    const bool roomy = ImGui::GetContentRegionAvail().x >= ui.px(840) && inside.view.tab == tensorsTab;
     drawNameAndTime(ui, inside);
-    if (inside.view.tab == sourceTab || (inside.view.tab == tensorsTab && layout != Layout::roomy))
-        drawFormulaBeside(ui, inside);
+    drawFormulaBeside(ui, inside);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (layout == Layout::roomy && inside.view.tab == tensorsTab) {
+    if (roomy) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
-        drawNetAndFormula(ui, inside);
+        drawNetwork(ui, inside);
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
     ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(72))});
-    drawTabs(ui, inside, layout);
+    drawShown(ui, inside);
     ui.endCard();
 }
 
@@ -293,13 +272,8 @@ void drawInside(Ui& ui, Inside& inside) {
     // A presenter has no room for settings.
     if (inside.view.settingsShown && !ui.presenter) drawSettings(ui, inside);
     drawTimeline(ui, inside);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float bottom = room.y - ImGui::GetFrameHeightWithSpacing();
-    const Layout layout = bottom < ui.px(210) && room.x >= ui.px(560) ? Layout::low
-                          : room.x < ui.px(900)                       ? Layout::narrow
-                                                                      : Layout::roomy;
-    drawPlayer(ui, inside, layout);
-    if (inside.selected() != nullptr) drawBottom(ui, inside, layout);
+    drawPlayer(ui, inside);
+    if (inside.selected() != nullptr) drawBottom(ui, inside);
 }
 
 void drawInsideDetails(Ui& ui, Inside& inside) {

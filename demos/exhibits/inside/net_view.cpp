@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,7 +13,9 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t mostDots = 6;
+constexpr std::size_t leastDots = 3; // of a column, where the layer has as many
+constexpr std::size_t mostDots = 10;
+constexpr float there = 0.85f; // phase of an arrival: it can be read before the next operation begins
 
 /// What of the net an operation touches.
 struct Lit {
@@ -23,6 +27,7 @@ struct Lit {
     std::size_t linkBegin = 0; // layers whose weights are used or written
     std::size_t linkEnd = 0;
     int direction = 0; // of the signal: 1 forwards, -1 backwards
+    bool meet = false; // activations and gradients come together in the weights
 };
 
 Lit litBy(const TracedOperation& operation, std::size_t layers) {
@@ -32,7 +37,7 @@ Lit litBy(const TracedOperation& operation, std::size_t layers) {
     case OperationKind::forward: return {l + 1, l + 2, l, l + 1, 1};
     case OperationKind::loss: return {layers, layers + 1, 0, 0, 0};
     case OperationKind::backwardInputs: return {l, l + 1, l, l + 1, -1};
-    case OperationKind::backwardWeights: return {0, 0, l, l + 1, -1};
+    case OperationKind::backwardWeights: return {0, 0, l, l + 1, -1, true};
     case OperationKind::update: return {0, 0, 0, layers, 0};
     case OperationKind::wholeStep: return {0, layers + 1, 0, layers, 0};
     }
@@ -54,53 +59,82 @@ const TracedTensor* valuesAt(const StepTrace& trace, const TracedOperation& oper
                            : TensorId{TensorKind::activations, level});
 }
 
+float largestOf(std::span<const float> values) {
+    float largest = 0;
+    for (const float value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
 class Sketch {
   public:
-    Sketch(Ui& ui, const NetShape& shape, ImVec2 min, ImVec2 max)
-        : ui_(ui), shape_(shape), draw_(*ImGui::GetWindowDrawList()), min_(min), max_(max) {
-        const float columns = static_cast<float>(shape.widths.size());
-        spacing_ = (max.x - min.x) / columns;
-        radius_ = std::clamp(spacing_ / 7, ui.px(2), ui.px(6));
+    Sketch(Ui& ui, const NetShape& shape, const StepTrace& trace, ImVec2 min, ImVec2 max)
+        : ui_(ui), shape_(shape), trace_(trace), draw_(*ImGui::GetWindowDrawList()), min_(min), max_(max) {
+        spacing_ = (max.x - min.x) / static_cast<float>(shape.widths.size());
+        const float room = bottom() - min.y - ui.px(20); // below the dots there may be more
+        most_ = std::clamp(static_cast<std::size_t>(std::max(room, 0.0f) / ui.px(30)), leastDots, mostDots);
+        pitch_ = std::min(room / static_cast<float>(most_), ui.px(44));
+        radius_ = std::clamp(std::min(spacing_ / 8, pitch_ * 0.36f), ui.px(2), ui.px(13));
     }
 
-    void links(std::size_t layer, ImU32 colour, float thickness) const {
+    /// lit   each in its weight's colour, as thick as the weight is large
+    void links(std::size_t layer, bool lit) const {
+        const TracedTensor* weights = lit ? trace_.find({TensorKind::weights, layer}) : nullptr;
+        const float largest = weights == nullptr ? 0 : largestOf(weights->values);
         for (std::size_t a = 0; a < dots(layer); ++a)
-            for (std::size_t b = 0; b < dots(layer + 1); ++b)
-                draw_.AddLine(dot(layer, a), dot(layer + 1, b), colour, thickness);
+            for (std::size_t b = 0; b < dots(layer + 1); ++b) {
+                const std::size_t at =
+                    neuron(layer + 1, b) * shape_.widths[layer] + neuron(layer, a); // [to][from]
+                const bool known = largest > 0 && at < weights->values.size();
+                const float weight = known ? weights->values[at] / largest : 0;
+                const float size = std::isfinite(weight) ? std::sqrt(std::abs(weight)) : 1;
+                const ImU32 colour =
+                    known ? faded(signedColour(ui_.theme, weight < 0 ? -1.0f : 1.0f), 0.2f + 0.6f * size)
+                    : lit ? ui_.theme.muted
+                          : ui_.theme.border;
+                draw_.AddLine(dot(layer, a), dot(layer + 1, b), colour,
+                              ui_.line(lit ? 0.6f + 2 * size : 0.6f));
+            }
     }
 
     /// `tensor`: its first row colours the neurons that are drawn, each column on a scale of its own.
     void column(std::size_t level, ImU32 colour, bool ring, const TracedTensor* tensor) const {
-        const std::size_t width = shape_.widths[level];
-        const bool known = tensor != nullptr && tensor->columns == width && tensor->values.size() >= width;
-        float largest = 0;
-        for (std::size_t i = 0; known && i < width; ++i)
-            if (std::isfinite(tensor->values[i])) largest = std::max(largest, std::abs(tensor->values[i]));
+        const std::vector<float> values = shownValues(level, tensor);
+        const float largest = largestOf(values);
         for (std::size_t i = 0; i < dots(level); ++i) {
             const ImVec2 at = dot(level, i);
-            const std::size_t neuron = width <= mostDots ? i : i * (width - 1) / (mostDots - 1);
-            const float value = known ? tensor->values[neuron] : 0;
-            const float share = largest > 0 ? std::sqrt(std::abs(value) / largest) : 0;
-            const ImU32 filled =
-                std::isfinite(value) ? signedColour(ui_.theme, std::copysign(share, value)) : ui_.theme.bad;
-            draw_.AddCircleFilled(at, radius_, known ? filled : ui_.theme.panel, 12);
-            draw_.AddCircle(at, radius_, ui_.theme.muted, 12, ui_.line());
-            if (ring) draw_.AddCircle(at, radius_ + ui_.px(2.5f), colour, 16, ui_.line(1.5f));
-            if (known) number(at, value);
+            const bool known = !values.empty();
+            draw_.AddCircleFilled(at, radius_, known ? valueColour(values[i], largest) : ui_.theme.panel, 24);
+            draw_.AddCircle(at, radius_, ui_.theme.muted, 24, ui_.line());
+            if (ring) draw_.AddCircle(at, radius_ + ui_.px(3), colour, 28, ui_.line(2));
+            if (known) number(at, values[i]);
         }
-        if (shape_.widths[level] > mostDots) // there are more
+        if (shape_.widths[level] > dots(level)) // there are more
             for (int i = 0; i < 3; ++i)
                 draw_.AddCircleFilled({x(level), dot(level, dots(level) - 1).y + radius_ +
                                                      ui_.px(5 + 4 * static_cast<float>(i))},
                                       ui_.px(1.2f), ui_.theme.muted, 6);
     }
 
-    /// The signal on its way: a bar between two columns.
-    void signal(std::size_t layer, int direction, float phase, ImU32 colour) const {
-        const float from = direction > 0 ? x(layer) : x(layer + 1);
-        const float to = direction > 0 ? x(layer + 1) : x(layer);
-        const float at = from + (to - from) * phase;
-        draw_.AddLine({at, min_.y}, {at, bottom()}, colour, ui_.line(3));
+    /// Values on their way along the links, each in its colour, `share` of the way from the column `from`.
+    void signal(std::size_t layer, std::size_t from, float share, const TracedTensor* tensor) const {
+        const std::vector<float> values = shownValues(from, tensor);
+        const float largest = largestOf(values);
+        const float eased = share * share * (3 - 2 * share);
+        for (std::size_t a = 0; a < dots(layer); ++a)
+            for (std::size_t b = 0; b < dots(layer + 1); ++b) {
+                const std::size_t sender = from == layer ? a : b;
+                const ImVec2 begin = from == layer ? dot(layer, a) : dot(layer + 1, b);
+                const ImVec2 end = from == layer ? dot(layer + 1, b) : dot(layer, a);
+                const auto along = [&](float way) {
+                    return ImVec2{begin.x + (end.x - begin.x) * way, begin.y + (end.y - begin.y) * way};
+                };
+                const ImU32 colour = values.empty()
+                                         ? ui_.theme.text
+                                         : mixed(valueColour(values[sender], largest), ui_.theme.text, 0.25f);
+                draw_.AddLine(along(std::max(eased - 0.12f, 0.0f)), along(eased), colour, ui_.line(2.5f));
+                draw_.AddCircleFilled(along(eased), std::max(radius_ * 0.3f, ui_.px(2)), colour, 12);
+            }
     }
 
     /// Below the links: which way, or that weights change.
@@ -125,33 +159,52 @@ class Sketch {
   private:
     // Where there is room between two columns.
     void number(ImVec2 at, float value) const {
-        const std::string text = fmt::format("{:.2g}", value);
+        const std::string text = fmt::format("{:.2g}", value + 0.0f); // no -0
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const float left = at.x + radius_ + ui_.px(5);
-        if (left + size.x + radius_ > at.x + spacing_) return;
+        if (left + size.x > std::min(at.x + spacing_ - radius_, max_.x)) return;
         const float top = at.y - size.y / 2;
         draw_.AddRectFilled({left - ui_.px(1), top}, {left + size.x + ui_.px(1), top + size.y},
                             faded(ui_.theme.panel, 0.8f), ui_.px(3));
         draw_.AddText({left, top}, ui_.theme.text, text.c_str());
     }
-    std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], mostDots); }
+    ImU32 valueColour(float value, float largest) const {
+        if (!std::isfinite(value)) return ui_.theme.bad;
+        const float share = largest > 0 ? std::sqrt(std::abs(value) / largest) : 0;
+        return signedColour(ui_.theme, std::copysign(share, value));
+    }
+    /// The first row's values of the neurons that are drawn; empty where they are not known.
+    std::vector<float> shownValues(std::size_t level, const TracedTensor* tensor) const {
+        const std::size_t width = shape_.widths[level];
+        std::vector<float> values;
+        if (tensor == nullptr || tensor->columns != width || tensor->values.size() < width) return values;
+        for (std::size_t i = 0; i < dots(level); ++i) values.push_back(tensor->values[neuron(level, i)]);
+        return values;
+    }
+    std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], most_); }
+    /// Of a wide layer, neurons from the first to the last.
+    std::size_t neuron(std::size_t level, std::size_t dot) const {
+        const std::size_t width = shape_.widths[level];
+        return width <= most_ ? dot : dot * (width - 1) / (most_ - 1);
+    }
     float x(std::size_t level) const { return min_.x + spacing_ * (static_cast<float>(level) + 0.5f); }
     float bottom() const { return max_.y - ImGui::GetTextLineHeight() - ui_.px(4); }
     ImVec2 dot(std::size_t level, std::size_t index) const {
-        const float room = bottom() - min_.y - ui_.px(20); // below the dots there may be more
-        const float step = std::min(room / static_cast<float>(mostDots), ui_.px(26));
-        const float count = static_cast<float>(dots(level));
-        const float middle = min_.y + room / 2;
-        return {x(level), middle + step * (static_cast<float>(index) - (count - 1) / 2)};
+        const float middle = (min_.y + bottom() - ui_.px(20)) / 2;
+        const float place = static_cast<float>(index) - (static_cast<float>(dots(level)) - 1) / 2;
+        return {x(level), middle + pitch_ * place};
     }
 
     Ui& ui_;
     const NetShape& shape_;
+    const StepTrace& trace_;
     ImDrawList& draw_;
     ImVec2 min_;
     ImVec2 max_;
-    float spacing_ = 0;
+    float spacing_ = 0; // of the columns
+    float pitch_ = 0;   // of the dots in one
     float radius_ = 0;
+    std::size_t most_ = leastDots;
 };
 
 } // namespace
@@ -162,18 +215,21 @@ void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const Traced
     ImGui::Dummy(size);
     const Lit lit = litBy(operation, shape.layers());
     const ImU32 colour = colourOf(ui.theme, kindOf(operation));
-    const Sketch sketch(ui, shape, min, {min.x + size.x, min.y + size.y});
+    const Sketch sketch(ui, shape, trace, min, {min.x + size.x, min.y + size.y});
     for (std::size_t layer = 0; layer < shape.layers(); ++layer)
-        if (!lit.links(layer)) sketch.links(layer, ui.theme.border, ui.line(0.6f));
+        if (!lit.links(layer)) sketch.links(layer, false);
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         if (!lit.links(layer)) continue;
-        sketch.links(layer, faded(colour, 0.75f), ui.line(1.2f));
+        sketch.links(layer, true);
         sketch.arrow(layer, lit.direction, colour);
-        if (phase >= 0 && lit.direction != 0) sketch.signal(layer, lit.direction, phase, colour);
+        if (phase < 0 || lit.direction == 0) continue;
+        const float way = std::min(phase / there, 1.0f) * (lit.meet ? 0.5f : 1.0f);
+        if (lit.direction > 0 || lit.meet)
+            sketch.signal(layer, layer, way, trace.find({TensorKind::activations, layer}));
+        if (lit.direction < 0) sketch.signal(layer, layer + 1, way, trace.find({TensorKind::dSums, layer}));
     }
     for (std::size_t level = 0; level < shape.widths.size(); ++level) {
         const bool on = lit.column(level);
-        constexpr float there = 0.85f; // so that it can be read before the next operation begins
         const bool arrived = phase < 0 || phase >= there;
         sketch.column(level, colour, on, valuesAt(trace, operation, level, arrived));
         sketch.width(level, on ? ui.theme.text : ui.theme.muted);

@@ -1,8 +1,10 @@
 #include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,35 +94,88 @@ std::string sizeText(const TracedTensor& tensor, float largest) {
     return text;
 }
 
-/// As many beside each other as can be told apart.
-float widestCell(const Ui& ui) {
-    const float room = ImGui::GetContentRegionAvail().x;
-    const float gap = ui.px(16);
-    const float count = std::max(1.0f, std::floor((room + gap) / (ui.px(190) + gap)));
-    return (room - gap * (count - 1)) / count - 1;
-}
+/// A tensor in the gallery.
+struct Exhibited {
+    const TracedTensor* tensor = nullptr;
+    TensorPicture* shown = nullptr;
+    float name = 0;  ///< width of what stands above the picture
+    float below = 0; ///< and below it
+    ImVec2 at{};     ///< of its words, from its group's corner
+    ImVec2 size{};   ///< of the picture
+};
 
-ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest) {
+/// What an operation writes, or what it reads.
+struct TensorGroup {
+    const char* title;
+    std::vector<Exhibited> tensors{};
+    float width = 0;
+};
+
+constexpr float groupGap = 32;
+constexpr float tensorGap = 14;
+constexpr float leastTensor = 20; // in height
+
+/// Up to `highest`; a picture that is much wider than high is squeezed, the more where they are `crowded`.
+ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest, float highest, bool crowded) {
     const auto rows = static_cast<float>(tensor.keptRows());
     const auto columns = static_cast<float>(tensor.columns);
-    const float height = std::clamp(rows * ui.px(12), ui.px(22), ui.px(132));
-    const float wide = rows == 1 ? columns * ui.px(5) : columns * height / rows;
-    return {std::round(std::clamp(wide, std::min(ui.px(56), widest), std::min(widest, ui.px(300)))),
-            std::round(height)};
+    const float height = std::min(highest, std::max(rows * ui.px(18), ui.px(leastTensor)));
+    const float wide = rows == 1 ? columns * ui.px(6) : columns * height / rows;
+    const float most = std::min(widest, std::max(1.4f * highest, ui.px(crowded ? 72 : 160)));
+    return {std::round(std::clamp(wide, std::min(ui.px(56), most), most)), std::round(height)};
 }
 
-// Flush right on the line just written, where there is room.
-void drawScale(Ui& ui) {
+/// Places pictures up to `highest` in rows as wide as the group. Returns the height of all.
+/// sized   their sizes stand below them
+float layOut(const Ui& ui, TensorGroup& group, float highest, bool sized) {
+    const float words = (sized ? 2 : 1) * (ImGui::GetTextLineHeight() + ui.px(3));
+    ImVec2 at{0, 0};
+    float row = 0;
+    for (Exhibited& each : group.tensors) {
+        each.size = shownSize(ui, *each.tensor, group.width, highest, !sized);
+        const float wide = std::max({each.size.x, each.name, sized ? each.below : 0});
+        if (at.x > 0 && at.x + wide > group.width) {
+            at = {0, at.y + row + ui.px(8)};
+            row = 0;
+        }
+        each.at = at;
+        row = std::max(row, words + each.size.y);
+        at.x += wide + ui.px(tensorGap);
+    }
+    return at.y + row;
+}
+
+/// Divides the width between both groups so that all pictures are as large as the room allows. Returns the
+/// height of the higher one.
+float layOut(const Ui& ui, std::span<TensorGroup, 2> groups, ImVec2 room, bool sized) {
+    const float both = groups[0].tensors.empty() || groups[1].tensors.empty() ? 0 : ui.px(groupGap);
+    const auto placed = [&](float share, float highest) {
+        if (both > 0) groups[0].width = (room.x - both) * share;
+        if (both > 0) groups[1].width = (room.x - both) * (1 - share);
+        return std::max(layOut(ui, groups[0], highest, sized), layOut(ui, groups[1], highest, sized));
+    };
+    groups[0].width = groups[1].width = room.x;
+    float best = ui.px(leastTensor);
+    float bestShare = 0.5f;
+    for (float share = 0.2f; share < 0.85f; share += 0.05f)
+        for (float highest = room.y; highest > best; highest -= ui.px(4))
+            if (placed(share, highest) <= room.y) {
+                best = highest;
+                bestShare = share;
+            }
+    return placed(bestShare, best);
+}
+
+// Up to `right`, where there is room behind `least`.
+void drawScale(Ui& ui, ImVec2 right, float least) {
     constexpr int steps = 48;
     const float line = ImGui::GetTextLineHeight();
     const float bar = ui.px(120);
     const float gap = ui.px(6);
     const float below = ImGui::CalcTextSize("below 0").x;
     const float width = below + bar + ImGui::CalcTextSize("above 0").x + 2 * gap;
-    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    if (ImGui::GetItemRectMax().x + ui.px(16) + width > right) return;
-    ImGui::SameLine(0, 0);
-    const ImVec2 at{right - width, ImGui::GetCursorScreenPos().y};
+    const ImVec2 at{right.x - width, right.y};
+    if (at.x < least) return;
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, line});
     ui.explainItem({.title = "Colours of tensors",
@@ -218,10 +273,10 @@ struct Pointed {
 };
 
 Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
-                   TensorPicture& shown) {
+                   bool sized, TensorPicture& shown) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
     ImGui::BeginGroup();
-    ui.text(captionOf(tensor), 0, ui.fonts.strong);
+    ui.text(name(tensor.id), 0, ui.fonts.strong); // "updated" says the group
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     ImGui::PushID(captionOf(tensor).c_str());
@@ -241,7 +296,7 @@ Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, co
     }
     ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
                                         ui.line());
-    ui.muted(sizeText(tensor, shown.largest));
+    if (sized) ui.muted(sizeText(tensor, shown.largest));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
     if (!hovered) return {};
@@ -286,37 +341,55 @@ void drawTensors(Ui& ui, Inside& inside) {
         return;
     }
     for (auto& [id, shown] : inside.tensors) shown.used = false;
-    Pointed pointed;
     const std::tuple origin{inside.model.revision(), trace.machine.gpu, ui.theme.dark};
-    const auto drawAll = [&](const char* title, const std::vector<TensorId>& ids, bool withScale) {
-        if (ids.empty()) return;
-        ui.text(title, ui.theme.muted, ui.fonts.strong);
-        if (withScale) drawScale(ui);
-        const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-        const float widest = widestCell(ui);
-        bool first = true;
-        for (const TensorId& id : flatOnesLast(ids, trace)) {
+    // As in its formula: the result first.
+    std::array<TensorGroup, 2> groups{TensorGroup{"writes"}, TensorGroup{"reads"}};
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        for (const TensorId& id : flatOnesLast(i == 0 ? operation.writes : operation.reads, trace)) {
             const TracedTensor* tensor = trace.find(id);
             if (tensor == nullptr || tensor->values.empty()) continue;
-            const float next = ImGui::GetItemRectMax().x + ui.px(16);
             TensorPicture& shown = inside.tensors[id];
             if (std::exchange(shown.origin, origin) != origin) {
                 shown.largest = largestOf(tensor->values);
                 shown.stale = true;
             }
-            const ImVec2 size = shownSize(ui, *tensor, widest);
-            const float width = std::max({size.x, ImGui::CalcTextSize(captionOf(*tensor).c_str()).x,
-                                          ImGui::CalcTextSize(sizeText(*tensor, shown.largest).c_str()).x});
-            if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
-            first = false;
-            const Pointed here = drawTensor(ui, *tensor, size, trace.machine.gpu,
-                                            other == nullptr ? nullptr : other->find(id), shown);
+            // Whatever its values: pictures stay where they are while it trains.
+            groups[i].tensors.push_back({.tensor = tensor,
+                                         .shown = &shown,
+                                         .name = textWidth(name(id)),
+                                         .below = textWidth(sizeText(*tensor, 0) + ", ±0.000")});
+        }
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float heading = ImGui::GetTextLineHeight() + ui.px(6);
+    const ImVec2 below{room.x, room.y - heading};
+    float height = layOut(ui, groups, below, true);
+    const bool sized = height <= below.y; // else the mouse tells
+    if (!sized) height = layOut(ui, groups, below, false);
+    float left = start.x;
+    float headingEnd = start.x;
+    Pointed pointed;
+    for (const TensorGroup& group : groups) {
+        if (group.tensors.empty()) continue;
+        ImGui::SetCursorScreenPos({left, start.y});
+        ui.text(group.title, ui.theme.muted, ui.fonts.strong);
+        headingEnd = ImGui::GetItemRectMax().x;
+        for (const Exhibited& each : group.tensors) {
+            ImGui::SetCursorScreenPos({left + each.at.x, start.y + heading + each.at.y});
+            const TracedTensor* there = other == nullptr ? nullptr : other->find(each.tensor->id);
+            const Pointed here =
+                drawTensor(ui, *each.tensor, each.size, trace.machine.gpu, there, sized, *each.shown);
             if (here.element) pointed = here;
         }
-    };
-    // As in its formula: the result first.
-    drawAll("writes", operation.writes, true);
-    drawAll("reads", operation.reads, operation.writes.empty());
+        left += group.width + ui.px(groupGap);
+        if (left >= start.x + room.x) continue;
+        const float middle = left - ui.px(groupGap) / 2;
+        ImGui::GetWindowDrawList()->AddLine({middle, start.y}, {middle, start.y + heading + height},
+                                            ui.theme.border, ui.line());
+    }
+    drawScale(ui, {start.x + room.x, start.y}, headingEnd + ui.px(16));
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({room.x, heading + height});
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
     std::erase_if(inside.tensors, [](const auto& entry) { return !entry.second.used; });
     if (pointed.element) followPointed(ui, inside, pointed);

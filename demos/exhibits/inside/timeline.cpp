@@ -21,9 +21,10 @@ struct Frame {
     float axisTop = 0;   ///< the axis' numbers are below it
     float rowHeight = 0; ///< header and track of one machine
     float headerHeight = 0;
-    bool inOrder = false; ///< no times: every operation is equally wide
-    double whole = 1;     ///< the longer step, in milliseconds or operations
-    double begin = 0;     ///< what is shown of it
+    bool inOrder = false;       ///< no times: every operation is equally wide
+    double whole = 1;           ///< the longer step, in milliseconds or operations
+    double begin = 0;           ///< what is shown of it
+    ImFont* numerals = nullptr; ///< of a step's time
     double end = 1;
 
     float width() const { return max.x - min.x; }
@@ -109,8 +110,10 @@ void drawAxis(Ui& ui, const Frame& frame) {
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
 void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTrace* trace,
                   std::size_t machine) {
-    const float top = frame.rowTop(machine) + ui.px(3);
     const float size = ImGui::GetFontSize();
+    const float large = frame.numerals->FontSize;
+    const float baseline = frame.rowTop(machine) + ui.px(3);
+    const float top = baseline + (large - size) * 0.8f;
     const ImU32 colour = ui.colour(spec);
     drawLaneMark(frame.draw, spec, {frame.min.x + size * 0.4f, top + size * 0.55f}, size * 0.82f, colour);
     const std::string lane = spec.text();
@@ -119,12 +122,14 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     x += ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, lane.c_str()).x + ui.px(10);
     if (trace == nullptr) return;
     const std::string shown = trace->timed ? timeText(trace->totalMs) : "-";
-    std::string time = fmt::format("step {}: {}", trace->step, ui.timing(shown));
-    if (spec.gpu) time += fmt::format(", with launch {}", ui.timing(timeText(trace->wallMs)));
-    if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) time += ", edited";
-    const float wide = ImGui::CalcTextSize(time.c_str()).x;
-    const float right = frame.max.x - wide;
-    if (right > x) frame.draw.AddText({right, top}, ui.theme.text, time.c_str());
+    const std::string time = ui.timing(shown);
+    std::string step = fmt::format("step {}", trace->step);
+    if (spec.gpu) step += fmt::format(", with launch {}", ui.timing(timeText(trace->wallMs)));
+    if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) step += ", edited";
+    const float number = frame.max.x - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
+    frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());
+    const float right = number - ui.px(10) - textWidth(step);
+    if (right > x) frame.draw.AddText({right, top}, ui.theme.muted, step.c_str());
     for (std::size_t letters = 60; letters >= 12; letters -= 4) {
         const std::string device = honestDevice(trace->machine, letters);
         if (x + ImGui::CalcTextSize(device.c_str()).x > right - ui.px(8)) continue;
@@ -178,7 +183,7 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
     drawRowLabel(ui, frame, model.settings().lanes[machine], trace, machine);
     const ImVec2 low{frame.min.x, frame.trackTop(machine)};
     const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
-    frame.draw.AddRectFilled(low, high, faded(ui.theme.raised, 0.55f), ui.px(3));
+    frame.draw.AddRectFilled(low, high, ui.surface(model.settings().lanes[machine]), ui.px(6));
     if (trace == nullptr) {
         const std::string status = model.status(machine);
         const std::string message = cut(status.substr(0, status.find('\n')), 90);
@@ -265,7 +270,8 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, Oper
     frame.whole = std::max({lengthOf(cpu, frame.inOrder), lengthOf(gpu, frame.inOrder), 1e-6}) * 1.01;
     frame.axisTop = frame.max.y - ImGui::GetTextLineHeight() - ui.px(6);
     frame.rowHeight = (frame.axisTop - start.y) / machineCount;
-    frame.headerHeight = ImGui::GetTextLineHeight() + ui.px(7);
+    frame.numerals = frame.rowHeight >= ui.px(64) ? ui.fonts.title : ui.fonts.strong;
+    frame.headerHeight = frame.numerals->FontSize + ui.px(7);
     zoom(view, frame);
     const auto shown = shownOf(frame.inOrder ? std::nullopt : view, frame.whole);
     frame.begin = shown[0];

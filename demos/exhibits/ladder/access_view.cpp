@@ -9,6 +9,7 @@
 
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/kit/operations.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -100,8 +101,8 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
             grid.columns = sharedColumns(record, words);
             grid.rows = (words + grid.columns - 1) / grid.columns;
         }
-        grid.title =
-            fmt::format("{} {} x {}{}", array.name, grid.rows, grid.columns, array.shared ? ", shared" : "");
+        grid.title = array.shared ? array.name + ", shared"
+                                  : fmt::format("{} {} x {}", array.name, grid.rows, grid.columns);
         grids.push_back(std::move(grid));
     }
     // Matrices first, then single rows and shared memory.
@@ -171,7 +172,8 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
     };
     float cell = std::floor(ui.px(14));
     // Never smaller than can be told apart: what does not fit is scrolled to.
-    while (cell > ui.px(3) && place(cell) > height) cell -= 1;
+    const float least = std::max(3.0f, ui.px(2));
+    while (cell > least && place(cell) > height) cell -= 1;
     const float used = place(cell);
     corners.resize(grids.size());
     const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -251,22 +253,42 @@ void AccessView::update(double seconds) {
 
 namespace {
 
-// One kernel: what happens at the moment, what happens in all, and the arrays.
+// What a kernel asks of memory, in large letters.
+void drawReads(Ui& ui, const AccessRecord& record) {
+    const RecordReads reads = readsPerOutput(record);
+    ui.text(threeDigits(reads.memory), 0, ui.fonts.headline);
+    ImGui::SameLine(0, ui.px(10));
+    ImGui::BeginGroup();
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+    ui.paragraph("words read from memory");
+    const std::string shared = fmt::format(", and {} from shared memory", threeDigits(reads.shared));
+    ui.paragraph("per output" + (reads.shared > 0 ? shared : ""), ui.theme.muted);
+    ImGui::PopStyleVar();
+    ImGui::EndGroup();
+}
+
+// One kernel: what it reads, the arrays, and what happens at the moment, so that the arrays stay where they
+// are while the words change. Where it is low, words and arrays stand side by side.
 void drawKernel(Ui& ui, const RungRow& rung, const RungPicture* picture, std::size_t moment, bool picked) {
+    const ImVec2 whole = ImGui::GetContentRegionAvail();
+    const bool beside = whole.x > 2 * whole.y;
+    if (beside) ImGui::BeginChild("words", {whole.x * 0.36f, 0}, false, ImGuiWindowFlags_NoScrollbar);
     ui.text(rung.lane, picked ? ui.theme.text : ui.theme.muted, ui.fonts.strong);
-    if (picture == nullptr) {
+    const bool drawn = picture != nullptr && picture->reason.empty();
+    if (picture == nullptr)
         ui.muted("The kernel is being recorded.");
-    } else if (!picture->reason.empty()) {
+    else if (!drawn)
         ui.paragraph(picture->reason, ui.theme.muted);
-    } else {
-        const float top = ImGui::GetCursorPosY();
-        ui.paragraph(recordText(picture->record));
-        ui.paragraph(momentText(picture->record, moment), ui.theme.muted);
-        // The arrays stay where they are while the words change, and stand level with those beside them.
-        ImGui::SetCursorPosY(
-            std::max(ImGui::GetCursorPosY(), top + 4 * ImGui::GetTextLineHeight() + ui.px(18)));
-        drawGrids(ui, picture->record, moment, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)));
-    }
+    else
+        drawReads(ui, picture->record);
+    const float words = 3 * ImGui::GetTextLineHeight() + ui.px(8);
+    if (drawn && !beside)
+        drawGrids(ui, picture->record, moment, std::max(ImGui::GetContentRegionAvail().y - words, ui.px(60)));
+    if (drawn) ui.paragraph(momentText(picture->record, moment), ui.theme.muted);
+    if (!beside) return;
+    ImGui::EndChild();
+    ImGui::SameLine(0, ui.px(16));
+    if (drawn) drawGrids(ui, picture->record, moment, whole.y);
 }
 
 bool recorded(const RungRow& rung) { return rung.gpu() && rung.unrecorded.empty(); }
@@ -319,7 +341,7 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     }
 
     const float legend = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
-    const float room = std::max(height - (ImGui::GetCursorPosY() - top) - legend, ui.px(230));
+    const float room = std::max(height - (ImGui::GetCursorPosY() - top) - legend, ui.px(110));
     const float gap = ui.px(16);
     const auto columns = static_cast<float>(rungs.size());
     for (std::size_t i = 0; i < rungs.size(); ++i) {

@@ -66,8 +66,9 @@ class LadderExhibit final : public Exhibit {
         model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
     }
     void draw(Ui& ui) override {
-        drawMeasuring(ui);
-        if (settingsShown_ && !ui.presenter) drawSettings(ui); // a presenter has no room for them
+        // A presenter has no room for settings, nor for buttons above what is not measured.
+        if (!ui.presenter || tab_ > Tab::source) drawMeasuring(ui);
+        if (settingsShown_ && !ui.presenter) drawSettings(ui);
         ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
         drawTabs(ui);
         ui.endCard();
@@ -250,15 +251,7 @@ class LadderExhibit final : public Exhibit {
     }
 
     void drawRungs(Ui& ui) {
-        const Roof* roof = model_.roof();
-        const std::string scale = "Whole steps, each rung measured alone. Log scale: each line is ten times "
-                                  "as fast as the one before.";
-        ui.paragraph(roof == nullptr ? scale
-                                     : scale + " Yellow: the roof, " +
-                                           ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")) + ".",
-                     ui.theme.muted);
-        if (const auto& machine = model_.gpuMachine(); machine && machine->software)
-            ui.paragraph("GPU rungs: " + honestDevice(*machine), ui.theme.warning);
+        if (ImGui::GetContentRegionAvail().y >= ui.px(320)) drawClimb(ui, model_);
         if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
         if (sidePanels(ui).details > 0) return; // they begin with it
         ImGui::Dummy({0, ui.px(4)});
@@ -316,7 +309,7 @@ class LadderExhibit final : public Exhibit {
     void drawMemory(Ui& ui) {
         const float room = ImGui::GetContentRegionAvail().y;
         const bool reads = room >= ui.px(500) && !model_.rung().file.empty() && model_.rung().gpu();
-        const float source = reads ? std::max(room * 0.3f, ui.px(150)) : 0;
+        const float source = reads ? room * 0.27f : 0;
         const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
         if (!reads) return;
         std::vector<std::string> names;

@@ -14,6 +14,9 @@
 
 namespace lockstep::demos {
 
+/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed.
+void drawClimb(Ui& ui, const LadderModel& model);
+
 /// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
 /// read then. Returns the one that was clicked.
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);

@@ -53,7 +53,8 @@ void explain(Ui& ui, const RungRow& rung, const RungResult* result, const Ladder
 }
 
 // Units, and as many pixels as the scale makes of them.
-constexpr float lowestStep = 20; // a line can still be read
+constexpr float lowestStep = 17; // a line can still be read
+constexpr float tightStep = 13;  // in smaller letters, where not all would fit
 constexpr float highestStep = 40;
 constexpr float machineGap = 10; // between the processor's rungs and the GPU's
 
@@ -63,7 +64,13 @@ struct Stairs {
     float left = 0; // of the steps, on the screen
     float right = 0;
     float rise = 0; // from step to step
+    float roof = 0; // of the GPU's rungs; 0: there is none
 
+    float letters() const { return std::min(ImGui::GetFontSize(), rise); }
+    /// Of a text in these letters.
+    float widthOf(const std::string& text) const {
+        return textWidth(text) * letters() / ImGui::GetFontSize();
+    }
     float at(double gflops) const { return left + (right - left) * scale.share(gflops); }
 };
 
@@ -73,7 +80,7 @@ void drawStep(Ui& ui, const Stairs& stairs, const RungResult& result, float top)
     const ImU32 colour = result.spec.gpu ? ui.theme.gpu : ui.theme.cpu;
     const float end = std::max(stairs.at(result.measure.gflops), stairs.left + ui.px(3));
     const float bottom = top + stairs.rise;
-    draw.AddRectFilled({stairs.left, top}, {end, bottom}, faded(colour, 0.32f));
+    draw.AddRectFilled({stairs.left, top}, {end, bottom}, faded(colour, 0.45f));
     if (result.spec.gpu && result.measure.machine.software) { // the second cue: it is no GPU
         draw.PushClipRect({stairs.left, top}, {end, bottom}, true);
         for (float x = stairs.left - stairs.rise; x < end; x += ui.px(9))
@@ -82,6 +89,38 @@ void drawStep(Ui& ui, const Stairs& stairs, const RungResult& result, float top)
     }
     draw.AddRectFilled({stairs.left, top}, {end, top + ui.line(2)}, colour); // where one would stand
     draw.AddRectFilled({end - ui.px(3), top}, {end, bottom}, colour);
+}
+
+// Clear of the bar's end and of the roof: behind the bar, or in its end, or behind the roof.
+float labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float width) {
+    const float gap = ui.px(8);
+    const float roof = gpu ? stairs.roof : 0;
+    const auto clear = [&](float left) {
+        const bool across = roof > 0 && left < roof + gap / 2 && left + width > roof - gap / 2;
+        return left >= stairs.left + gap && left + width + gap <= stairs.right && !across;
+    };
+    for (const float left : {end + gap, end - gap - width, roof + gap})
+        if (clear(left)) return left;
+    return stairs.right - gap - width;
+}
+
+// Speed and share of the roof.
+void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, float top) {
+    const RungResult& result = *model.result(index);
+    const float size = stairs.letters();
+    const std::string speed = ui.timing(model.stateOf(index));
+    const std::string share = ui.masked ? "" : roofShare(&result, model.roof());
+    const float first = ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, speed.c_str()).x;
+    const float width = first + (share.empty() ? 0 : ui.px(10) + stairs.widthOf(share));
+    const float end = ui.masked ? stairs.left : stairs.at(result.measure.gflops);
+    const float left = labelPlace(ui, stairs, result.spec.gpu, end, width);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (left < end)
+        draw.AddRectFilled({left - ui.px(5), top - ui.px(1)},
+                           {left + width + ui.px(5), top + size + ui.px(2)}, faded(ui.theme.panel, 0.75f),
+                           ui.px(4));
+    draw.AddText(ui.fonts.strong, size, {left, top}, ui.theme.text, speed.c_str());
+    draw.AddText(nullptr, size, {left + width - stairs.widthOf(share), top}, ui.theme.muted, share.c_str());
 }
 
 // Name, step, and number; or the state, or the reason why there is none.
@@ -94,27 +133,25 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     if (picked)
         draw.AddRectFilled(at, {stairs.right, at.y + stairs.rise - ui.px(1)}, ui.theme.hovered, ui.px(4));
     if (timed && !ui.masked) drawStep(ui, stairs, *result, at.y);
-    const float top = at.y + (stairs.rise - ImGui::GetTextLineHeight()) / 2;
-    draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {at.x + ui.px(6), top},
-                 picked ? ui.theme.text : ui.theme.muted, rung.lane.data(),
-                 rung.lane.data() + rung.lane.size());
-    std::string text = model.stateOf(index);
+    const float letters = stairs.letters();
+    const float top = at.y + (stairs.rise - letters) / 2;
+    const ImU32 quiet = faded(ui.theme.muted, result != nullptr && result->refused() ? 0.6f : 1.0f);
+    draw.AddText(picked ? ui.fonts.strong : nullptr, letters, {at.x + ui.px(6), top},
+                 picked ? ui.theme.text : quiet, rung.lane.data(), rung.lane.data() + rung.lane.size());
     if (timed) {
-        const std::string share = roofShare(result, model.roof());
-        text = ui.timing(share.empty() ? text : text + "   " + share);
+        drawNumbers(ui, model, index, stairs, top);
+        return;
     }
+    std::string text = model.stateOf(index);
     if (result != nullptr && result->refused()) text.append(": ").append(shortRefusal(*result));
-    const ImU32 colour = result != nullptr && result->wrong() ? ui.theme.bad
-                         : timed                              ? ui.theme.text
-                                                              : ui.theme.muted;
-    text = fittedText(text, stairs.right - stairs.left - ui.px(16));
-    const float beside = timed && !ui.masked ? stairs.at(result->measure.gflops) : stairs.left;
-    const float latest = stairs.right - textWidth(text) - ui.px(6);
-    draw.AddText({std::min(beside + ui.px(8), latest), top}, colour, text.c_str());
+    const float room = (stairs.roof > 0 && rung.gpu() ? stairs.roof : stairs.right) - stairs.left;
+    draw.AddText(nullptr, letters, {stairs.left + ui.px(8), top},
+                 result != nullptr && result->wrong() ? ui.theme.bad : quiet,
+                 fittedText(text, room - ui.px(16)).c_str());
 }
 
 // Powers of ten, behind the steps.
-void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom) {
+void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom, bool named) {
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     float free = stairs.left;
@@ -124,33 +161,84 @@ void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom) {
         draw.AddLine({x, top}, {x, bottom}, ui.theme.grid, ui.line());
         const std::string label = amountText(gflops * 1e9, "FLOP/s");
         const float left = std::clamp(x - textWidth(label) / 2, stairs.left, stairs.right - textWidth(label));
-        if (left < free) continue;
+        if (left < free || !named) continue;
         draw.AddText({left, bottom + ui.px(3)}, ui.theme.muted, label.c_str());
         free = left + textWidth(label) + ui.px(10);
     }
 }
 
+/// How many times as fast as the slowest GPU rung the fastest is: "263×", and in `rungs` which two these are.
+/// Empty before two have times.
+std::string climbText(const LadderModel& model, std::string& rungs) {
+    std::optional<std::size_t> slowest;
+    std::optional<std::size_t> fastest;
+    const auto speed = [&](std::size_t rung) { return model.result(rung)->measure.gflops; };
+    for (std::size_t i = 0; i < model.rungs().size(); ++i) {
+        if (!model.rungs()[i].gpu() || model.result(i) == nullptr || !model.result(i)->timed()) continue;
+        if (!slowest || speed(i) < speed(*slowest)) slowest = i;
+        if (!fastest || speed(i) > speed(*fastest)) fastest = i;
+    }
+    if (slowest == fastest) return {};
+    rungs = fmt::format("from {} to {}", model.rungs()[*slowest].lane, model.rungs()[*fastest].lane);
+    return threeDigits(speed(*fastest) / speed(*slowest)) + "×";
+}
+
 } // namespace
+
+void drawClimb(Ui& ui, const LadderModel& model) {
+    std::string rungs;
+    const std::string climb = climbText(model, rungs);
+    if (!climb.empty()) {
+        ui.text(ui.timing(climb), 0, ui.fonts.headline);
+        ImGui::SameLine(0, ui.px(12));
+    }
+    ImGui::BeginGroup();
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(12), 0});
+    if (!climb.empty()) ui.text(ui.timing(rungs), 0, ui.fonts.strong);
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    ui.muted(
+        fittedText("whole steps, each rung measured alone; log scale", ImGui::GetContentRegionAvail().x));
+    if (const auto& machine = model.gpuMachine(); machine && machine->software) {
+        const std::string device = honestDevice(*machine);
+        if (ImGui::GetItemRectMax().x + ui.px(12) + textWidth(device) <= right) ImGui::SameLine();
+        ui.text(device, ui.theme.warning);
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndGroup();
+}
 
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height) {
     std::optional<std::size_t> clicked;
     ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
-    const float axis = ImGui::GetTextLineHeight() + ui.px(6);
-    const auto rungs = static_cast<float>(model.rungs().size());
+    const bool roofed = model.roof() != nullptr && !ui.masked;
+    // Where not all fit: neither names of the scale nor rungs that this device cannot run.
+    const float line = ImGui::GetTextLineHeight() + ui.px(6);
+    const auto all = static_cast<float>(model.rungs().size());
+    const bool low = height < all * ui.px(lowestStep) + ui.px(machineGap) + 2 * line;
+    const auto shown = [&](std::size_t rung) {
+        return !low || model.result(rung) == nullptr || !model.result(rung)->refused();
+    };
+    const float axis = low ? 0 : line;
+    const float head = roofed && !low ? line : 0; // the roof's name
+    float rungs = 0;
+    for (std::size_t i = 0; i < model.rungs().size(); ++i) rungs += shown(i) ? 1.0f : 0.0f;
     float names = 0;
     for (const RungRow& rung : model.rungs()) names = std::max(names, textWidth(rung.lane));
-    Stairs stairs{scaleOf(model), at.x + names + ui.px(22), at.x + width, 0};
-    stairs.rise = std::floor(
-        std::clamp((height - ui.px(machineGap) - axis) / rungs, ui.px(lowestStep), ui.px(highestStep)));
+    Stairs stairs{scaleOf(model), at.x + names + ui.px(22), at.x + width, 0, 0};
+    stairs.rise = std::floor(std::clamp((height - ui.px(machineGap) - axis - head) / rungs,
+                                        ui.px(low ? tightStep : lowestStep), ui.px(highestStep)));
+    if (roofed) stairs.roof = stairs.at(model.roof()->gflops);
+    at.y += head;
     const ImVec2 start = at;
     const float bottom = start.y + stairs.rise * rungs + ui.px(machineGap);
-    if (!ui.masked) drawPowers(ui, stairs, start.y, bottom);
+    if (!ui.masked) drawPowers(ui, stairs, start.y, bottom, axis > 0);
     bool wasGpu = false;
     float gpuBottom = start.y;
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
         const RungRow& rung = model.rungs()[i];
         const std::string control = "rung/" + std::string(rung.lane);
+        if (!shown(i)) continue;
         if (wasGpu && !rung.gpu()) at.y += ui.px(machineGap);
         wasGpu = rung.gpu();
         if (!ui.hidden(control.c_str())) drawRow(ui, model, i, stairs, at);
@@ -160,9 +248,12 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
         at.y += stairs.rise;
         if (wasGpu) gpuBottom = at.y;
     }
-    if (model.roof() != nullptr && !ui.masked) {
-        const float roof = stairs.at(model.roof()->gflops);
-        ImGui::GetWindowDrawList()->AddLine({roof, start.y}, {roof, gpuBottom}, ui.theme.warning, ui.line(2));
+    if (roofed) {
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        const std::string name = low ? "" : "roof " + amountText(model.roof()->gflops * 1e9, "FLOP/s");
+        const float left = std::min(stairs.roof - textWidth(name) / 2, stairs.right - textWidth(name));
+        draw.AddText({left, start.y - head}, ui.theme.warning, name.c_str());
+        draw.AddLine({stairs.roof, start.y}, {stairs.roof, gpuBottom}, ui.theme.warning, ui.line(2));
     }
     ImGui::SetCursorScreenPos({start.x, std::max(at.y, bottom)});
     ImGui::Dummy({width, axis});

@@ -257,9 +257,8 @@ std::string momentText(const AccessRecord& record, std::size_t moment) {
     return text + distanceText(*distance, array.bytes, write);
 }
 
-std::string recordText(const AccessRecord& record) {
-    double reads = 0;
-    double sharedReads = 0;
+RecordReads readsPerOutput(const AccessRecord& record) {
+    RecordReads reads;
     double results = 0;
     const std::uint32_t result = record.product == Product::backwardWeights ? 2 : 3;
     for (const auto& events : record.invocations)
@@ -268,13 +267,9 @@ std::string recordText(const AccessRecord& record) {
             const RecordedArray& array = record.array(event.array);
             const double words = array.bytes / 4.0;
             if (event.write && event.array == result) results += words;
-            if (!event.write) (array.shared ? sharedReads : reads) += words;
+            if (!event.write) (array.shared ? reads.shared : reads.memory) += words;
         }
-    if (results == 0) return "Nothing is written.";
-    std::string text = fmt::format("{} invocations, {} outputs. Words read per output: {} from memory",
-                                   record.invocations.size(), results, threeDigits(reads / results));
-    if (sharedReads > 0) text += fmt::format(", {} from shared memory", threeDigits(sharedReads / results));
-    return text + ".";
+    return results == 0 ? RecordReads{} : RecordReads{reads.memory / results, reads.shared / results};
 }
 
 } // namespace lockstep::demos

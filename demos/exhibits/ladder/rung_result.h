@@ -70,8 +70,12 @@ std::string checkText(const RungResult& result);
 
 /// What the invocations do at their `moment`-th access: what is touched, and how far apart neighbours are.
 std::string momentText(const AccessRecord& record, std::size_t moment);
-/// What the whole workgroup does: reads and writes, per output.
-std::string recordText(const AccessRecord& record);
+/// Words that the whole workgroup reads for each output that it writes; 0 where it writes none.
+struct RecordReads {
+    double memory = 0;
+    double shared = 0;
+};
+RecordReads readsPerOutput(const AccessRecord& record);
 /// The most accesses that an invocation makes.
 std::size_t moments(const AccessRecord& record);
 

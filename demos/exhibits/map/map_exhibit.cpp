@@ -239,6 +239,9 @@ class MapExhibit final : public Exhibit {
         const float gap = ui.px(10);
         const bool both = model_.enabled(MapMachine::cpu);
         const bool beside = width > 0.9f * height;
+        // A picture of its own size may need less; one that is to fit takes all there is.
+        if (beside && both && model_.settings().resolution > 0)
+            height = std::min(height, MapPane::heightFor(ui, model_, (width - gap) / 2));
         const ImVec2 half = beside ? ImVec2{(width - gap) / 2, height}
                                    : ImVec2{width, (height - ImGui::GetStyle().ItemSpacing.y) / 2};
         for (MapPane& pane : panes_) {
@@ -270,12 +273,20 @@ class MapExhibit final : public Exhibit {
                 ui.theme.warning);
             return;
         }
+        // How many networks ended the same way, in large letters where there is room.
+        const auto agreement = pixel ? std::nullopt : model_.agreement();
+        if (agreement && agreement->both > 0 && ImGui::GetContentRegionAvail().y >= ui.px(56)) {
+            ImGui::Dummy({0, ui.px(4)});
+            ui.text(percent(agreement->share()), 0, ui.fonts.headline);
+            ImGui::SameLine(0, ui.px(14));
+        }
         const std::string text = remark(pixel);
         const float room = ImGui::GetContentRegionAvail().x;
+        const float spare = ImGui::GetContentRegionAvail().y / ImGui::GetTextLineHeight();
         const float lines =
             ImGui::CalcTextSize(text.c_str(), nullptr, false, room).y / ImGui::GetTextLineHeight();
         const ImU32 colour = model_.complete() ? ui.theme.text : ui.theme.muted;
-        if (lines <= remarkLines(ui))
+        if (lines <= std::max(remarkLines(ui), spare))
             ui.paragraph(text, colour);
         else // its first sentence says it, too
             ui.text(fittedText(std::string_view(text).substr(0, text.find(". ")), room), colour);

@@ -62,13 +62,13 @@ void drawMark(const Ui& ui, const Place& picture, MapSize size, std::uint32_t pi
     draw.AddCircle(at, radius, IM_COL32(255, 255, 255, 255), 24, ui.line());
 }
 
-/// "65,536 networks in 2.41 s: 27.2k/s". A picture of several machines has no common time.
-std::string progressText(const Ui& ui, const MapSide& side) {
-    const std::string networks = counted(side.pictureNetworks, "network");
+/// "27.2k", and "networks/s, 65,536 in 2.41 s". A picture of several machines has no common time.
+std::pair<std::string, std::string> progressText(const Ui& ui, const MapSide& side) {
     const double seconds = side.pictureSeconds.value_or(0);
-    if (seconds <= 0) return networks;
+    if (seconds <= 0) return {grouped(side.pictureNetworks), "networks"};
     const double rate = static_cast<double>(side.pictureNetworks) / seconds;
-    return fmt::format("{} in {}: {}/s", networks, ui.timing(duration(seconds)), ui.timing(shortRate(rate)));
+    return {ui.timing(shortRate(rate)),
+            fmt::format("networks/s, {} in {}", grouped(side.pictureNetworks), ui.timing(duration(seconds)))};
 }
 
 /// What trains, or why nothing does, and the colour of that.
@@ -100,16 +100,27 @@ void drawHeader(Ui& ui, const MapSide& side) {
     ImGui::SameLine();
     const auto& [remark, colour] = remarkOf(ui, side);
     ui.text(fittedText(remark, ImGui::GetContentRegionAvail().x), colour);
+    const auto [number, words] = progressText(ui, side);
+    const float lower = 0.8f * (ui.fonts.title->FontSize - ImGui::GetFontSize());
+    ui.text(number, 0, ui.fonts.title);
+    ImGui::SameLine(0, ui.px(6));
+    const ImVec2 at{ImGui::GetCursorScreenPos().x, ImGui::GetCursorScreenPos().y + lower};
     const std::string share = shareText(side);
-    const float room = ImGui::GetContentRegionAvail().x - textWidth(share) - ui.px(12);
-    ui.row(fittedText(progressText(ui, side), room), share);
+    const float room = ImGui::GetContentRegionAvail().x;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float beside = room - textWidth(share) - ui.px(12);
+    draw.AddText(at, ui.theme.muted, fittedText(words, std::max(beside, 1.0f)).c_str());
+    draw.AddText({at.x + room - textWidth(share), at.y}, ui.theme.text, share.c_str());
+    ImGui::NewLine();
 }
 
 void drawColumn(Ui& ui, const MapSide& side) {
     const auto& [remark, colour] = remarkOf(ui, side);
     ui.paragraph(remark, colour);
+    const auto [number, words] = progressText(ui, side);
+    ui.text(number, 0, ui.fonts.title);
+    ui.paragraph(words, ui.theme.muted);
     ui.paragraph(shareText(side));
-    ui.paragraph(progressText(ui, side));
 }
 
 void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
@@ -148,12 +159,19 @@ void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
 const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ? gpuLane : cpuLane; }
 const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
 
+float MapPane::heightFor(const Ui& ui, const MapModel& model, float width) {
+    const ImVec2 padding = ImGui::GetStyle().WindowPadding;
+    const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
+    const float words = 2 * ImGui::GetTextLineHeight() + ui.fonts.title->FontSize + ui.px(16);
+    return 2 * padding.y + words + (width - 2 * padding.x) / form;
+}
+
 // The counters stand above the picture, or beside it where the pane is wider than the picture needs.
 MapPixel MapPane::draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
     MapPixel hovered;
     const MapSide& side = model.side(machine_);
     behind_ = false; // nor is a picture that there is no room for
-    ui.beginCard(titleOf(machine_), room);
+    ui.beginCard(titleOf(machine_), room, ui.surface(laneOf(machine_)));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
     const float labels = ImGui::GetTextLineHeight() + ui.px(4);
     const ImVec2 whole = ImGui::GetContentRegionAvail();

@@ -23,6 +23,8 @@ class MapPane {
     /// Draws it into that room. Returns the pixel under the mouse.
     /// marked   to be pointed at, in all panes
     MapPixel draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room);
+    /// Height of a pane so wide that its picture, of a size of its own, takes the whole width.
+    static float heightFor(const Ui& ui, const MapModel& model, float width);
     MapMachine machine() const { return machine_; }
     /// Something has been trained that is not seen yet.
     bool behind() const { return behind_; }

@@ -129,7 +129,8 @@ class MosaicExhibit final : public Exhibit {
         json["view"] = {{"page", view_.page},
                         {"side", view_.side},
                         {"rank", std::min(view_.rank, model_.members() - 1)},
-                        {"sorted", view_.sorted}};
+                        {"sorted", view_.sorted},
+                        {"settings_shown", view_.settingsShown}};
         json["plot"] = plot_.state();
         return json;
     }
@@ -146,7 +147,8 @@ class MosaicExhibit final : public Exhibit {
         const MosaicSettings settings = mosaicSettingsFromJson(json);
         const MosaicChoice choice{
             jsonValueOr(view, "page", std::size_t{0}), jsonValueOr(view, "side", std::size_t{0}),
-            jsonValueOr(view, "rank", std::size_t{0}), jsonValueOr(view, "sorted", false)};
+            jsonValueOr(view, "rank", std::size_t{0}), jsonValueOr(view, "sorted", false),
+            jsonValueOr(view, "settings_shown", false)};
         if (choice.page >= pageCount || choice.side >= MosaicView::mostSides ||
             choice.rank >= settings.population.size())
             throw std::invalid_argument("a field of 'view' in 'mosaic' is too large");
@@ -192,12 +194,13 @@ class MosaicExhibit final : public Exhibit {
             std::min(MosaicView::landed, view_.flight + static_cast<float>(ui.delta) / flightSeconds);
     }
 
-    // Settings, both mosaics, and the summary.
+    // Both mosaics, and the summary; the settings as far as they are wanted.
     void drawWide(Ui& ui) {
-        model_.change(drawMosaicSettings(panel(ui), false));
+        drawMosaicBar(panel(ui));
+        if (view_.settingsShown) model_.change(drawMosaicSettings(panel(ui), false));
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float gap = ImGui::GetStyle().ItemSpacing.y;
-        const float lower = std::clamp(room.y * 0.25f, ui.px(190), ui.px(280));
+        const float lower = std::clamp(room.y * 0.25f, ui.px(176), ui.px(280));
         drawSides(ui, {room.x, room.y - lower - gap});
         drawSummary(ui, lower);
         drawFlight(panel(ui), view_.cardCorner, view_.cardTile);

@@ -67,6 +67,11 @@ void furtherFields(Ui& ui, RunForm& form, MosaicSettings& settings) {
     form.add("cpu", "CPU", 36, [&](const char* control) { return ui.checkbox(control, settings.cpu); });
 }
 
+void drawSort(const MosaicPanel& panel, const char* control) {
+    if (panel.ui.toggle(control, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
+    panel.ui.explainItem({.title = "Sort", .text = "Orders the tiles by loss: the best first, row by row."});
+}
+
 /// Where fewer have begun than there are ranks to choose, the last of them.
 std::size_t shownRank(const MosaicPanel& panel, const MosaicSide& side) {
     return std::min(panel.view.rank, side.shot->summary.begun - 1);
@@ -147,6 +152,21 @@ void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::s
 
 } // namespace
 
+void drawMosaicBar(const MosaicPanel& panel) {
+    Ui& ui = panel.ui;
+    drawSort(panel, "Sort##mosaic");
+    ImGui::SameLine();
+    if (ui.toggle("Settings##mosaic", panel.view.settingsShown))
+        panel.view.settingsShown = !panel.view.settingsShown;
+    ImGui::SameLine(0, ui.px(12));
+    ImGui::AlignTextToFramePadding();
+    const PopulationSpec& spec = panel.spec;
+    const std::string text =
+        fmt::format("{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows, spec.data,
+                    hyperparameterLabel(spec.x.parameter), hyperparameterLabel(spec.y.parameter));
+    ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
+}
+
 MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     Ui& ui = panel.ui;
     MosaicSettings settings = panel.model.settings();
@@ -167,14 +187,12 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     if (!narrow) data(form);
     axisField(ui, form, "x", spec.x, spec.y);
     axisField(ui, form, "y", spec.y, spec.x);
-    form.field("Sort##mosaic", "Order", 60, [&](const char* control) {
-        if (ui.toggle(control, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
-        ui.explainItem({.title = "Sort", .text = "Orders the tiles by loss: the best first, row by row."});
-    });
+    if (everything)
+        form.field("Sort##mosaic", "Order", 60, [&](const char* control) { drawSort(panel, control); });
     if (everything)
         furtherFields(ui, form, settings);
     else
-        form.popup("Settings##mosaic", [&] {
+        form.popup("More##mosaic", [&] {
             RunForm further(ui, "mosaic/");
             if (narrow) data(further);
             furtherFields(ui, further, settings);
@@ -220,7 +238,8 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
               {.x = {.title = "steps per network", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = "", .log = true},
                .empty = "Press Run. Bands: 50, 90 and 100 % of the networks",
-               .bands = bands});
+               .bands = bands,
+               .legend = false});
     ui.endCard();
 }
 

@@ -183,7 +183,7 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
     const float width = ImGui::GetContentRegionAvail().x;
     const float height = ui.px(5);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.raised, height / 2);
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.background, height / 2);
     const float done = width * static_cast<float>(share);
     if (done >= height)
         draw.AddRectFilled(low, {low.x + done, low.y + height}, ui.colour(side.spec), height / 2);
@@ -216,9 +216,9 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
     const PopulationSummary summary = side.shot ? side.shot->summary : PopulationSummary{};
     const std::vector<std::pair<std::string, const char*>> counters{
         // the last ones go first where there is no room
+        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}, // large: it is what is compared
         {shortRate(static_cast<double>(summary.networkSteps)), "steps"},
         {ui.timing(duration(side.shot ? side.shot->seconds : 0)), "time"},
-        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"},
         {grouped(summary.finished), "finished"}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
@@ -227,19 +227,26 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
     const auto [room, height] = ImGui::GetContentRegionAvail();
     const bool oneRow = static_cast<float>(counters.size()) * widest <= room;
     const std::size_t columns = beside ? 1 : oneRow ? counters.size() : 2;
-    const ImVec2 pace{beside ? widest : room / static_cast<float>(columns), 2 * line + ui.px(4)};
-    const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height + ui.px(4)) / pace.y));
+    const float large = ui.fonts.title->FontSize;
+    const float extra = large - line; // of the first
+    const ImVec2 pace{beside ? std::max(widest, textWidth("9,999k ") * 1.4f)
+                             : room / static_cast<float>(columns),
+                      2 * line + ui.px(4)};
+    const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height - extra + ui.px(4)) / pace.y));
     constexpr std::size_t legend = 2; // counters' room that the colours' meaning takes
     const std::size_t beyond = fitting > legend + 1 ? fitting - legend : fitting;
     const std::size_t count = beside ? std::min(beyond, counters.size()) : counters.size();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < count; ++i) {
         const ImVec2 corner{start.x + static_cast<float>(i % columns) * pace.x,
-                            start.y + static_cast<float>(i / columns) * pace.y};
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].first.c_str());
+                            start.y + extra + static_cast<float>(i / columns) * pace.y};
+        const bool first = i == 0;
+        draw.AddText(first ? ui.fonts.title : ui.fonts.strong, first ? large : line,
+                     {corner.x, corner.y - (first ? extra * 0.8f : 0)}, ui.theme.text,
+                     counters[i].first.c_str());
         draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].second);
     }
-    const float used = static_cast<float>(count / columns) * pace.y;
+    const float used = extra + static_cast<float>(count / columns) * pace.y;
     ImGui::Dummy({static_cast<float>(columns) * pace.x, used - ui.px(4)});
     ui.explainItem(
         {.title = "Progress",
@@ -293,7 +300,7 @@ void drawLosses(const MosaicPanel& panel) {
 
 void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     const MosaicSide& side = panel.sides[index];
-    panel.ui.beginCard(side.spec.gpu ? "mosaic/GPU" : "mosaic/CPU", size);
+    panel.ui.beginCard(side.spec.gpu ? "mosaic/GPU" : "mosaic/CPU", size, panel.ui.surface(side.spec));
     drawTitle(panel, side);
     if (side.failure.empty())
         drawShareDone(panel.ui, side, side.shareDone(panel.spec.steps));

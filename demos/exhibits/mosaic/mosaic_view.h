@@ -90,6 +90,7 @@ struct MosaicChoice {
     std::size_t side = 0; ///< of which the summary is
     std::size_t rank = 0; ///< of the network that is shown by itself: 0 is the best
     bool sorted = false;
+    bool settingsShown = false;
 };
 
 struct MosaicView : MosaicChoice {
@@ -121,6 +122,8 @@ struct MosaicPanel {
 };
 
 // The panels, each in a file of its own.
+/// The way to the settings, and what they are, in a row above the mosaics.
+void drawMosaicBar(const MosaicPanel& panel);
 /// `everything`: all fields, rather than a button that opens those of second rank. Returns the settings as a
 /// person wants them now: whether they make sense, the model says, once nothing is half drawn.
 MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything);

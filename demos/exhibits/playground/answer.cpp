@@ -236,7 +236,9 @@ void drawTable(const PlaygroundParts& parts, ImVec2 low, float right) {
     row("Step", "", grouped(parts.model.step()));
 }
 
-/// Beside each other, or below each other in a narrow box; the table only where there is room.
+} // namespace
+
+// Beside each other, or below each other in a narrow box; the table only where there is room.
 void drawNumbers(const PlaygroundParts& parts, float width) {
     Ui& ui = parts.ui;
     const ImVec2 low = ImGui::GetCursorScreenPos();
@@ -251,19 +253,21 @@ void drawNumbers(const PlaygroundParts& parts, float width) {
         drawTable(parts, {low.x, end.y + ui.px(6)}, low.x + width);
 }
 
-} // namespace
-
-void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
+void drawAnswer(const PlaygroundParts& parts, ImVec2 size, bool numbers) {
     Ui& ui = parts.ui;
     ImGui::BeginChild("answer", size, false,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     const std::string names[] = {"Map", "Surface", "Layer"};
     ui.segments("##answer", parts.view.answer, names);
+    const ImVec2 tabs = ImGui::GetItemRectMax();
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float line = ImGui::GetTextLineHeight();
-    const float below = ui.px(8) + line + ui.px(18) + 4 * (line + ui.px(2));
-    const bool small = room.y - below < ui.px(170) && room.x > ui.px(220); // then numbers go beside
+    const float switches = ui.px(parts.view.answer == layerAnswer ? 215 : 222);
+    const bool above = tabs.x + ui.px(12) + switches <= low.x + room.x; // beside the tabs
+    const float below = (numbers ? ui.px(6) + 4 * (line + ui.px(2)) : 0) + (above ? 0 : line + ui.px(14));
+    const bool small =
+        numbers && room.y - below < ui.px(170) && room.x > ui.px(220); // then numbers go beside
     float side = std::floor(std::min(room.x, small ? room.y : room.y - below));
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
     side = std::max(side, ui.px(60));
@@ -278,12 +282,19 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     ImGui::SetCursorScreenPos(next);
     ImGui::BeginGroup();
     const float width = small ? room.x - side - ui.px(10) : room.x;
-    if (parts.view.answer == layerAnswer)
-        drawLayerSwitches(parts, width);
-    else
-        drawSwitches(parts, width);
-    drawNumbers(parts, width);
+    const auto drawAnswerSwitches = [&](float widest) {
+        if (parts.view.answer == layerAnswer)
+            drawLayerSwitches(parts, widest);
+        else
+            drawSwitches(parts, widest);
+    };
+    if (small || !above) drawAnswerSwitches(width);
+    if (numbers) drawNumbers(parts, width);
     ImGui::EndGroup();
+    if (!small && above) {
+        ImGui::SetCursorScreenPos({low.x + room.x - switches, tabs.y - ImGui::GetFrameHeight() + ui.px(3)});
+        drawAnswerSwitches(switches);
+    }
     ImGui::EndChild();
 }
 

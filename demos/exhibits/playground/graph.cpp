@@ -74,7 +74,7 @@ std::vector<GraphColumn> layOutGraph(const PlaygroundParts& parts, ImVec2 low, I
     const float names = textWidth("sin x") + ui.px(8);
     const float left = low.x + names;
     const float distance = (high.x - low.x - names) / static_cast<float>(count);
-    const float tile = std::min(ui.px(40), distance * 0.7f);
+    const float tile = std::min(ui.px(52), distance * 0.7f);
     std::vector<GraphColumn> columns{
         tiles(allPlaneFeatures().size(), std::round(left + tile / 2), low.y, high.y, tile)};
     for (const PlaneFeature feature : parts.model.settings().features)

@@ -244,27 +244,30 @@ class PlaygroundExhibit : public Exhibit {
         }
     }
 
-    // Everything at once: settings and data above, then the network over its curves, and the answer.
+    // Everything at once: data above, then the network and the answer as large as they can be, and below them
+    // the curves beside the numbers.
     void drawWide(Ui& ui) {
-        drawSettingsBar(parts(ui), false);
         drawDataPanel(parts(ui), true);
+        if (view_.settingsShown) drawSettingsBar(parts(ui), false);
         renewPictures(ui); // settings above may have made it another network
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float gap = ui.px(14);
-        const float numbers = ui.px(150); // of the answer, above and below its plane
-        const float answerWidth = std::clamp(room.y - numbers, ui.px(210), room.x * 0.47f);
-        const float lower = std::clamp(room.y * 0.28f, ui.px(140), ui.px(260));
-        const float left = room.x - answerWidth - gap;
-        ImGui::BeginGroup();
-        drawNetwork(parts(ui), {left, room.y - lower - ui.px(8)});
-        ImGui::BeginChild("lower", {left, lower - ImGui::GetStyle().ItemSpacing.y}, false,
-                          ImGuiWindowFlags_NoScrollbar);
-        drawLower(ui);
-        ImGui::EndChild();
-        ImGui::EndGroup();
+        const float tabs = ImGui::GetFrameHeightWithSpacing();
+        const float plane = std::clamp(room.y - ui.px(150) - tabs, ui.px(210), room.x * 0.56f);
+        const float upper = plane + tabs;
+        drawNetwork(parts(ui), {room.x - plane - gap, upper});
         renewPictures(ui);
         ImGui::SameLine(0, gap);
-        drawAnswer(parts(ui), {answerWidth, room.y});
+        drawAnswer(parts(ui), {plane, upper}, false);
+        const float lower = room.y - upper - ImGui::GetStyle().ItemSpacing.y;
+        const float numbers = ui.px(230);
+        ImGui::BeginChild("lower", {room.x - numbers - gap, lower}, false, ImGuiWindowFlags_NoScrollbar);
+        drawLower(ui);
+        ImGui::EndChild();
+        ImGui::SameLine(0, gap);
+        ImGui::BeginChild("numbers", {numbers, lower}, false, ImGuiWindowFlags_NoScrollbar);
+        drawNumbers(parts(ui), numbers);
+        ImGui::EndChild();
     }
 
     // One thing at a time, where the window is small or the letters are large.
@@ -293,12 +296,12 @@ class PlaygroundExhibit : public Exhibit {
             ImGui::EndChild();
             renewPictures(ui);
         } else if (view_.page == networkPage) {
-            drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
+            drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.48f, room.y});
             renewPictures(ui);
         }
         if (narrow && view_.page != answerPage) return;
         if (!narrow) ImGui::SameLine(0, gap);
-        drawAnswer(parts(ui), {0, 0});
+        drawAnswer(parts(ui), {0, 0}, true);
     }
 
     void drawFailure(Ui& ui) {

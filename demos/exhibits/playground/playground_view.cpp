@@ -35,6 +35,7 @@ template <class View, class Field> void forEachField(View& view, Field field) {
     field("layer", view.foldLayer);
     field("axes", view.foldAxes);
     field("keep_weights", view.keepWeights);
+    field("settings_shown", view.settingsShown);
 }
 
 /// The same number as JSON's double, with as few digits as a float needs: half as many.

@@ -64,6 +64,7 @@ struct ViewSettings {
     std::size_t foldLayer = 1;                  ///< whose neurons are the axes; 0 the features
     std::vector<std::size_t> foldAxes{0, 1, 2}; ///< neurons; as many as there are: no such axis
     bool keepWeights = false;                   ///< in state files
+    bool settingsShown = false;                 ///< of training, below the data
 };
 
 /// As JSON, and back: a field that is missing has its default. Throws std::invalid_argument naming the field.
@@ -99,11 +100,14 @@ struct PlaygroundParts {
 };
 
 // The panels, each in a file of its own. A size of 0: all there is.
-/// row   the data sets side by side, for above the network; else in a column
+/// row   the data sets side by side, for above the network, with the way to the settings; else in a column
 void drawDataPanel(const PlaygroundParts& parts, bool row);
 void drawSettingsBar(const PlaygroundParts& parts, bool everything);
 void drawNetwork(const PlaygroundParts& parts, ImVec2 size);
-void drawAnswer(const PlaygroundParts& parts, ImVec2 size);
+/// numbers   below the plane, or beside it
+void drawAnswer(const PlaygroundParts& parts, ImVec2 size, bool numbers);
+/// Losses, accuracies and steps, `width` wide.
+void drawNumbers(const PlaygroundParts& parts, float width);
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);

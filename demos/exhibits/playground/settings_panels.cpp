@@ -106,7 +106,8 @@ void drawThumbnails(const PlaygroundParts& parts, std::size_t perRow, float room
     Ui& ui = parts.ui;
     const float gap = ui.px(4);
     const auto columns = static_cast<float>(perRow);
-    const float size = std::min(ui.px(56), std::floor((room - gap * (columns - 1)) / columns));
+    const float size = std::min(ui.px(perRow == thumbnailsInColumn ? 56 : 36),
+                                std::floor((room - gap * (columns - 1)) / columns));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
     for (std::size_t i = 0; i < points2dNames.size(); ++i) {
         if (i % perRow != 0) ImGui::SameLine();
@@ -208,7 +209,7 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     if (everything)
         furtherFields(ui, form, settings);
     else
-        form.popup("Settings##playground", [&] {
+        form.popup("More##playground", [&] {
             RunForm further(ui, "");
             furtherFields(ui, further, settings);
             further.end();
@@ -222,14 +223,29 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
 void drawDataPanel(const PlaygroundParts& parts, bool row) {
     if (row) {
         const ImGuiStyle& style = ImGui::GetStyle();
-        const float buttons = textWidth("DrawingClear") + 4 * style.FramePadding.x + 2 * style.ItemSpacing.x;
-        drawThumbnails(parts, points2dNames.size(), ImGui::GetContentRegionAvail().x - buttons);
+        const float settings = textWidth("Settings") + 2 * style.FramePadding.x;
+        const float buttons =
+            settings + textWidth("DrawingClear") + 4 * style.FramePadding.x + 3 * style.ItemSpacing.x;
+        const float room = ImGui::GetContentRegionAvail().x;
+        const ImVec2 start = ImGui::GetCursorPos();
+        ImGui::BeginGroup();
+        drawThumbnails(parts, points2dNames.size(), room - buttons);
+        ImGui::EndGroup();
+        const float end = ImGui::GetCursorPosY();
+        const float lower = (ImGui::GetItemRectSize().y - ImGui::GetFrameHeight()) / 2;
         ImGui::SameLine();
+        const float left = ImGui::GetCursorPosX();
+        ImGui::SetCursorPos({start.x + room - settings, start.y + lower});
+        if (parts.ui.toggle("Settings##playground", parts.view.settingsShown))
+            parts.view.settingsShown = !parts.view.settingsShown;
+        ImGui::SetCursorPos({left, start.y + lower});
+        drawOwnPoints(parts);
+        ImGui::SetCursorPosY(end);
     } else {
         parts.ui.heading("Data");
         drawThumbnails(parts, thumbnailsInColumn, ImGui::GetContentRegionAvail().x);
+        drawOwnPoints(parts);
     }
-    drawOwnPoints(parts);
     const PlaygroundSettings& settings = parts.model.settings();
     const bool classes = parts.view.drawing && settings.data == ownData && !settings.ownValues;
     if (classes && parts.pictures.fit(parts.model)) drawClasses(parts);
