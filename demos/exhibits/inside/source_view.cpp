@@ -132,9 +132,8 @@ bool drawError(Ui& ui, const CompileError& error, const std::string& name) {
     ImGui::SetCursorScreenPos(low);
     const bool pressed = ImGui::InvisibleButton(name.c_str(), {high.x - low.x, high.y - low.y});
     ui.noteControl(name.c_str());
-    if (ImGui::IsItemHovered()) {
-        ImGui::GetWindowDrawList()->AddLine({low.x, high.y}, high, ui.theme.bad, ui.line());
-    }
+    const ImU32 colour = faded(ui.theme.bad, ImGui::IsItemHovered() ? 1.0f : 0.4f);
+    ImGui::GetWindowDrawList()->AddLine({low.x, high.y}, high, colour, ui.line());
     return pressed && !ui.hidingControls;
 }
 
