@@ -19,7 +19,7 @@ bool isExhibit(const std::string& control) { return std::ranges::count(exhibits,
 
 /// Of the mosaic: a network opens in the playground.
 bool opensExhibit(const std::string& control) {
-    return isExhibit(control) || control.starts_with("mosaic/tiles") ||
+    return isExhibit(control) || control.starts_with("list/") || control.starts_with("mosaic/tiles") ||
            control.starts_with("Open in Playground");
 }
 

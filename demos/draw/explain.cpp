@@ -78,6 +78,33 @@ void Ui::moveFocus(int by) {
     focusWish_ = stops[static_cast<std::size_t>((from + by + count) % count)].name;
 }
 
+bool Ui::typeDigit(char digit) {
+    const bool shown =
+        std::ranges::any_of(lastStops_, [this](const Stop& stop) { return stop.name == lastSlider_; });
+    if (!shown || lastSlider_ != lastUsed_) return false;
+    typing_ = Typing{lastSlider_, digit};
+    return true;
+}
+
+void Ui::feedSlider(const char* label) {
+    if (!typing_ || typing_->slider != label) return;
+    if (ImGui::GetActiveID() != ImGui::GetID(label) || !ImGui::GetIO().WantTextInput) return;
+    if (typing_->first != 0) ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(typing_->first));
+    typing_.reset();
+}
+
+bool Ui::noteSlider(const char* label) {
+    const ImGuiID item = ImGui::GetItemID();
+    if (item == 0 || (ImGui::GetItemFlags() & ImGuiItemFlags_Inputable) == 0) return false;
+    if (ImGui::IsItemActive()) lastSlider_ = label;
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) typing_ = Typing{label};
+    if (!typing_ || typing_->slider != label) return true;
+    ImGuiContext& context = *ImGui::GetCurrentContext();
+    context.NavNextActivateId = item;
+    context.NavNextActivateFlags = ImGuiActivateFlags_PreferInput;
+    return true;
+}
+
 void Ui::noteStop(const char* name) {
     const ImGuiID item = ImGui::GetItemID();
     const ImGuiItemFlags flags = ImGui::GetItemFlags();
@@ -143,6 +170,7 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
         std::string terms;
         for (const Term* term : termsIn(words, mostTermsNamed))
             terms.append(terms.empty() ? "F1 explains: " : ", ").append(term->name);
+        if (pointed_ && pointed_->typed) texts.emplace_back("Double-click to type a number.", theme.muted);
         if (!terms.empty()) texts.emplace_back(terms, theme.muted);
     }
     if (texts.empty()) return;

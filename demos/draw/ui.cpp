@@ -131,6 +131,7 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     ImGui::SetNextWindowSizeConstraints(
         {0, 0}, {FLT_MAX, std::min(room, mostRows * ImGui::GetTextLineHeightWithSpacing())});
     const bool open = ImGui::BeginCombo(label, "", ImGuiComboFlags_NoArrowButton);
+    drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
     if (!open) done(label, false);
     if (open && visible) controls[label] = frame;
     narrowControl(label, frame);
@@ -152,8 +153,10 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
     const Place frame = nextFrame();
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, ImU32{0});
     ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, ImU32{0});
+    feedSlider(label);
     const bool changed = slide();
     ImGui::PopStyleColor(2);
+    const bool typed = noteSlider(label);
     const bool held = ImGui::IsItemActive() || ImGui::IsItemHovered();
     const float inset = px(8);
     const float y = frame.max.y - px(3);
@@ -167,6 +170,7 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
     draw.AddCircleFilled({at, y}, px(held ? 3.5f : 2.5f), filled);
     const bool result = done(label, changed);
     narrowControl(label, frame);
+    if (typed && pointed_ && pointed_->name == label) pointed_->typed = true;
     return result;
 }
 

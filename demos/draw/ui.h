@@ -145,6 +145,8 @@ class Ui {
     void drawExplanation(const ControlTables& exhibits);
     /// Whether an explanation is about to be shown, so that frames are needed without any input.
     bool explanationPending() const { return (pointed_ || detailUnshown()) && !explained_ && !quiet_; }
+    /// Begins to type a number, with this digit, into the slider that was used last; false if that was none.
+    bool typeDigit(char digit);
     /// Moves the keyboard `by` controls on, in the order in which the last frame drew them. A field that
     /// takes tabs as text gets one instead.
     void moveFocus(int by);
@@ -182,6 +184,9 @@ class Ui {
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;
     std::vector<Message> messages; ///< the newest last
+    /// A person goes on: what was said before needs no place on the screen any more.
+    void dismissMessages() { dismissed = messages.size(); }
+    std::size_t dismissed = 0; ///< of the messages, the oldest
     std::set<std::string, std::less<>> hiddenControls;
     bool hidingControls = false; ///< the teacher's mode: a click hides a control instead of using it
     /// Widgets of the last frame: name, and where on the screen.
@@ -215,10 +220,22 @@ class Ui {
     std::string lastUsed_;
     void noteStop(const char* name);
 
+    /// The slider about to be drawn, once it takes text: gives it the digit that began it.
+    void feedSlider(const char* label);
+    /// The slider just drawn: a double click begins to type into it. False where it takes no text.
+    bool noteSlider(const char* label);
+    std::string lastSlider_; // used, and takes text
+    struct Typing {
+        std::string slider;
+        char first = 0; // what was typed already; 0: nothing
+    };
+    std::optional<Typing> typing_; // about to begin
+
     struct Pointed {
         std::string name;
         Place place;
         bool byKeyboard;
+        bool typed = false; ///< a slider that takes text
     };
     std::optional<Pointed> pointed_; // the control under the mouse or the keyboard
     std::string explainedName_;

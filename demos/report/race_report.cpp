@@ -1,5 +1,6 @@
 #include "demos/report/race_report.h"
 
+#include <cmath>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -26,7 +27,7 @@ std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWid
             grouped(end.runSteps),
             fixed(end.trainingSeconds, decimals),
             fixed(end.deviceSeconds, decimals),
-            grouped(static_cast<std::uint64_t>(end.rate())),
+            grouped(static_cast<std::uint64_t>(std::round(end.rate()))),
             threeDigits(result.gflops),
             lossText(test ? test->loss : LaneSnapshot::unknown),
             percent(test ? test->accuracy : LaneSnapshot::unknown)};

@@ -174,15 +174,25 @@ EditHistory* App::redoHistory() {
 }
 
 void App::undo() {
-    if (EditHistory* history = undoHistory()) guarded([history] { history->undo(); });
+    if (EditHistory* history = undoHistory()) command([history] { history->undo(); });
 }
 
 void App::redo() {
-    if (EditHistory* history = redoHistory()) guarded([history] { history->redo(); });
+    if (EditHistory* history = redoHistory()) command([history] { history->redo(); });
+}
+
+void App::command(const std::function<void()>& action) {
+    ui_->dismissMessages();
+    guarded(action);
+}
+
+void App::choose(const Exhibit& entry) {
+    ui_->dismissMessages();
+    showExhibit(entry.id());
 }
 
 void App::toggleRun() {
-    guarded([this] {
+    command([this] {
         if (exhibit().running())
             exhibit().pause();
         else
@@ -192,7 +202,7 @@ void App::toggleRun() {
 
 void App::handleKey(const KeyPress& press) {
     settle_ = 3;
-    if (chooser_.takeKey(press.key == GLFW_KEY_ESCAPE)) return;
+    if (chooser_.takeKey(press.key == GLFW_KEY_ESCAPE, press.key == GLFW_KEY_ENTER)) return;
     if (press.control) {
         if (press.key == GLFW_KEY_O) askForFile(FileChooser::Purpose::open);
         if (press.key == GLFW_KEY_S) press.shift ? askForFile(FileChooser::Purpose::save) : saveState({});
@@ -213,18 +223,23 @@ void App::handleKey(const KeyPress& press) {
         if (press.key == GLFW_KEY_RIGHT) exhibit().travel(*ui_, Travel::forward);
         return;
     }
+    const bool ofHelp = press.key == GLFW_KEY_F1 || press.key == GLFW_KEY_ESCAPE ||
+                        press.key == GLFW_KEY_TAB || press.key == GLFW_KEY_P;
+    if (help_ && !ofHelp) return; // what a key would do is behind the page
     switch (press.key) {
+    case GLFW_KEY_PAGE_UP: turnList(-1); return;
+    case GLFW_KEY_PAGE_DOWN: turnList(1); return;
     case GLFW_KEY_SPACE:
         // With a widget in the keyboard's focus, ImGui presses that.
         if (!ImGui::GetIO().NavVisible) toggleRun();
         return;
     case GLFW_KEY_TAB: ui_->moveFocus(press.shift ? -1 : 1); return;
     case GLFW_KEY_S:
-        guarded([this] {
+        command([this] {
             if (exhibit().canStep(StepUnit::batch)) exhibit().step(*ui_, StepUnit::batch);
         });
         return;
-    case GLFW_KEY_R: guarded([this] { exhibit().reset(*ui_); }); return;
+    case GLFW_KEY_R: command([this] { exhibit().reset(*ui_); }); return;
     case GLFW_KEY_P: ui_->presenter = !ui_->presenter; return;
     case GLFW_KEY_F1: help_ = !help_; return;
     case GLFW_KEY_F11: wishes_.fullScreen = true; return;
@@ -239,7 +254,8 @@ void App::handleKey(const KeyPress& press) {
         if (exhibit().takeDigit(press.key - GLFW_KEY_1 + 1)) return;
         const auto index = static_cast<std::size_t>(press.key - GLFW_KEY_1);
         const std::vector<std::size_t> listed = listedExhibits();
-        if (index < listed.size()) showExhibit(exhibits_[listed[index]]->id());
+        if (ui_->typeDigit(static_cast<char>(press.key))) return;
+        if (index < listed.size()) choose(*exhibits_[listed[index]]);
     }
 }
 

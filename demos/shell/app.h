@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -132,6 +134,8 @@ class App {
     std::function<void()> readListed(const StateList& list, std::size_t index);
     void openList(const nlohmann::ordered_json& json, const std::filesystem::path& file);
     void showListed(std::size_t index);
+    /// To a neighbour in the list, if there is one.
+    void turnList(int by);
     void askForFile(FileChooser::Purpose purpose);
     void drawChooser();
     void drawFileMenu();
@@ -145,17 +149,23 @@ class App {
     void drawMiddle();
     /// Returns where it is on the screen.
     Place drawExhibitEntry(std::size_t index, bool gone);
+    void drawLessonEntries();
+    const std::vector<Preset>& presets();
     void drawDetails();
     void drawStatus();
     void drawHelp();
     void drawExplanation();
     void drawKeys();
     void drawGlossary();
+    /// What a person asks for: the messages of what came before go, and an exception becomes a new one.
+    void command(const std::function<void()>& action);
+    void choose(const Exhibit& entry);
     void toggleRun();
     void setSpeed(std::size_t index);
     /// In the list; throws std::invalid_argument for a speed that is not there.
     static std::size_t speedIndex(Speed stepsPerSecond);
-    Speed chosenSpeed() const;
+    /// For the shown exhibit; empty until a person or a state has chosen.
+    std::optional<Speed> chosenSpeed() const;
     /// What is chosen, or else the shown exhibit's usual speed.
     std::size_t shownSpeed() const;
     void grantPicture();
@@ -185,8 +195,8 @@ class App {
     float zoom_ = 1;
     float bakedPixels_ = 0;
     bool bakedDark_ = false;
-    std::optional<std::size_t> speed_; // chosen, for all exhibits
-    bool flatOut_ = false;             // unless one is chosen
+    std::map<std::string_view, std::size_t> chosenSpeeds_; // by exhibit
+    bool flatOut_ = false;                                 // where none is chosen
     bool help_ = false;
     std::size_t helpPage_ = 0; // keys, glossary
     std::string soughtTerm_;   // in the glossary

@@ -75,6 +75,13 @@ void App::showListed(std::size_t index) {
     });
 }
 
+void App::turnList(int by) {
+    if (!list_) return;
+    const auto to = static_cast<std::ptrdiff_t>(list_->at) + by;
+    if (to < 0 || to >= std::ssize(list_->entries)) return;
+    later_ = [this, to] { showListed(static_cast<std::size_t>(to)); };
+}
+
 void App::askForFile(FileChooser::Purpose purpose) {
     const bool saving = purpose == FileChooser::Purpose::save;
     ui_->hidingControls = false; // else a click would hide the chooser's buttons
@@ -121,21 +128,25 @@ void App::drawFileMenu() {
     ImGui::EndMenu();
 }
 
+const std::vector<Preset>& App::presets() {
+    if (!presets_) presets_ = findPresets();
+    return *presets_;
+}
+
 // Lists first, then a menu for each exhibit.
 const Preset* App::drawPresets() {
-    if (!presets_) presets_ = findPresets();
     const Preset* chosen = nullptr;
     const auto drawGroup = [&](std::string_view exhibit) {
         float width = 0;
-        for (const Preset& preset : *presets_)
+        for (const Preset& preset : presets())
             if (preset.exhibit == exhibit) width = std::max(width, presetWidth(*ui_, preset));
-        for (const Preset& preset : *presets_)
+        for (const Preset& preset : presets())
             if (preset.exhibit == exhibit && drawPreset(*ui_, preset, width)) chosen = &preset;
     };
-    if (presets_->empty()) ui_->muted("No presets were found beside the program.");
+    if (presets().empty()) ui_->muted("No presets were found beside the program.");
     drawGroup("");
     for (const auto& entry : exhibits_) {
-        if (std::ranges::count(*presets_, entry->id(), &Preset::exhibit) == 0) continue;
+        if (std::ranges::count(presets(), entry->id(), &Preset::exhibit) == 0) continue;
         const bool unfolded = ImGui::BeginMenu(entry->title());
         if (!notedItem(*ui_, std::string("Presets/") + entry->title(), unfolded)) continue;
         drawGroup(entry->id());
@@ -147,6 +158,10 @@ const Preset* App::drawPresets() {
 // The texts of the state that is open.
 void App::drawLessonPart(bool inSidePanel) {
     if (lesson_.empty() && !list_) return;
+    if (lesson_.exhibit != exhibit().id()) { // a task is not about another exhibit
+        if (ui_->button("Back to the lesson")) later_ = [this] { showExhibit(lesson_.exhibit); };
+        return;
+    }
     const StateList* list = list_ ? &*list_ : nullptr;
     const LessonPress press =
         inSidePanel ? drawLesson(*ui_, lesson_, list) : drawLessonLine(*ui_, lesson_, list);
@@ -156,10 +171,9 @@ void App::drawLessonPart(bool inSidePanel) {
         if (press == LessonPress::close) {
             lesson_ = {};
             list_.reset();
-        } else if (list_) {
-            showListed(press == LessonPress::next ? list_->at + 1 : list_->at - 1);
         }
     };
+    if (press != LessonPress::close) turnList(press == LessonPress::next ? 1 : -1);
 }
 
 } // namespace lockstep::demos

@@ -20,7 +20,8 @@ void App::drawKeys() {
         {"Space", "run, pause; press the control in the frame"},
         {"S", "step: train on one batch"},
         {"R", "reset: back to the start, same weights"},
-        {"1-9", "exhibits"},
+        {"1, 2, ...", "exhibits, from the top of the list"},
+        {"Page Up, Page Down", "list of states: back, next"},
         {"Tab, Shift+Tab", "next and previous control; Space or Enter presses it"},
         {"Arrows", "move between neighbouring controls"},
         {"Ctrl+Z, Ctrl+Y", "undo, redo a change"},
@@ -76,7 +77,7 @@ void App::drawHelp() {
         ui_->segments("##help", helpPage_, std::array<std::string, 2>{"Keys", "Glossary"});
         if (helpPage_ == 1) {
             ImGui::SameLine(0, ui_->px(16));
-            ImGui::SetNextItemWidth(-1);
+            ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
             ui_->textField("##glossary", soughtTerm_);
             if (soughtTerm_.empty() && !ImGui::IsItemActive() && !ui_->hidden("##glossary")) {
                 const ImVec2 padding = ImGui::GetStyle().FramePadding;
@@ -85,6 +86,8 @@ void App::drawHelp() {
                                                     ui_->theme.muted, "Search");
             }
         }
+        ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::GetFrameHeight());
+        if (ui_->button("×##help")) help_ = false;
         ImGui::Dummy({0, ui_->px(4)});
         ImGui::BeginChild("help page");
         if (helpPage_ == 0)

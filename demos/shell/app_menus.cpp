@@ -57,12 +57,13 @@ std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown
 } // namespace
 
 void App::setSpeed(std::size_t index) {
-    speed_ = index;
-    for (const auto& entry : exhibits_) entry->setSpeed(speeds[index].stepsPerSecond);
+    chosenSpeeds_[exhibit().id()] = index;
+    exhibit().setSpeed(speeds[index].stepsPerSecond);
 }
 
 std::size_t App::shownSpeed() const {
-    if (speed_) return *speed_;
+    if (const auto chosen = chosenSpeeds_.find(exhibits_[shown_]->id()); chosen != chosenSpeeds_.end())
+        return chosen->second;
     return flatOut_ ? 0 : speedIndex(exhibits_[shown_]->usualSpeed());
 }
 
@@ -74,7 +75,10 @@ std::size_t App::speedIndex(Speed stepsPerSecond) {
     return static_cast<std::size_t>(found - std::begin(speeds));
 }
 
-Speed App::chosenSpeed() const { return speeds[speed_.value_or(0)].stepsPerSecond; }
+std::optional<Speed> App::chosenSpeed() const {
+    if (!chosenSpeeds_.contains(exhibits_[shown_]->id())) return {};
+    return speeds[shownSpeed()].stepsPerSecond;
+}
 
 void App::setFlatOut() {
     flatOut_ = true;
@@ -106,13 +110,13 @@ void App::drawMenus() {
             if (item(exhibit().running() ? "Pause" : "Run", "Space")) toggleRun();
             const auto step = [&](const char* label, const char* key, StepUnit unit) {
                 if (item(label, key, false, exhibit().canStep(unit)))
-                    guarded([&] { exhibit().step(*ui_, unit); });
+                    command([&] { exhibit().step(*ui_, unit); });
             };
             step("Kernel", nullptr, StepUnit::kernel);
             step("Step", "S", StepUnit::batch);
             step("Epoch", nullptr, StepUnit::epoch);
-            if (item("Reset", "R")) guarded([this] { exhibit().reset(*ui_); });
-            if (item("New weights", nullptr)) guarded([this] { exhibit().reroll(*ui_); });
+            if (item("Reset", "R")) command([this] { exhibit().reset(*ui_); });
+            if (item("New weights", nullptr)) command([this] { exhibit().reroll(*ui_); });
             if (menu("Speed")) {
                 for (std::size_t i = 0; i < std::size(speeds); ++i)
                     if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(i);
@@ -130,7 +134,7 @@ void App::drawMenus() {
             int key = 0;
             for (const std::size_t i : listedExhibits())
                 if (item(exhibits_[i]->title(), fmt::format("{}", ++key).c_str(), i == shown_))
-                    showExhibit(exhibits_[i]->id());
+                    choose(*exhibits_[i]);
             ImGui::EndMenu();
         }
         if (menu("View")) {
@@ -179,7 +183,7 @@ void App::drawTransport() {
     for (const TransportButton& button : transportButtons(*ui_, shown, room)) {
         ImGui::SameLine();
         if (!iconButton(*ui_, button.label, button.icon, {.signOnly = !button.labelled})) continue;
-        guarded([&] {
+        command([&] {
             if (button.unit)
                 shown.step(*ui_, *button.unit);
             else if (button.icon == Icon::reset)

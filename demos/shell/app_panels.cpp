@@ -76,6 +76,41 @@ void drawMessages(Ui& ui) {
     ImGui::PopStyleVar();
 }
 
+struct ListEntry {
+    std::string_view title;
+    std::string_view about; // in smaller letters below
+    bool chosen = false;
+    bool hidden = false; // its place stays
+};
+
+using DrawSign = std::function<void(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour)>;
+
+// As wide as the panel. True when it was pressed.
+bool drawListEntry(Ui& ui, const ListEntry& entry, const DrawSign& sign) {
+    const Theme& theme = ui.theme;
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float letters = ImGui::GetTextLineHeight();
+    const float textLeft = start.x + ui.px(44);
+    const float wrap = start.x + width - textLeft - ui.px(10);
+    const char* about = entry.about.data();
+    const char* aboutEnd = about + entry.about.size();
+    const SmallLetters small(ui); // of the line below the title
+    const float height = letters + ImGui::CalcTextSize(about, aboutEnd, false, wrap).y + ui.px(24);
+    const ImVec2 end{start.x + width, start.y + height};
+    const bool pressed = ImGui::InvisibleButton(std::string(entry.title).c_str(), {width, height});
+    if (entry.hidden) return pressed;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (entry.chosen || ImGui::IsItemHovered())
+        draw.AddRectFilled(start, end, entry.chosen ? theme.raised : faded(theme.raised, 0.5f), ui.px(8));
+    const float top = start.y + ui.px(11);
+    sign(draw, {start.x + ui.px(24), top + letters / 2}, ui.px(20), entry.chosen ? theme.text : theme.muted);
+    draw.AddText(ui.fonts.strong, ui.fonts.strong->FontSize, {textLeft, top}, theme.text, entry.title.data(),
+                 entry.title.data() + entry.title.size());
+    draw.AddText(nullptr, 0, {textLeft, top + letters + ui.px(2)}, theme.muted, about, aboutEnd, wrap);
+    return pressed;
+}
+
 } // namespace
 
 void App::drawMiddle() {
@@ -114,6 +149,8 @@ void App::drawMiddle() {
         const float to = start.y + ui_->eased("exhibit/bottom", chosen.max.y - start.y) - inset;
         ImGui::GetWindowDrawList()->AddRectFilled({start.x, from}, {start.x + ui_->px(3), to},
                                                   ui_->theme.text, ui_->px(2));
+        ImGui::Separator();
+        drawLessonEntries();
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
@@ -148,20 +185,12 @@ void App::hideExhibit(std::size_t index) {
 }
 
 Place App::drawExhibitEntry(std::size_t index, bool gone) {
-    const Theme& theme = ui_->theme;
     Exhibit& entry = *exhibits_[index];
-    const bool on = index == shown_;
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const float letters = ImGui::GetTextLineHeight();
-    const float textLeft = start.x + ui_->px(44);
-    const float wrap = start.x + width - textLeft - ui_->px(10);
-    const SmallLetters small(*ui_); // of the line below the title
-    const float height = letters + ImGui::CalcTextSize(entry.blurb(), nullptr, false, wrap).y + ui_->px(24);
-    const ImVec2 end{start.x + width, start.y + height};
-    ImGui::PushID(static_cast<int>(index));
-    const bool clicked = ImGui::InvisibleButton(entry.title(), {width, height});
-    ImGui::PopID();
+    const auto icon = [&](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+        entry.drawIcon(draw, centre, size, colour);
+    };
+    const bool clicked = drawListEntry(*ui_, {entry.title(), entry.blurb(), index == shown_, gone}, icon);
+    const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     ui_->noteControl(entry.title());
     if (ui_->hidingControls && ui_->hidingClick(entry.title(), gone)) {
         if (gone)
@@ -169,18 +198,28 @@ Place App::drawExhibitEntry(std::size_t index, bool gone) {
         else
             hideExhibit(index);
     }
-    if (gone) return {start, end};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (on || ImGui::IsItemHovered())
-        draw.AddRectFilled(start, end, on ? theme.raised : faded(theme.raised, 0.5f), ui_->px(8));
-    const float top = start.y + ui_->px(11);
-    entry.drawIcon(draw, {start.x + ui_->px(24), top + letters / 2}, ui_->px(20),
-                   on ? theme.text : theme.muted);
-    draw.AddText(ui_->fonts.strong, ui_->fonts.strong->FontSize, {textLeft, top}, theme.text, entry.title());
-    draw.AddText(nullptr, 0, {textLeft, top + letters + ui_->px(2)}, theme.muted, entry.blurb(), nullptr,
-                 wrap);
-    if (clicked && !ui_->hidingControls) showExhibit(entry.id());
-    return {start, end};
+    if (clicked && !gone && !ui_->hidingControls) choose(entry);
+    return place;
+}
+
+// Lists of states are lessons: nobody looks for them in a menu.
+void App::drawLessonEntries() {
+    const auto icon = [](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+        const float r = size / 2;
+        for (const float line : {-0.6f, 0.0f, 0.6f}) {
+            draw.AddCircleFilled({centre.x - 0.8f * r, centre.y + line * r}, size / 12, colour);
+            draw.AddLine({centre.x - 0.4f * r, centre.y + line * r}, {centre.x + r, centre.y + line * r},
+                         colour, size / 12);
+        }
+    };
+    for (const Preset& preset : presets()) {
+        if (!preset.exhibit.empty()) continue;
+        const bool on = list_ && list_->title == preset.title;
+        const std::string about = preset.about.substr(0, preset.about.find(':'));
+        const bool clicked = drawListEntry(*ui_, {preset.title, about, on, false}, icon);
+        ui_->noteControl(("list/" + preset.title).c_str());
+        if (clicked && !ui_->hidingControls) later_ = [this, file = preset.file] { openFile(file); };
+    }
 }
 
 void App::drawDetails() {
@@ -216,7 +255,7 @@ void App::drawStatus() {
     const float timeLeft = end.x - padding - textWidth(time);
     const float room = timeLeft - start.x - 2 * padding;
     ImGui::SetCursorScreenPos({start.x + padding, top});
-    const Message* last = ui_->messages.empty() ? nullptr : &ui_->messages.back();
+    const Message* last = ui_->messages.size() <= ui_->dismissed ? nullptr : &ui_->messages.back();
     if (ui_->hidingControls)
         ui_->text(fittedText("Click what to hide, or an outline to show it again; Esc when done.", room),
                   theme.warning);

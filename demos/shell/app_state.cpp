@@ -3,9 +3,9 @@
 //    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true,
 //    "hidden": ["Reset", "exhibit/map"], "device": {"id": "3f0c9a5e...", "name": "..."},
 //    "exhibits": {"race": {...}, ...}}
-// "speed" (steps per second; 0: flat out) is there when a person has chosen one. "device" is there when it is
-// not the best one. If that device is missing, the window says so and stays where it is. Every field but
-// "lockstep" may be missing: then it stays as it is, but the texts of another state go.
+// "speed" (steps per second; 0: flat out; of the exhibit) is there when a person has chosen one. "device" is
+// there when it is not the best one. If that device is missing, the window says so and stays where it is.
+// Every field but "lockstep" may be missing: then it stays as it is, but the texts of another state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -85,14 +85,14 @@ void checkVersion(const ordered_json& state) {
 ordered_json App::frameOfState() const {
     ordered_json json;
     json["lockstep"] = stateVersion;
-    addTo(json, lesson_);
+    if (lesson_.exhibit == exhibits_[shown_]->id()) addTo(json, lesson_);
     json["exhibit"] = exhibits_[shown_]->id();
     json["theme"] = ui_->theme.dark ? "dark" : "light";
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
     json["animations"] = ui_->animations;
     json["hidden"] = ui_->hiddenControls;
-    if (speed_) json["speed"] = chosenSpeed();
+    if (const std::optional<Speed> speed = chosenSpeed()) json["speed"] = *speed;
     if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
     return json;
 }
@@ -123,12 +123,13 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
     const auto animations = field(state, "animations", ui_->animations);
-    std::optional<std::size_t> speed = speed_;
+    std::optional<std::size_t> speed;
     if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
     const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", ordered_json::object());
-    const Lesson lesson = lessonFromJson(state);
+    Lesson lesson = lessonFromJson(state);
+    lesson.exhibit = exhibitName;
     if (std::ranges::none_of(exhibits_, [&](const auto& entry) { return entry->id() == exhibitName; }))
         showExhibit(exhibitName); // throws and names the nearest
     std::vector<std::function<void()>> bringBack;
@@ -144,7 +145,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         ui_->presenter = presenter;
         ui_->animations = animations;
         setZoom(zoom);
-        if (speed != speed_) setSpeed(*speed);
+        if (speed) setSpeed(*speed);
         lesson_ = lesson;
         if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
     };

@@ -45,8 +45,10 @@ void FileChooser::ask(Purpose purpose, const std::string& name) {
     enter(folder_.empty() ? fs::path(".") : folder_);
 }
 
-bool FileChooser::takeKey(bool escape) {
+bool FileChooser::takeKey(bool escape, bool enter) {
     const bool taken = open_;
+    // With a control in the keyboard's focus, Enter is for that.
+    entered_ = taken && enter && !ImGui::GetIO().NavVisible;
     if (escape) close();
     return taken;
 }
@@ -122,6 +124,7 @@ std::optional<fs::path> FileChooser::drawFolder(Ui& ui) {
     const float line = ImGui::GetFrameHeightWithSpacing();
     ImGui::BeginChild("entries", {0, std::max(line, ImGui::GetContentRegionAvail().y - 3 * line)}, true);
     bool done = drawEntries(ui);
+    if (std::exchange(entered_, false)) done = !name_.empty();
     ImGui::EndChild();
 
     ImGui::SetNextItemWidth(-1);

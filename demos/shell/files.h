@@ -21,8 +21,9 @@ class FileChooser {
     /// Opens it, in the folder where it was last. `name` stands in the name field.
     void ask(Purpose purpose, const std::string& name);
     void close() { open_ = false; }
-    /// While it is open, no key means anything else: true, and Escape closes it.
-    bool takeKey(bool escape);
+    /// While it is open, no key means anything else: true. Escape closes it; Enter accepts the file that was
+    /// clicked.
+    bool takeKey(bool escape, bool enter);
     Purpose purpose() const { return purpose_; }
     /// Once per frame. Returns the file once one is chosen; saving asks before it names one that exists.
     std::optional<std::filesystem::path> draw(Ui& ui);
@@ -40,6 +41,7 @@ class FileChooser {
     std::optional<std::filesystem::path> accept();
 
     bool open_ = false;
+    bool entered_ = false;     // Enter was pressed
     bool focusWanted_ = false; // the name field takes what is typed
     Purpose purpose_ = Purpose::open;
     std::filesystem::path folder_; // absolute

@@ -148,7 +148,8 @@ LessonPress drawLessonLine(Ui& ui, Lesson& lesson, const StateList* list) {
     }
     if (ui.button(closeLabel)) press = LessonPress::close;
     const std::string& text = lesson.task.empty() ? lesson.about : lesson.task;
-    ui.paragraph(lesson.answerShown ? lesson.answer : text);
+    ui.paragraph(text);
+    if (lesson.answerShown) ui.paragraph(lesson.answer);
     return press;
 }
 

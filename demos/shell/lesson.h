@@ -19,6 +19,7 @@ struct Lesson {
     std::string about;
     std::string task;
     std::string answer;
+    std::string exhibit; ///< the id of the one that it is about
     bool answerShown = false;
 
     bool empty() const { return title.empty() && about.empty() && task.empty() && answer.empty(); }
@@ -52,7 +53,7 @@ enum class LessonPress { none, back, next, close };
 
 /// At the top of the side panel. `list`: null if the state is in none.
 LessonPress drawLesson(Ui& ui, Lesson& lesson, const StateList* list);
-/// Above the exhibit, where there is no side panel: the title and the task, or the answer in its place.
+/// Above the exhibit, where there is no side panel: the title, the task and the answer.
 LessonPress drawLessonLine(Ui& ui, Lesson& lesson, const StateList* list);
 
 } // namespace lockstep::demos

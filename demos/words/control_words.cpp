@@ -58,6 +58,9 @@ constexpr ControlWords commonControls[] = {
     {"flat out", "Trains as fast as the machine can."},
     {"more about *", "Shows or hides a longer explanation."},
     {"messages", "The latest message. Click to read all of it, and earlier ones."},
+    {"×##help", "Closes this page (Esc)."},
+    {"list/*", "A lesson: a list of states with tasks. Back and Next go through them."},
+    {"Back to the lesson", "Shows the exhibit that the task is about."},
     {"##help/*", "Switches between the list of keys and the glossary."},
     {"##glossary", "Shows only terms that contain these letters."},
 

@@ -66,7 +66,10 @@ std::string threeDigits(double value) {
     return (value < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(rounded)));
 }
 
-std::string lossText(double loss) { return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss); }
+std::string lossText(double loss) {
+    if (std::abs(loss) >= 1e6) return fmt::format("{:.3g}", loss); // diverging: one column must hold it
+    return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss);
+}
 
 std::string clockTime(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));

@@ -21,7 +21,7 @@ std::string shortRate(double perSecond);
 std::string amountText(double amount, const char* unit);
 /// Three significant digits, without an exponent where possible: "0.0123", "1.23", "7,580"; "-" for NaN.
 std::string threeDigits(double value);
-/// A loss: four decimals, or three digits if it is large.
+/// A loss: four decimals, or three digits if it is large, from a million on with an exponent.
 std::string lossText(double loss);
 /// "0:07", "12:30", "1:02:05".
 std::string clockTime(double seconds);

@@ -16,6 +16,8 @@ namespace lockstep {
 
 namespace {
 
+constexpr const char* theLoss = "the loss"; // of an error: nothing before it was infinite
+
 /// The first place with a value that is not finite or beyond `largest`: in the data, then in all weights from
 /// the first layer up, then in the layers' outputs, so that the first cause is found before its consequences.
 std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
@@ -61,7 +63,7 @@ std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const f
         if (!finite(outputs)) return layerName(layer) + ": its outputs";
         values = std::move(outputs);
     }
-    return "the loss";
+    return theLoss;
 }
 
 } // namespace
@@ -70,18 +72,19 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
                                 float largest) {
     const std::string where = findPlace(job, step, parameters, largest);
     const bool fromData = where.find("of example") != std::string::npos;
-    const std::string hint = fromData ? "correct or remove that example"
-                                      : concat("the learning rate at this step was ",
-                                               sixDigits(learningRate(job.settings.optimizer, step)),
-                                               "; go back to an earlier state and try a tenth of it");
+    const std::string hint =
+        fromData ? "correct or remove that example"
+                 : concat("the learning rate was ", sixDigits(learningRate(job.settings.optimizer, step)),
+                          ": go back some steps and try a smaller one, such as a tenth");
     const std::string limit =
         largest == std::numeric_limits<float>::max()
             ? ""
             : concat(" (or exceeds the fp16 maximum, ", sixDigits(static_cast<double>(largest)), ")");
-    return NonFiniteError(step, where,
-                          concat("training stopped at step ", step,
-                                 ": the loss is not finite. The first value that is not", limit, " is ",
-                                 where, "; ", hint));
+    const std::string first =
+        where == theLoss ? "" : concat("; the first value that is not", limit, " is ", where);
+    return NonFiniteError(
+        step, where,
+        concat("training stopped at step ", step, ": the loss is not finite", first, "; ", hint));
 }
 
 } // namespace lockstep

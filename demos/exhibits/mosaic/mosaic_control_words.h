@@ -25,7 +25,7 @@ inline constexpr ControlWords mosaicControls[] = {
     {"More##mosaic", "Opens all other settings: ranges of the axes, layers, optimizer, batch and steps."},
     {"Sort##mosaic", "Orders the networks by loss, the lowest first."},
     {"mosaic/tiles*",
-     "Every tile is a network; its frame shows the loss. Click one to open it in the playground."},
+     "Every tile is a network; its colour shows the loss. Click one to open it in the playground."},
 };
 
 } // namespace lockstep::demos

@@ -154,6 +154,7 @@ class MosaicExhibit final : public Exhibit {
             throw std::invalid_argument("a field of 'view' in 'mosaic' is too large");
         return [this, settings, grid = MosaicModel::gridOf(settings), plot, choice] {
             model_.change(settings, grid);
+            model_.reset(); // a state begins at the start, also where these networks have been trained before
             plot_ = plot;
             static_cast<MosaicChoice&>(view_) = choice;
         };

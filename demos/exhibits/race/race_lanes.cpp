@@ -52,13 +52,15 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane, const LaneSnap
     const double rate = end.over() ? end.rate() : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
     const double steps = perStep > 0 ? rate / perStep : 0;
+    const double average = end.rate(); // which `gflops` is of
+    const double flops = average > 0 ? lane.gflops * 1e9 * rate / average : 0;
     const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
     return {{"step", "88,888", begun ? grouped(end.step) : "-"},
             {"mean loss", "0.8888", lossText(end.loss)},
             {"accuracy", "88.88 %", percent(end.testAccuracy)},
             {"samples/s", "88.8k", measured(shortRate(rate))},
             {"steps/s", "88.8", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
-            {"FLOP/s", "88.8G", measured(shortRate(lane.gflops * 1e9))},
+            {"FLOP/s", "88.8G", measured(shortRate(flops))},
             {"elapsed", "88.8 ms", measured(duration(end.trainingSeconds))}};
 }
 

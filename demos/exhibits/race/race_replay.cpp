@@ -57,7 +57,8 @@ void RaceReplay::start(const RaceRun& run) {
         if (lane.end.status != LaneStatus::finished || took <= 0) continue;
         fastest = fastest > 0 ? std::min(fastest, took) : took;
     }
-    stretch_ = fastest > 0 ? std::max(1.0, shortest / fastest) : 1;
+    // Slow enough to see the fastest lane run, but not so slow that the slowest one becomes a wait.
+    stretch_ = fastest > 0 ? std::max(1.0, std::min(shortest / fastest, longest / end_)) : 1;
     playing_ = fastest > 0;
 }
 

@@ -1,6 +1,7 @@
 #include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 
@@ -110,7 +111,7 @@ std::vector<std::string> cellsOf(const Ui& ui, const LaneResult& lane) {
     return {grouped(end.runSteps),
             ui.timing(fixed(end.trainingSeconds, 3)),
             ui.timing(fixed(end.deviceSeconds, 3)),
-            ui.timing(grouped(static_cast<std::uint64_t>(end.rate()))),
+            ui.timing(grouped(static_cast<std::uint64_t>(std::round(end.rate())))),
             ui.timing(threeDigits(lane.gflops)),
             lossText(test ? test->loss : LaneSnapshot::unknown),
             percent(test ? test->accuracy : LaneSnapshot::unknown)};
