@@ -203,7 +203,6 @@ TEST_CASE("a wrong history is refused by the field's name") {
         Json json = good;
         change(json);
         const std::string message = refusal(json);
-        CAPTURE(word);
         CHECK_MESSAGE(message.find(word) != std::string::npos, message);
     }
 }

@@ -39,11 +39,12 @@ struct Figure {
 
 constexpr float trackUnits = 16;
 
-/// Only name, track and rate: where many lanes or large letters have to fit.
-bool compact(const Ui& ui, std::size_t lanes) {
+/// Only name, track and rate: where many lanes or large letters leave too little for the curves. Before the
+/// first lane is drawn.
+bool lowRoom(const Ui& ui, std::size_t lanes) {
     constexpr float cardUnits = 87;
-    constexpr float mostOfWindow = 0.44f;
-    return static_cast<float>(lanes) * ui.px(cardUnits) > mostOfWindow * ImGui::GetWindowHeight();
+    constexpr float mostOfRoom = 0.52f;
+    return static_cast<float>(lanes) * ui.px(cardUnits) > mostOfRoom * ImGui::GetContentRegionAvail().y;
 }
 
 /// `end`: the lane as it is to be shown.
@@ -121,10 +122,10 @@ ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t 
 
 // A cross, a tick or nothing before the words: not by colour alone.
 std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, const LaneSnapshot& end,
-                        double share) {
+                        double share, bool compact) {
     const bool replayed = end.status != run.lanes[index].end.status;
     const std::string words = replayed ? "running" : statusText(run, index);
-    if (compact(ui, run.lanes.size()) && end.runSteps > 0 && end.status != LaneStatus::failed)
+    if (compact && end.runSteps > 0 && end.status != LaneStatus::failed)
         return fmt::format("{}{} samples/s", end.status == LaneStatus::finished ? "✓ " : "",
                            ui.timing(shortRate(end.over() ? end.rate() : end.recentRate)));
     if (end.status == LaneStatus::finished)
@@ -186,7 +187,7 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
 }
 
 void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
-              const RaceReplay& replay) {
+              const RaceReplay& replay, bool compact) {
     const LaneSpec& spec = specs[index];
     const LaneResult& lane = run.lanes[index];
     const bool replayed = replay.playing() && !ui.masked;
@@ -199,10 +200,9 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const float width = room - 2 * pad;
     const float messageHeight =
         end.message.empty() ? 0 : ImGui::CalcTextSize(end.message.c_str(), nullptr, false, width).y;
-    const bool figuresShown = !compact(ui, specs.size());
     const float figuresAt = ui.px(8) + line + ui.px(7) + ui.px(trackUnits) + ui.px(8);
     float height = figuresAt;
-    if (figuresShown) height += line + ui.px(8);
+    if (!compact) height += line + ui.px(8);
     if (messageHeight > 0) height += messageHeight + ui.px(6);
 
     const ImVec2 low = drawSurface(ui, colour, room, height, index);
@@ -211,9 +211,10 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const ImU32 tint = end.status == LaneStatus::failed     ? ui.theme.bad
                        : end.status == LaneStatus::finished ? ui.theme.good
                                                             : ui.theme.muted;
-    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, share), colour, tint, top, width);
+    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, share, compact), colour, tint, top,
+                 width);
     drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
-    if (figuresShown) drawFigures(ui, figures(ui, lane, end), {top.x, low.y + figuresAt}, width);
+    if (!compact) drawFigures(ui, figures(ui, lane, end), {top.x, low.y + figuresAt}, width);
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
                                             ui.theme.bad, end.message.c_str(), nullptr, width);
@@ -248,7 +249,8 @@ void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, std::size_t index
 
 void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay) {
     const std::vector<LaneSpec> specs = run.specs();
-    for (std::size_t i = 0; i < specs.size(); ++i) drawLane(ui, run, specs, i, replay);
+    const bool compact = lowRoom(ui, specs.size());
+    for (std::size_t i = 0; i < specs.size(); ++i) drawLane(ui, run, specs, i, replay, compact);
 }
 
 void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, float height) {
