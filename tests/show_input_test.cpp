@@ -164,8 +164,8 @@ TEST_CASE("Tab leads through all controls and back, Space and Enter press them")
     const auto has = [](const std::vector<std::string>& names, const std::string& name) {
         return std::ranges::count(names, name) == 1;
     };
-    std::string toRun; // five menus come before it
-    for (int i = 0; i < 6; ++i) toRun += "key Tab\n";
+    std::string toRun; // six menus come before it
+    for (int i = 0; i < 7; ++i) toRun += "key Tab\n";
     for (const std::string press : {"key Space\n", "key Enter\n", "key Tab\nkey Shift+Tab\nkey Enter\n"}) {
         CAPTURE(press);
         CHECK(has(controlsAfter(toRun + press), "Pause"));
