@@ -118,9 +118,8 @@ inline SidePanels sidePanels(const Ui& ui) {
         const bool roomy = width - details >= std::max(0.6f * width, ui.px(620));
         return {.details = roomy ? details : 0};
     }
-    const float room = width - ui.px(420);
-    if (room < list) return {};
-    return {.list = list, .details = room >= list + details ? details : 0};
+    if (width < list + ui.px(420)) return {};
+    return {.list = list, .details = width >= list + details + ui.px(560) ? details : 0};
 }
 
 } // namespace lockstep::demos
