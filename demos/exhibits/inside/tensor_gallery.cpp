@@ -122,7 +122,8 @@ ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest, float h
     const float height = std::min(highest, std::max(rows * ui.px(18), ui.px(leastTensor)));
     const float wide = rows == 1 ? columns * ui.px(6) : columns * height / rows;
     const float most = std::min(widest, std::max(1.4f * highest, ui.px(crowded ? 72 : 160)));
-    return {std::round(std::clamp(wide, std::min(ui.px(56), most), most)), std::round(height)};
+    return {std::round(std::clamp(wide, std::min(std::max(ui.px(56), 0.4f * height), most), most)),
+            std::round(height)};
 }
 
 /// Places pictures up to `highest` in rows as wide as the group. Returns the height of all.

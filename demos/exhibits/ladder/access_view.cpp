@@ -20,7 +20,7 @@ constexpr double momentsPerSecond = 5;
 /// An array as it lies in memory: rows of neighbouring elements.
 struct ArrayGrid {
     std::uint32_t id = 0;
-    std::string title; // "inputs 32 x 16"
+    std::string title; // "inputs 32×16"
     std::size_t rows = 0;
     std::size_t columns = 0;   // in words
     std::size_t wordsEach = 1; // of an element: 4 where vec4s are read
@@ -102,7 +102,7 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
             grid.rows = (words + grid.columns - 1) / grid.columns;
         }
         grid.title = array.shared ? array.name + ", shared"
-                                  : fmt::format("{} {} x {}", array.name, grid.rows, grid.columns);
+                                  : fmt::format("{} {}×{}", array.name, grid.rows, grid.columns);
         grids.push_back(std::move(grid));
     }
     // Matrices first, then single rows and shared memory.
@@ -146,7 +146,7 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
     const std::vector<ArrayGrid> grids = gridsOf(record);
     const float width = ImGui::GetContentRegionAvail().x;
     const float title = ImGui::GetTextLineHeight() + ui.px(2);
-    const float gap = ui.px(12);
+    const float gap = ui.px(10);
     const auto sizeOf = [&](const ArrayGrid& grid, float cell) {
         return ImVec2{
             std::max(static_cast<float>(grid.columns) * cell, ImGui::CalcTextSize(grid.title.c_str()).x),
