@@ -23,7 +23,8 @@ bool canReplay(const RaceRun& run);
 /// The clock of a race that is shown again.
 class RaceReplay {
   public:
-    static constexpr double shortest = 3; ///< seconds to watch of the fastest lane, while that is not too slow
+    static constexpr double shortest =
+        3; ///< seconds to watch of the fastest lane, while that is not too slow
     static constexpr double longest = 12; ///< a race of so many seconds is not slowed down
 
     void start(const RaceRun& run);
