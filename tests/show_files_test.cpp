@@ -58,6 +58,25 @@ TEST_CASE("presets open from the menu") {
     CHECK(state["exhibit"] == "playground");
 }
 
+TEST_CASE("a lesson is in sight, goes on by keys, and keeps its task to its exhibit") {
+    const Folder folder;
+    const auto file = [&](const char* name) { return folder.file(name); };
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "click list/First hour\nframes 2\nstate " + file("first.json") +
+                       "\nkey PageDown\nframes 2\nstate " + file("second.json") + "\nclick Race\nstate " +
+                       file("race.json") + "\ncontrols\nclick Back to the lesson\nframes 2\nkey PageUp\n" +
+                       "frames 2\nkey PageUp\nframes 2\nstate " + file("again.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto state = [&](const char* name) { return Json::parse(contents(file(name))); };
+    CHECK(state("first.json")["title"] == "What one neuron cannot learn");
+    CHECK(state("second.json")["title"] == "A ring around a disc");
+    CHECK_FALSE(state("race.json").contains("task"));
+    CHECK(std::ranges::count(controlNames(outcome.out), "Answer##lesson") == 0);
+    CHECK(state("again.json")["title"] == "What one neuron cannot learn");
+}
+
 TEST_CASE("broken states and foreign files become messages, and what was there stays") {
     const Folder folder;
     const auto write = [&](const char* name, const std::string& text) {

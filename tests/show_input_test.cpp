@@ -88,6 +88,28 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
               .second["hidden"] == Json::array({16, 16, 4}));
 }
 
+TEST_CASE("a double click or a digit types into a slider; keys stay in front of the help page") {
+    const Folder folder;
+    const auto file = [&](const char* name) { return folder.file(name); };
+    const Outcome outcome = showScript(
+        folder, "playground",
+        "click ##rate\nclick ##rate\ntype 0.045\nkey Enter\nframes 2\nstate " + file("twice.json") +
+            "\nframes 60\nclick ##rate\nkey 2\nframes 4\nkey Enter\nframes 2\n" + "state " +
+            file("digit.json") + "\nclick data/xor\nkey F1\nkey 1\nframes 2\nstate " + file("help.json") +
+            "\nkey Escape\nkey 1\nframes 2\nstate " + file("race.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto state = [&](const char* name) { return Json::parse(contents(file(name))); };
+    const auto rate = [&](const char* name) {
+        return state(name)["exhibits"]["playground"]["train"]["lr"].get<double>();
+    };
+    CHECK(rate("twice.json") == doctest::Approx(0.045));
+    CHECK(rate("digit.json") == doctest::Approx(2));
+    CHECK(state("digit.json")["exhibit"] == "playground");
+    CHECK(state("help.json")["exhibit"] == "playground");
+    CHECK(state("race.json")["exhibit"] == "race");
+}
+
 TEST_CASE("wheel, double click and dragging lead through the map, Alt and arrows back, bookmarks anywhere") {
     const Folder folder;
     const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };

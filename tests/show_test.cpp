@@ -200,15 +200,18 @@ TEST_CASE("weights are saved in few digits, and come back to the bit") {
     CHECK(saved["weights"].dump().size() < 14 * saved["weights"].size());
 }
 
-TEST_CASE("the speed that the list shows is every exhibit's") {
+TEST_CASE("the speed that the list shows is the exhibit's, and no other's") {
     const Folder folder;
     const std::string state = folder.file("s.json");
+    const std::string other = folder.file("race.json");
     const Outcome outcome =
-        showScript(folder, "race",
-                   "click ##speed\nclick ##speed/1 step/s\nclick Playground\nclick menu/Run\nclick menu/Save "
-                   "weights with the state\nclick Run\nframes 150\nclick Pause\nstate " +
+        showScript(folder, "playground",
+                   "click ##speed\nclick ##speed/1 step/s\nclick Race\nstate " + other +
+                       "\nclick Playground\nclick menu/Run\nclick menu/Save weights with the state\n"
+                       "click Run\nframes 150\nclick Pause\nstate " +
                        state + "\n");
     REQUIRE(outcome.code == 0);
+    CHECK_FALSE(Json::parse(contents(other)).contains("speed"));
     const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
     CHECK(Json::parse(contents(state))["speed"] == 1);
     CHECK(steps >= 2);

@@ -159,7 +159,7 @@ void App::drawMiddle() {
         guarded([this] { exhibit().draw(*ui_); });
     });
     ui_->prose = 0;
-    ui_->lessonShown = !lesson_.empty();
+    ui_->lessonShown = !lesson_.empty() && lesson_.exhibit == exhibit().id();
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }

@@ -5,6 +5,7 @@
 
 #include "demos/exhibits/race/race_views.h"
 #include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
 
@@ -220,7 +221,22 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
                                             ui.theme.bad, end.message.c_str(), nullptr, width);
 }
 
-/// Its name in large type, what its rung is, as far as there is room for it, and the track.
+/// Of the best, the machine says more than the rung does.
+std::string startingText(const Ui& ui, const LaneSpec& spec) {
+    if (spec.rung != Rung::best) return std::string(spec.row().idea);
+    const auto called = [](const std::string& name) {
+        MachineInfo machine;
+        machine.device = name;
+        return shortDevice(machine);
+    };
+    if (!spec.gpu) return called(cpuName()) + ", with the fastest code for this network";
+    if (!spec.device.empty()) return "Device " + spec.device + ", with its fastest kernels";
+    const gpu::DeviceReport& device = ui.graphics.device().report();
+    const bool software = device.type == gpu::DeviceType::software;
+    return called(device.name) + (software ? " (software, not a GPU)" : "") + ", with its fastest kernels";
+}
+
+/// Its name in large type, what runs it, as far as there is room for it, and the track.
 void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, float height) {
     const LaneSpec& spec = specs[index];
     const ImU32 colour = laneColour(ui, specs, index);
@@ -233,7 +249,7 @@ void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, std::size_t index
     const float title = font->FontSize;
     draw.AddText(font, title, {low.x + pad, low.y + pad}, ui.theme.text, spec.text().c_str());
 
-    const std::string idea(spec.row().idea);
+    const std::string idea = startingText(ui, spec);
     const float ideaTop = low.y + pad + title + ui.px(4);
     const float ideaHeight = ImGui::CalcTextSize(idea.c_str(), nullptr, false, width).y;
     const float left = low.y + height - ideaTop - ideaHeight - pad;
