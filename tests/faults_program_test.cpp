@@ -155,7 +155,7 @@ Picture picture(const CacheFolder& folder, const std::string& exhibit, const std
 Run script(const CacheFolder& folder, const std::string& exhibit, const std::string& lines,
            const std::string& faults) {
     const std::filesystem::path file = folder.path() / "script.txt";
-    std::ofstream(file) << lines;
+    std::ofstream(file) << "paint all\n" << lines; // calls to fail are counted over all frames
     return runProgram(folder, "show " + stateFile(exhibit) + " --headless --mask --script " + file.string(),
                       faults);
 }

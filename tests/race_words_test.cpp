@@ -274,19 +274,22 @@ TEST_CASE("a race is shown again as it was recorded, on one clock") {
     CHECK(canReplay(run));
     RaceReplay replay;
     replay.start(run);
-    CHECK(replay.stretch() == doctest::Approx(3)); // so that the fast lane takes 3 s
-    replay.advance(1.5);
+    CHECK(replay.stretch() == doctest::Approx(2.4)); // so that the slow lane takes 12 s, not 15
+    replay.advance(1.2);
     CHECK(replay.seconds() == doctest::Approx(0.5));
     CHECK(replay.playing());
-    replay.advance(13.6);
+    replay.advance(10.9);
     CHECK_FALSE(replay.playing());
     run.lanes[0].end.trainingSeconds = 4;
     replay.start(run);
     CHECK(replay.stretch() == 1); // at true speed
+    run.lanes[0].end.trainingSeconds = run.lanes[1].end.trainingSeconds = 0.5;
+    replay.start(run);
+    CHECK(replay.stretch() == doctest::Approx(6)); // so that the fastest lane takes 3 s
 
     // Where time ends the race, both take as long, and the one with more steps comes further.
     run.finish.seconds = 5;
-    run.lanes[0].end.trainingSeconds = 5;
+    run.lanes[0].end.trainingSeconds = run.lanes[1].end.trainingSeconds = 5;
     run.lanes[1].end.runSteps = 4;
     CHECK(shareAfter(run, 1, 5) == doctest::Approx(0.5));
     run.stepped = true;

@@ -93,15 +93,15 @@ TEST_CASE("a double click or a digit types into a slider; keys stay in front of 
     const auto file = [&](const char* name) { return folder.file(name); };
     const Outcome outcome = showScript(
         folder, "playground",
-        "click ##rate\nclick ##rate\ntype 0.045\nkey Enter\nframes 2\nstate " + file("twice.json") +
-            "\nframes 60\nclick ##rate\nkey 2\nframes 4\nkey Enter\nframes 2\n" + "state " +
-            file("digit.json") + "\nclick data/xor\nkey F1\nkey 1\nframes 2\nstate " + file("help.json") +
-            "\nkey Escape\nkey 1\nframes 2\nstate " + file("race.json") + "\n");
+        "click Settings##playground\nclick ##rate\nclick ##rate\ntype 0.045\nkey Enter\nframes 2\nstate " +
+            file("twice.json") + "\nframes 60\nclick ##rate\nkey 2\nframes 4\nkey Enter\nframes 2\n" +
+            "state " + file("digit.json") + "\nclick data/xor\nkey F1\nkey 1\nframes 2\nstate " +
+            file("help.json") + "\nkey Escape\nkey 1\nframes 2\nstate " + file("race.json") + "\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     const auto state = [&](const char* name) { return Json::parse(contents(file(name))); };
     const auto rate = [&](const char* name) {
-        return state(name)["exhibits"]["playground"]["train"]["lr"].get<double>();
+        return state(name)["exhibits"]["playground"]["settings"]["lr"].get<double>();
     };
     CHECK(rate("twice.json") == doctest::Approx(0.045));
     CHECK(rate("digit.json") == doctest::Approx(2));

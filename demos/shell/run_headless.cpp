@@ -106,12 +106,12 @@ class Headless {
 
     /// The last one is painted.
     void frames(std::uint64_t count) {
-        for (std::uint64_t i = 1; i <= count; ++i) frame(i == count ? Look::paint : Look::pass);
+        for (std::uint64_t i = 1; i <= count; ++i) frame(i == count || paintAll_ ? Look::paint : Look::pass);
     }
 
     // Everything pushed is taken in, and shown.
     void settle() {
-        while (!app_.input().empty()) frame(Look::pass);
+        while (!app_.input().empty()) frame(paintAll_ ? Look::paint : Look::pass);
         frames(2);
     }
 
@@ -244,6 +244,7 @@ class Headless {
     //   theme dark|light
     //   drop FILE              a file onto the window; relative to the script's folder
     //   prose                  prints "prose N": the words of sentences in the panel for details
+    //   paint all              from now on, every frame is painted, not only the last of a line
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
     //   state FILE             saves the state
     //   picture FILE           saves the next frame
@@ -291,6 +292,7 @@ class Headless {
              frames(3);
          }},
         {"prose", [this](const ScriptLine&) { fmt::print("prose {}\n", app_.ui().prose); }},
+        {"paint", [this](const ScriptLine& line) { paintAll_ = line.argument == "all"; }},
         {"controls", [this](const ScriptLine&) { listControls(); }},
         {"state", [this](const ScriptLine& line) { app_.saveState(line.argument); }},
         {"picture",
@@ -307,6 +309,7 @@ class Headless {
     std::uint32_t width_;
     std::uint32_t height_;
     Pixels last_;
+    bool paintAll_ = false; // frames of a script
     std::size_t reported_ = 0;
 };
 

@@ -154,6 +154,9 @@ set_up_the_playground() {
     expect '[4,3]' exhibits playground hidden
     # A slider by the mouse, then by the keyboard.
     learn_controls "$state"
+    click 'Settings##playground'
+    save
+    learn_controls "$state"
     drag_field '##rate' 0 10 exhibits playground settings lr
     to '##rate'
     xdotool keydown ctrl click 1 keyup ctrl
