@@ -163,7 +163,7 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
 }
 
 void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float room) {
-    const std::string title = axisTitle(options.y);
+    const std::string title = fittedText(axisTitle(options.y), room - ui.px(16));
     const float start = ImGui::GetCursorScreenPos().x;
     float used = 0;
     // Beside the last one, or in a new row where it would not fit.
