@@ -237,7 +237,13 @@ TEST_CASE("the result in a few words") {
         headline.ratio = ratio;
         CHECK(verdict(lanes, headline) == words);
     }
+    lanes[1].machine.software = true;
+    CHECK(verdict(lanes, headline) == "CPU 1,230× faster than software Vulkan");
+    std::swap(headline.faster, headline.slower);
+    CHECK(verdict(lanes, headline) == "Software Vulkan 1,230× faster than the CPU");
+    std::swap(headline.faster, headline.slower);
     lanes[1].spec = laneSpecFromText("cpu:scalar");
+    lanes[1].machine.software = false;
     CHECK(verdict(lanes, headline) == "cpu:best 1,230× faster");
 }
 

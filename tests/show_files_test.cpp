@@ -77,6 +77,31 @@ TEST_CASE("a lesson is in sight, goes on by keys, and keeps its task to its exhi
     CHECK(state("again.json")["title"] == "What one neuron cannot learn");
 }
 
+TEST_CASE("what is said again is shown again once a person has gone on") {
+    const Folder folder;
+    const std::string save = "state " + folder.file("s.json") + "\n";
+    const auto told = [&](const std::string& script) {
+        const std::string out = showScript(folder, "playground", script).out;
+        std::size_t count = 0;
+        for (std::size_t at = 0; (at = out.find("message: State saved", at)) != std::string::npos; ++at)
+            ++count;
+        return count;
+    };
+    CHECK(told(save + save) == 1);
+    CHECK(told(save + "key R\n" + save) == 2);
+}
+
+TEST_CASE("a state that is opened begins the history of edits") {
+    const Folder folder;
+    std::ofstream(folder.file("other.json")) << R"({"lockstep": 1, "exhibit": "race",
+        "exhibits": {"race": {"data": "circle", "finish": {"steps": 10}}}})";
+    const Outcome outcome = showScript(folder, "race",
+                                       "frames 2\ndrop other.json\nframes 4\nkey Ctrl+Z\nframes 2\nstate " +
+                                           folder.file("s.json") + "\n");
+    REQUIRE(outcome.code == 0);
+    CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["race"]["data"] == "circle");
+}
+
 TEST_CASE("broken states and foreign files become messages, and what was there stays") {
     const Folder folder;
     const auto write = [&](const char* name, const std::string& text) {

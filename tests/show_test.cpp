@@ -212,6 +212,7 @@ TEST_CASE("the speed that the list shows is the exhibit's, and no other's") {
                        state + "\n");
     REQUIRE(outcome.code == 0);
     CHECK_FALSE(Json::parse(contents(other)).contains("speed"));
+    CHECK(Json::parse(contents(other))["speeds"] == Json{{"playground", 1}});
     const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
     CHECK(Json::parse(contents(state))["speed"] == 1);
     CHECK(steps >= 2);

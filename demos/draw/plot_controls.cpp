@@ -245,7 +245,7 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         float strength = -std::log10(1 - nowSmoothing_);
         ImGui::SetNextItemWidth(ui.px(150));
         const std::string shown = fmt::format("{:.3f}", nowSmoothing_);
-        if (ui.slider(named("smoothing").c_str(), strength, 0, 3, shown.c_str()))
+        if (ui.slider(named("smoothing").c_str(), strength, 0, 3, shown.c_str(), false))
             smoothing_ = std::clamp(1 - std::pow(10.0f, -strength), 0.0f, 0.999f);
         ImGui::Separator();
         if (!legendShown_) {

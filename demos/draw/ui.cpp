@@ -174,9 +174,10 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
     return result;
 }
 
-bool Ui::slider(const char* label, float& value, float from, float to, const char* format) {
+bool Ui::slider(const char* label, float& value, float from, float to, const char* format, bool typed) {
+    const ImGuiSliderFlags flags = typed ? ImGuiSliderFlags_None : ImGuiSliderFlags_NoInput;
     return drawSlider(
-        label, [&] { return ImGui::SliderFloat(label, &value, from, to, format); },
+        label, [&] { return ImGui::SliderFloat(label, &value, from, to, format, flags); },
         [&] { return (value - from) / (to - from); });
 }
 
@@ -317,12 +318,14 @@ void Ui::beginCard(const char* id, ImVec2 size, ImU32 ground) {
 }
 
 void Ui::say(Severity severity, std::string text, std::string hint) {
-    if (!messages.empty() && messages.back().text == text) {
+    if (messages.size() > dismissed && messages.back().text == text) {
         messages.back().time = now;
         return;
     }
     messages.push_back({severity, std::move(text), std::move(hint), now});
-    if (messages.size() > 100) messages.erase(messages.begin());
+    if (messages.size() <= 100) return;
+    messages.erase(messages.begin());
+    if (dismissed > 0) --dismissed;
 }
 
 } // namespace lockstep::demos

@@ -89,7 +89,8 @@ class Ui {
     bool easing() const { return easing_.moving(); }
     ImU32 colour(const LaneSpec& lane) const { return lane.gpu ? theme.gpu : theme.cpu; }
     /// What belongs to a machine stands on this.
-    ImU32 surface(const LaneSpec& lane) const { return mixed(theme.panel, colour(lane), 0.16f); }
+    ImU32 surface(const LaneSpec& lane) const { return surface(colour(lane)); }
+    ImU32 surface(ImU32 machine) const { return mixed(theme.panel, machine, 0.16f); }
 
     /// A time, rate or other text that differs from run to run.
     std::string timing(std::string text) const { return masked ? "-" : text; }
@@ -112,7 +113,9 @@ class Ui {
     }
     /// The value chosen among names. True when it changed.
     bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
-    bool slider(const char* label, float& value, float from, float to, const char* format = "%.2f");
+    /// typed   whether the number itself can be typed; not where `format` shows another one
+    bool slider(const char* label, float& value, float from, float to, const char* format = "%.2f",
+                bool typed = true);
     /// Logarithmic.
     bool logSlider(const char* label, float& value, float from, float to, const char* format = "%.4g");
     bool intSlider(const char* label, int& value, int from, int to);

@@ -29,6 +29,8 @@ class EditHistory {
     virtual std::uint64_t redoable() const = 0;
     virtual void undo() = 0;
     virtual void redo() = 0;
+    /// What comes next is where the history begins, as after a state was opened.
+    virtual void forget() {}
 };
 
 /// The history of one small value, such as an exhibit's settings.
@@ -70,8 +72,7 @@ template <class Value> class ValueHistory final : public EditHistory {
         write_(undone_.back().after, undone_.back().before);
         move(undone_, done_);
     }
-    /// What comes next is where the history begins.
-    void forget() {
+    void forget() override {
         done_.clear(), undone_.clear();
         now_.reset();
         open_ = false;

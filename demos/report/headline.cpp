@@ -69,14 +69,25 @@ std::string verdict(const std::vector<LaneResult>& results, const Headline& head
     if (!headline.valid) return "No comparison";
     if (headline.ratio < equalBelow) return "Equally fast";
     const LaneSpec& faster = results[headline.faster].spec;
-    const bool machines = faster.gpu != results[headline.slower].spec.gpu;
+    const LaneSpec& slower = results[headline.slower].spec;
+    const bool machines = faster.gpu != slower.gpu;
+    const bool software =
+        results[headline.faster].machine.software || results[headline.slower].machine.software;
     // Two digits are enough to be remembered; near 1, two would hide half of the difference.
     const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
-    return fmt::format("{} {}× faster",
-                       !machines    ? faster.text()
-                       : faster.gpu ? "GPU"
-                                    : "CPU",
-                       near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio));
+    const std::string ratio =
+        near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio);
+    if (!machines) return fmt::format("{} {}× faster", faster.text(), ratio);
+    // Words that are passed on alone: what stands in for a GPU is not one.
+    if (software && faster.gpu) return fmt::format("Software Vulkan {}× faster than the CPU", ratio);
+    if (software) return fmt::format("CPU {}× faster than software Vulkan", ratio);
+    return fmt::format("{} {}× faster", faster.gpu ? "GPU" : "CPU", ratio);
+}
+
+std::string reasonOf(const Headline& headline) {
+    constexpr std::string_view said = "no comparison: ";
+    const std::string_view text = headline.text;
+    return std::string(!headline.valid && text.starts_with(said) ? text.substr(said.size()) : text);
 }
 
 std::string agreementText(const std::vector<LaneResult>& results) {

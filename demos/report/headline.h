@@ -66,6 +66,8 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
 /// The result in a few words, for display type: "CPU 5.9× faster", by lane where both are of one kind
 /// ("cpu:best 3.1× faster"); "Equally fast", "No comparison".
 std::string verdict(const std::vector<LaneResult>& results, const Headline& headline);
+/// What a headline says, without "no comparison: " where that is said already.
+std::string reasonOf(const Headline& headline);
 
 /// "same mathematics: largest difference 2e-06 over the first 100 steps", or the lane that differs.
 std::string agreementText(const std::vector<LaneResult>& results);

@@ -1,6 +1,7 @@
 #include "demos/report/repeats.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ std::vector<std::vector<std::string>> spreadRows(const RepeatedRace& race) {
     };
     const int decimals = secondsDecimals(race.lanes);
     const auto seconds = [decimals](double value) { return fixed(value, decimals); };
-    const auto rate = [](double value) { return grouped(static_cast<std::uint64_t>(value)); };
+    const auto rate = [](double value) { return grouped(static_cast<std::uint64_t>(std::round(value))); };
     std::vector<std::vector<std::string>> rows{
         {"lane", "seconds: median (range)", "samples/s: median (range)"}};
     for (std::size_t lane = 0; lane < race.lanes.size(); ++lane) {

@@ -210,7 +210,7 @@ void App::handleKey(const KeyPress& press) {
         if (press.key == GLFW_KEY_MINUS || press.key == GLFW_KEY_KP_SUBTRACT) setZoom(zoom_ / 1.1f);
         if (press.key == GLFW_KEY_0) setZoom(1);
         if (press.key == GLFW_KEY_Q) wishes_.quit = true;
-        if (ImGui::GetIO().WantTextInput) return; // a text field has an undo of its own
+        if (help_ || ImGui::GetIO().WantTextInput) return; // a text field has an undo of its own
         const bool again = press.key == GLFW_KEY_Y || (press.key == GLFW_KEY_Z && press.shift);
         if (again)
             redo();

@@ -161,11 +161,12 @@ class App {
     void command(const std::function<void()>& action);
     void choose(const Exhibit& entry);
     void toggleRun();
-    void setSpeed(std::size_t index);
+    /// Both by their place in their list.
+    void setSpeed(std::size_t exhibit, std::size_t index);
     /// In the list; throws std::invalid_argument for a speed that is not there.
     static std::size_t speedIndex(Speed stepsPerSecond);
-    /// For the shown exhibit; empty until a person or a state has chosen.
-    std::optional<Speed> chosenSpeed() const;
+    /// Empty until a person or a state has chosen.
+    std::optional<Speed> chosenSpeed(std::size_t exhibit) const;
     /// What is chosen, or else the shown exhibit's usual speed.
     std::size_t shownSpeed() const;
     void grantPicture();

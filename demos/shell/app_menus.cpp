@@ -56,9 +56,9 @@ std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown
 
 } // namespace
 
-void App::setSpeed(std::size_t index) {
-    chosenSpeeds_[exhibit().id()] = index;
-    exhibit().setSpeed(speeds[index].stepsPerSecond);
+void App::setSpeed(std::size_t exhibit, std::size_t index) {
+    chosenSpeeds_[exhibits_[exhibit]->id()] = index;
+    exhibits_[exhibit]->setSpeed(speeds[index].stepsPerSecond);
 }
 
 std::size_t App::shownSpeed() const {
@@ -75,9 +75,10 @@ std::size_t App::speedIndex(Speed stepsPerSecond) {
     return static_cast<std::size_t>(found - std::begin(speeds));
 }
 
-std::optional<Speed> App::chosenSpeed() const {
-    if (!chosenSpeeds_.contains(exhibits_[shown_]->id())) return {};
-    return speeds[shownSpeed()].stepsPerSecond;
+std::optional<Speed> App::chosenSpeed(std::size_t exhibit) const {
+    const auto chosen = chosenSpeeds_.find(exhibits_[exhibit]->id());
+    if (chosen == chosenSpeeds_.end()) return {};
+    return speeds[chosen->second].stepsPerSecond;
 }
 
 void App::setFlatOut() {
@@ -99,7 +100,7 @@ void App::drawMenus() {
         drawFileMenu();
         if (menu("Edit")) {
             const auto edit = [&](const char* label, const char* key, const EditHistory* history) {
-                const std::string shown = label + std::string(history == &hiding_ ? " hidden controls" : "");
+                const std::string shown = label + std::string(history == &hiding_ ? " hiding" : "");
                 return noted(label, ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
             };
             if (edit("Undo", "Ctrl+Z", undoHistory())) undo();
@@ -119,7 +120,7 @@ void App::drawMenus() {
             if (item("New weights", nullptr)) command([this] { exhibit().reroll(*ui_); });
             if (menu("Speed")) {
                 for (std::size_t i = 0; i < std::size(speeds); ++i)
-                    if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(i);
+                    if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(shown_, i);
                 ImGui::EndMenu();
             }
             ImGui::Separator();
@@ -197,7 +198,7 @@ void App::drawTransport() {
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
     std::size_t chosen = shownSpeed();
-    if (ui_->combo("##speed", chosen, names)) setSpeed(chosen);
+    if (ui_->combo("##speed", chosen, names)) setSpeed(shown_, chosen);
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::EndChild();

@@ -214,9 +214,8 @@ void App::drawLessonEntries() {
     };
     for (const Preset& preset : presets()) {
         if (!preset.exhibit.empty()) continue;
-        const bool on = list_ && list_->title == preset.title;
         const std::string about = preset.about.substr(0, preset.about.find(':'));
-        const bool clicked = drawListEntry(*ui_, {preset.title, about, on, false}, icon);
+        const bool clicked = drawListEntry(*ui_, {preset.title, about}, icon);
         ui_->noteControl(("list/" + preset.title).c_str());
         if (clicked && !ui_->hidingControls) later_ = [this, file = preset.file] { openFile(file); };
     }

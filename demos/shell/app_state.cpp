@@ -3,15 +3,19 @@
 //    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true,
 //    "hidden": ["Reset", "exhibit/map"], "device": {"id": "3f0c9a5e...", "name": "..."},
 //    "exhibits": {"race": {...}, ...}}
-// "speed" (steps per second; 0: flat out; of the exhibit) is there when a person has chosen one. "device" is
-// there when it is not the best one. If that device is missing, the window says so and stays where it is.
-// Every field but "lockstep" may be missing: then it stays as it is, but the texts of another state go.
+// "speed" (steps per second; 0: flat out; of the exhibit) and "speeds" (of others, by their ids) are there
+// when a person has chosen them. "device" is there when it is not the best one. If that device is missing,
+// the window says so and stays where it is. Every field but "lockstep" may be missing: then it stays as it
+// is, but the texts of another state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -92,7 +96,10 @@ ordered_json App::frameOfState() const {
     json["zoom"] = zoom_;
     json["animations"] = ui_->animations;
     json["hidden"] = ui_->hiddenControls;
-    if (const std::optional<Speed> speed = chosenSpeed()) json["speed"] = *speed;
+    if (const std::optional<Speed> speed = chosenSpeed(shown_)) json["speed"] = *speed;
+    for (std::size_t i = 0; i < exhibits_.size(); ++i)
+        if (const std::optional<Speed> speed = chosenSpeed(i); speed && i != shown_)
+            json["speeds"][std::string(exhibits_[i]->id())] = *speed;
     if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
     return json;
 }
@@ -125,6 +132,11 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto animations = field(state, "animations", ui_->animations);
     std::optional<std::size_t> speed;
     if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
+    std::vector<std::pair<std::size_t, std::size_t>> others; // exhibits and their speeds
+    const auto speeds = field(state, "speeds", std::map<std::string, Speed>{});
+    for (std::size_t i = 0; i < exhibits_.size(); ++i)
+        if (const auto found = speeds.find(std::string(exhibits_[i]->id())); found != speeds.end())
+            others.emplace_back(i, speedIndex(found->second));
     const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", ordered_json::object());
@@ -135,7 +147,10 @@ std::function<void()> App::readState(const ordered_json& state) {
     std::vector<std::function<void()>> bringBack;
     for (const auto& entry : exhibits_)
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
-            bringBack.push_back(entry->readState(*found));
+            bringBack.push_back([apply = entry->readState(*found), exhibit = entry.get()] {
+                apply();
+                exhibit->edits().forget();
+            });
     return [=, this] {
         showExhibit(exhibitName);
         for (const auto& exhibitState : bringBack) exhibitState();
@@ -145,7 +160,8 @@ std::function<void()> App::readState(const ordered_json& state) {
         ui_->presenter = presenter;
         ui_->animations = animations;
         setZoom(zoom);
-        if (speed) setSpeed(*speed);
+        if (speed) setSpeed(shown_, *speed);
+        for (const auto& [index, chosen] : others) setSpeed(index, chosen);
         lesson_ = lesson;
         if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
     };

@@ -48,7 +48,7 @@ void FileChooser::ask(Purpose purpose, const std::string& name) {
 bool FileChooser::takeKey(bool escape, bool enter) {
     const bool taken = open_;
     // With a control in the keyboard's focus, Enter is for that.
-    entered_ = taken && enter && !ImGui::GetIO().NavVisible;
+    entered_ = taken && enter && replaced_.empty() && !ImGui::GetIO().NavVisible;
     if (escape) close();
     return taken;
 }

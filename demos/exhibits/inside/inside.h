@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,6 +18,9 @@
 #include "demos/kit/operations.h"
 
 namespace lockstep::demos {
+
+/// The largest magnitude of the finite ones; 0 if there are none.
+float largestOf(std::span<const float> values);
 
 /// An operation of a machine's trace.
 struct OperationAt {

@@ -25,7 +25,7 @@ inline constexpr ControlWords insideControls[] = {
     {"Check and run", "Compiles the edited shader, verifies it against the built-in one, and then uses it."},
     {"Revert##inside", "Returns to the built-in text of this file."},
     {"*[*]*", "A tensor, one cell per number. Point at a cell to read it."},
-    {"error *##inside", "What the compiler rejects. Click to put the caret on its line."},
+    {"error *##inside", "A compiler error. Click to go to its line."},
     {"t", "The labels of this batch, one row per example."},
 };
 

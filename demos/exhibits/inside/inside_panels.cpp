@@ -153,7 +153,8 @@ void drawPlayer(Ui& ui, Inside& inside) {
     if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
         ImGui::SameLine();
         ImGui::SetNextItemWidth(ui.px(112));
-        ui.logSlider("##inside/slow", inside.view.slowSpeed, 0.25f, 20, "%.2g per s");
+        if (ui.logSlider("##inside/slow", inside.view.slowSpeed, 0.25f, 20, "%.2g per s"))
+            inside.view.slowSpeed = std::clamp(inside.view.slowSpeed, 0.25f, 20.0f); // it may be typed
     }
     drawTabs(ui, inside);
 }

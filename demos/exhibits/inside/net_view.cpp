@@ -59,13 +59,6 @@ const TracedTensor* valuesAt(const StepTrace& trace, const TracedOperation& oper
                            : TensorId{TensorKind::activations, level});
 }
 
-float largestOf(std::span<const float> values) {
-    float largest = 0;
-    for (const float value : values)
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    return largest;
-}
-
 class Sketch {
   public:
     Sketch(Ui& ui, const NetShape& shape, const StepTrace& trace, ImVec2 min, ImVec2 max)
@@ -208,6 +201,13 @@ class Sketch {
 };
 
 } // namespace
+
+float largestOf(std::span<const float> values) {
+    float largest = 0;
+    for (const float value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
 
 void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
              float phase, ImVec2 size) {

@@ -47,13 +47,6 @@ std::string captionOf(const TracedTensor& tensor) {
     return text;
 }
 
-float largestOf(const std::vector<float>& values) {
-    float largest = 0;
-    for (const float value : values)
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    return largest;
-}
-
 double differenceOf(const TracedTensor& a, const TracedTensor* b) {
     if (b == nullptr || b->values.size() != a.values.size()) return -1;
     double largest = 0;

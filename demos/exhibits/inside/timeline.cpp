@@ -129,7 +129,7 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     const double computed = trace->operations.empty() ? 0 : trace->operations.back().endMs;
     const double waited = trace->totalMs - computed;
     if (!spec.gpu && !ui.masked && waited > trace->totalMs / 10)
-        step += fmt::format(", of that {} waiting for threads", ui.timing(timeText(waited)));
+        step += fmt::format(", {} of it waiting for threads", ui.timing(timeText(waited)));
     if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) step += ", edited";
     const float number = frame.max.x - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
     frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());
@@ -188,7 +188,11 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
     drawRowLabel(ui, frame, model.settings().lanes[machine], trace, machine);
     const ImVec2 low{frame.min.x, frame.trackTop(machine)};
     const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
-    frame.draw.AddRectFilled(low, high, ui.surface(model.settings().lanes[machine]), ui.px(6));
+    // The machine's colour as far as its step reaches: beyond, it has nothing to do.
+    const bool measured = trace != nullptr && trace->timed && !frame.inOrder;
+    const float reached = measured ? std::clamp(frame.x(trace->totalMs), low.x, high.x) : high.x;
+    frame.draw.AddRectFilled(low, high, ui.theme.panel, ui.px(6));
+    frame.draw.AddRectFilled(low, {reached, high.y}, ui.surface(model.settings().lanes[machine]), ui.px(6));
     if (trace == nullptr) {
         const std::string status = model.status(machine);
         const std::string message = cut(status.substr(0, status.find('\n')), 90);

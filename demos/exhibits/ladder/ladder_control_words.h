@@ -20,7 +20,7 @@ inline constexpr ControlWords ladderControls[] = {
     {"Stop##ladder", "Stops measuring; results so far stay."},
     {"rung/*", "One version of the kernel and its measured rate. Click to see its idea and source."},
     {"##ladder/rung*", "The rung shown: one version of the kernel."},
-    {"##ladder/read*", "The buffer whose memory accesses are shown."},
+    {"##ladder/read*", "Which of the two kernels' source is shown below."},
     {"Answer##ladder", "Shows or hides the answer to the question."},
     {"##ladder/tab*", "What is shown of the rung: training, memory accesses, source, roofline or crossover."},
     {"##ladder/product*", "The matrix product of the step: forward, by inputs, or by weights."},

@@ -131,7 +131,7 @@ class MapExhibit final : public Exhibit {
         }
         lossPlot_.draw(ui, "map loss", {&line, 1},
                        {.x = {.title = "step", .unit = "", .whole = true},
-                        .y = {.title = "loss of this network (CPU)", .unit = "", .log = true},
+                        .y = {.title = "loss (CPU)", .unit = "", .log = true},
                         .size = {0, ui.px(190)},
                         .empty = "not trained yet"});
         ImGui::Dummy({0, ui.px(4)});

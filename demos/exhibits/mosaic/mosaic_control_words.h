@@ -14,7 +14,7 @@ inline constexpr ControlWords mosaicControls[] = {
     {"##mosaic/x range", "Range of the horizontal axis, from : to. Add :log for equal factors."},
     {"##mosaic/y range", "Range of the vertical axis, from : to. Add :log for equal factors."},
     {"##mosaic/x*", "The hyperparameter that varies from left to right."},
-    {"##mosaic/y*", "The hyperparameter that varies from top to bottom."},
+    {"##mosaic/y*", "The hyperparameter that grows upwards."},
     {"##mosaic/layout*", "What trains one network on the GPU: an invocation, a subgroup or a workgroup. "
                          "\"best\" measures which is fastest."},
     {"##mosaic/cpu", "Trains the same networks on the CPU too."},

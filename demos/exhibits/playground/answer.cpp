@@ -266,8 +266,10 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size, bool numbers) {
     const float switches = ui.px(parts.view.answer == layerAnswer ? 215 : 222);
     const bool above = tabs.x + ui.px(12) + switches <= low.x + room.x; // beside the tabs
     const float below = (numbers ? ui.px(6) + 4 * (line + ui.px(2)) : 0) + (above ? 0 : line + ui.px(14));
-    const bool small =
-        numbers && room.y - below < ui.px(170) && room.x > ui.px(220); // then numbers go beside
+    // Numbers go beside the picture where it becomes larger by that, or would be too small.
+    const float beside = std::min(room.x - ui.px(110), room.y);
+    const bool larger = room.y - below < ui.px(170) || beside > room.y - below + ui.px(20);
+    const bool small = numbers && larger && room.x > ui.px(220);
     float side = std::floor(std::min(room.x, small ? room.y : room.y - below));
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
     side = std::max(side, ui.px(60));

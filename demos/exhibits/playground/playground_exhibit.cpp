@@ -172,7 +172,7 @@ class PlaygroundExhibit : public Exhibit {
             return value.is_null() ? usual : value;
         };
         const nlohmann::ordered_json view = taken("view", toJson(ViewSettings{}));
-        const nlohmann::ordered_json plot = taken("plot", plot_.state());
+        const nlohmann::ordered_json plot = taken("plot", Plot().state());
         const nlohmann::ordered_json weights = taken("weights", nullptr);
         const nlohmann::ordered_json step = taken("step", 0u);
         const PlaygroundSettings settings = playgroundSettingsFromJson(json);
@@ -183,7 +183,7 @@ class PlaygroundExhibit : public Exhibit {
         const auto steps = step.get<std::uint64_t>();
         std::vector<float> values;
         if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());
-        Plot newPlot = plot_;
+        Plot newPlot;
         newPlot.setState(plot);
         return [this, settings, newView, values, steps, newPlot] {
             plot_ = newPlot;

@@ -25,7 +25,7 @@ inline constexpr ControlWords raceControls[] = {
     {"History", "Shows earlier races in place of the lanes."},
     {"Front##run *", "Shows the curves of this race in front."},
     {"Behind##run *", "Draws the curves of this race faintly behind the others. Press again for none."},
-    {"##note of run *", "A note of yours on this race, at most 200 characters."},
+    {"##note of run *", "Your note on this race, up to 200 characters."},
     {"Keep in the state", "Saves the settings, results and curves of these races in state files, and keeps "
                           "them for the next start."},
     {"Other images", "Shows other examples of the test split."},

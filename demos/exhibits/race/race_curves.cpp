@@ -85,6 +85,7 @@ void addLines(const Ui& ui, const std::vector<PastLane>& lanes, bool faint, std:
               std::vector<PlotLine>& lines) {
     constexpr std::size_t fewPoints = 40;
     std::vector<LaneSpec> specs;
+    specs.reserve(lanes.size());
     for (const PastLane& lane : lanes) specs.push_back(lane.spec);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         const RunCurve& curve = show == trainLoss ? lanes[i].losses : lanes[i].accuracies;

@@ -126,7 +126,7 @@ class RaceExhibit : public Exhibit {
         settings.erase("history");
         const RaceSettings read = raceSettingsFromJson(settings);
         const std::size_t view = jsonWordOr(state, "view", viewWords);
-        RaceCurves curves = curves_;
+        RaceCurves curves;
         curves.setState(state.value("curves", nlohmann::ordered_json::object()));
         std::optional<std::vector<PastRun>> history; // a state without one leaves it as it is
         if (state.contains("history")) history = historyFromJson(state["history"]);
@@ -170,7 +170,7 @@ class RaceExhibit : public Exhibit {
             replay_.stop();
             if (run == nullptr) return;
             setupOpen_ = false;
-            history_.pick.front = 0;
+            history_.pick = {};
             nextProbe_ = 0;
             if (view_ == resultView && !viewChosen_) view_ = curvesView;
             if (!run->remark.empty()) ui.say(Severity::warning, run->remark);
@@ -224,7 +224,7 @@ class RaceExhibit : public Exhibit {
         const RaceRun* run = model_.shown();
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float room = ImGui::GetContentRegionAvail().x;
-        const float tools = toolsWidth(ui);
+        const float tools = toolsWidth();
         const bool beside = tools < 0.6f * room;
         drawDisplay(ui, displayText(ui), beside ? room - tools : room);
         const ImVec2 end = ImGui::GetItemRectMax();
@@ -250,14 +250,12 @@ class RaceExhibit : public Exhibit {
     static void drawEvidence(Ui& ui, const RaceRun& run) {
         const std::string busy = ui.masked ? "" : busyText(run.load);
         if (!busy.empty()) {
-            const std::string warning = "Warning: " + busy;
+            const std::string warning = "Warning: " + busy + ".";
             const float width = ImGui::GetContentRegionAvail().x;
             ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
         }
         if (ui.presenter) return;
-        constexpr std::string_view said = "no comparison: ";
-        std::string text = run.headline.text;
-        if (!run.headline.valid && text.starts_with(said)) text.erase(0, said.size());
+        std::string text = reasonOf(run.headline);
         if (run.headline.valid && run.finished.size() == 1) text += " One run; repeat it to see the spread.";
         if (run.byFrames && run.headline.valid && !ui.masked)
             text += " A script drove this race frame by frame; at full speed, rates may be higher.";
@@ -293,7 +291,7 @@ class RaceExhibit : public Exhibit {
     }
 
     // With a gap.
-    float toolsWidth(const Ui& ui) const {
+    float toolsWidth() const {
         const RaceRun* run = model_.shown();
         std::vector<const char*> labels{"Settings"};
         if (run != nullptr && model_.changed()) labels.push_back("Start with these settings");
@@ -301,7 +299,7 @@ class RaceExhibit : public Exhibit {
         const ImGuiStyle& style = ImGui::GetStyle();
         float width = 0;
         for (const char* label : labels)
-            if (!ui.hidden(label)) width += textWidth(label) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+            width += textWidth(label) + 2 * style.FramePadding.x + style.ItemSpacing.x;
         return width;
     }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/race/race_model.h"
+#include "demos/words/text.h"
 #include "engine/files/json_field.h"
 
 namespace lockstep::demos {
@@ -17,7 +18,9 @@ namespace {
 
 using PastJson = nlohmann::ordered_json;
 
-constexpr std::size_t mostSamples = 256; // of a saved curve: more than a plot's width tells apart
+constexpr std::size_t mostSamples = 256;            // of a saved curve: more than a plot's width tells apart
+constexpr std::uint64_t mostNumber = 1'000'000'000; // later races count on
+constexpr std::size_t longestText = 200;            // characters of a result or a note
 
 /// Training seconds of a step, by the losses kept around it.
 double secondsAt(const Telemetry& telemetry, std::uint64_t step) {
@@ -85,9 +88,11 @@ RunCurve curveFrom(const PastJson& lane, const char* field) {
 PastRun runFrom(const PastJson& json) {
     PastRun run;
     run.number = jsonValue<std::uint64_t>(json, "number");
+    if (run.number > mostNumber)
+        throw std::invalid_argument(fmt::format("the field 'number' must be at most {}", mostNumber));
     run.settings = raceSettingsFromJson(jsonField(json, "settings"));
-    run.result = jsonValue<std::string>(json, "result");
-    run.note = jsonValue<std::string>(json, "note");
+    run.result = cut(jsonValue<std::string>(json, "result"), longestText);
+    run.note = cut(jsonValue<std::string>(json, "note"), longestText);
     const PastJson& lanes = jsonField(json, "lanes");
     if (!lanes.is_array() || lanes.empty() || lanes.size() > mostLanes)
         throw std::invalid_argument(fmt::format("the field 'lanes' must be a list of 1 to {}", mostLanes));
@@ -112,12 +117,7 @@ std::vector<PastLane> pastLanes(const RaceRun& run) {
 }
 
 PastRun pastRun(const RaceRun& run) {
-    constexpr std::string_view none = "no comparison: ";
-    std::string result = run.headline.text;
-    if (run.headline.valid)
-        result = verdict(run.lanes, run.headline);
-    else if (result.starts_with(none))
-        result.erase(0, none.size());
+    std::string result = run.headline.valid ? verdict(run.lanes, run.headline) : reasonOf(run.headline);
     if (run.finished.size() > 1) result += fmt::format(", {} runs", run.finished.size());
     return {run.number, run.settings, result, "", pastLanes(run)};
 }

@@ -52,13 +52,16 @@ void RaceHistory::drawRun(Ui& ui, RaceModel& model, const PastRun& run, const Pi
     const float width = ImGui::GetContentRegionAvail().x;
     const float noteWidth = 0.25f * width;
     const float right = ImGui::GetCursorPosX() + width - noteWidth;
-    if (ui.toggle(("Front" + name).c_str(), front)) pick.front = run.number == current ? 0 : run.number;
+    if (ui.toggle(("Front" + name).c_str(), front))
+        pick.front = front || run.number == current ? 0 : run.number;
     ImGui::SameLine(0, ui.px(2));
     if (ui.toggle(("Behind" + name).c_str(), behind, !front)) pick.behind = behind ? 0 : run.number;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const auto room = [&] { return std::max(right - ImGui::GetCursorPosX() - ui.px(10), 0.0f); };
-    ui.heading(fittedText(fmt::format("{}  {}", run.number, ui.timing(run.result)), room()));
+    ImGui::PushFont(ui.fonts.strong); // in the letters that measure it
+    ui.text(fittedText(fmt::format("{}  {}", run.number, ui.timing(run.result)), room()));
+    ImGui::PopFont();
     ImGui::SameLine();
     ui.muted(fittedText(ratesText(ui, run), room()));
     ImGui::SameLine(right);

@@ -99,23 +99,40 @@ void drawFlag(const Ui& ui, ImDrawList& draw, ImVec2 top, float height) {
         }
 }
 
-void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, double share, ImVec2 at, float width,
+/// Of a track: where the lane is, and how far it came later. 0 to 1.
+struct Way {
+    double now = 0;
+    double later = 0;
+    std::string moment = {}; ///< what `now` is, where there is a later
+};
+
+void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, const Way& way, ImVec2 at, float width,
                float height) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float end = at.x + width - (height + ui.px(4)) / 2;
     draw.AddRectFilled(at, {at.x + width, at.y + height}, ui.theme.background, height / 2);
-    const float x = at.x + height / 2 + (end - at.x - height) * static_cast<float>(share);
-    if (share > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
+    const auto place = [&](double share) {
+        return at.x + height / 2 + (end - at.x - height) * static_cast<float>(share);
+    };
+    const float x = place(way.now);
+    if (way.later > way.now) {
+        draw.AddRectFilled(at, {place(way.later), at.y + height}, faded(colour, 0.2f), height / 2);
+        const SmallLetters small(ui);
+        const float left = x + height / 2 + ui.px(8);
+        const std::string words = fittedText(way.moment, place(way.later) - left - ui.px(8));
+        if (words == way.moment)
+            draw.AddText({left, at.y + (height - ImGui::GetFontSize()) / 2}, ui.theme.text, words.c_str());
+    }
+    if (way.now > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
     drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));
     drawLaneMark(draw, spec, {x, at.y + height / 2}, height + ui.px(9), colour);
 }
 
 /// A card in the machine's colour. Returns its upper left corner.
 ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t index) {
-    constexpr float tint = 0.16f;
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height},
-                                              mixed(ui.theme.panel, colour, tint), ui.px(8));
+    ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.surface(colour),
+                                              ui.px(8));
     ImGui::Dummy({width, height});
     ui.noteControl(fmt::format("lane {}", index + 1).c_str());
     return low;
@@ -183,8 +200,27 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     ImGui::PopFont();
     const float statusWidth = textWidth(status);
     const float right = at.x + width - statusWidth;
-    draw.AddText({right, at.y}, statusTint, status.c_str());
+    // The sign alone has the colour: the words must be legible on the machine's.
+    const std::size_t sign = status.starts_with("✓") || status.starts_with("✗") ? status.find(' ') : 0;
+    draw.AddText({right, at.y}, statusTint, status.c_str(), status.c_str() + sign);
+    draw.AddText({right + textWidth(status.substr(0, sign)), at.y}, sign > 0 ? ui.theme.text : ui.theme.muted,
+                 status.c_str() + sign);
     draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());
+}
+
+/// After a race, where the lane was when the fastest one finished: the distance is what one came to see.
+Way wayOf(const RaceRun& run, std::size_t index) {
+    Way way{.now = shareOfWay(run.finish, run.lanes[index]), .later = 0};
+    if (!canReplay(run)) return way;
+    const LaneResult* fastest = nullptr;
+    for (const LaneResult& lane : run.lanes)
+        if (lane.end.status == LaneStatus::finished &&
+            (fastest == nullptr || lane.end.trainingSeconds < fastest->end.trainingSeconds))
+            fastest = &lane;
+    if (fastest == nullptr || run.lanes[index].end.status != LaneStatus::finished) return way;
+    return {.now = shareAfter(run, index, fastest->end.trainingSeconds),
+            .later = way.now,
+            .moment = "when " + fastest->spec.text() + " finished"};
 }
 
 void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
@@ -214,7 +250,8 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
                                                             : ui.theme.muted;
     drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, share, compact), colour, tint, top,
                  width);
-    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
+    const Way way = replayed || ui.masked ? Way{share, share} : wayOf(run, index);
+    drawTrack(ui, spec, colour, way, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
     if (!compact) drawFigures(ui, figures(ui, lane, end), {top.x, low.y + figuresAt}, width);
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
@@ -258,7 +295,7 @@ void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, std::size_t index
     const float top = told ? ideaTop + ideaHeight : ideaTop;
     const float free = low.y + height - pad - top;
     const float track = std::clamp(free * 0.5f, ui.px(6), ui.px(56));
-    drawTrack(ui, spec, colour, 0, {low.x + pad, top + (free - track) / 2 + ui.px(4)}, width, track);
+    drawTrack(ui, spec, colour, {}, {low.x + pad, top + (free - track) / 2 + ui.px(4)}, width, track);
 }
 
 } // namespace

@@ -167,7 +167,13 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     const bool open = run_ && asking();
     if (!racing()) return;
     if (!run_->race) { // between two runs
-        if (alone) startLanes(machines, *run_);
+        if (!alone) return;
+        try {
+            startLanes(machines, *run_);
+        } catch (...) {
+            end(endedEarly); // over the runs before
+            throw;
+        }
         return;
     }
     run_->race->advance();
@@ -203,10 +209,11 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     options.lane.startPaused = true;
     std::vector<RaceEntry> entries;
     run.probes.clear();
+    // One for each, also where a device cannot be opened.
+    for (std::size_t i = 0; i < run.lanes.size(); ++i) run.probes.emplace_back();
     for (LaneResult& lane : run.lanes) {
         entries.push_back({lane.spec, machines.maker(run.job, lane.spec)});
         lane = {.spec = lane.spec, .machine = lane.machine, .telemetry = Telemetry(run.job.order())};
-        run.probes.emplace_back();
     }
     run.asked.resize(run.lanes.size());
     run.accuracies.assign(run.lanes.size(), {});
