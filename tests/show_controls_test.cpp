@@ -29,7 +29,7 @@ TEST_CASE("every control can be pressed, and nothing breaks") {
     for (const std::string& exhibit : exhibits) {
         CAPTURE(exhibit);
         const Folder folder;
-        const std::string open = "frames 3\ntry Settings\n"; // where they are folded away
+        const std::string open = unfoldSettings(exhibit);
         const Outcome listed = showScript(folder, exhibit, open + "controls\n");
         REQUIRE(listed.code == 0);
         const std::vector<std::string> names = controlNames(listed.out);
@@ -52,7 +52,7 @@ TEST_CASE("while a click hides controls, it uses none") {
         CAPTURE(exhibit);
         const Folder folder;
         const std::string hide = "click menu/View\nclick menu/Hide controls by clicking\n";
-        const std::string open = "frames 3\ntry Settings\n";
+        const std::string open = unfoldSettings(exhibit);
         const Outcome listed = showScript(folder, exhibit, open + hide + "controls\n");
         REQUIRE(listed.code == 0);
         std::string script = open + "state " + folder.file("before.json") + "\n" + hide;

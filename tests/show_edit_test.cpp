@@ -111,7 +111,7 @@ TEST_CASE("a hidden control leaves all others where they are, and a click on its
     for (const std::string& exhibit : exhibits) {
         CAPTURE(exhibit);
         const Folder folder;
-        const std::string open = "frames 3\ntry Settings\n" + mouseAway;
+        const std::string open = unfoldSettings(exhibit) + mouseAway;
         const Outcome listed = showScript(folder, exhibit, open + hideMode + "controls\n");
         REQUIRE(listed.code == 0);
         const std::vector<std::string> all = controlNames(listed.out);

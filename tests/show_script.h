@@ -27,6 +27,11 @@ inline std::string stateOf(const std::string& exhibit) {
     return (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window" / (exhibit + ".json")).string();
 }
 
+/// Script lines that unfold the settings, where an exhibit folds them away.
+inline std::string unfoldSettings(const std::string& exhibit) {
+    return "frames 3\ntry Settings\n" + (exhibit == "map" ? "" : "try Settings##" + exhibit + "\n");
+}
+
 inline Outcome showScript(const Folder& folder, const std::string& exhibit, const std::string& script,
                           const std::string& more = "") {
     std::ofstream(folder.file("script.txt")) << script;

@@ -133,9 +133,9 @@ std::function<void()> App::readState(const ordered_json& state) {
     std::optional<std::size_t> speed;
     if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
     std::vector<std::pair<std::size_t, std::size_t>> others; // exhibits and their speeds
-    const auto speeds = field(state, "speeds", std::map<std::string, Speed>{});
+    const auto ofOthers = field(state, "speeds", std::map<std::string, Speed>{});
     for (std::size_t i = 0; i < exhibits_.size(); ++i)
-        if (const auto found = speeds.find(std::string(exhibits_[i]->id())); found != speeds.end())
+        if (const auto found = ofOthers.find(std::string(exhibits_[i]->id())); found != ofOthers.end())
             others.emplace_back(i, speedIndex(found->second));
     const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
