@@ -63,8 +63,9 @@ std::string comparison(const std::string& faster, const std::string& slower, dou
 /// at the same time.
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together);
 
-/// The result in a few words, for display type: "CPU 5.9× faster", by lane where both are of one kind
-/// ("cpu:best 3.1× faster"); "Equally fast", "No comparison".
+/// The result in a few words, for display type: "GPU 5.9× faster", by lane where both are of one kind
+/// ("cpu:best 3.1× faster"), "CPU 5.9× faster than software Vulkan" where no GPU took part; "Equally fast",
+/// "No comparison".
 std::string verdict(const std::vector<LaneResult>& results, const Headline& headline);
 /// What a headline says, without "no comparison: " where that is said already.
 std::string reasonOf(const Headline& headline);

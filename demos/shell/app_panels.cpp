@@ -202,7 +202,7 @@ Place App::drawExhibitEntry(std::size_t index, bool gone) {
     return place;
 }
 
-// Lists of states are lessons: nobody looks for them in a menu.
+// Lists of states are lessons. They stand in sight, because a menu alone would hide them.
 void App::drawLessonEntries() {
     const auto icon = [](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         const float r = size / 2;
@@ -213,7 +213,7 @@ void App::drawLessonEntries() {
         }
     };
     for (const Preset& preset : presets()) {
-        if (!preset.exhibit.empty()) continue;
+        if (!preset.list) continue;
         const std::string about = preset.about.substr(0, preset.about.find(':'));
         const bool clicked = drawListEntry(*ui_, {preset.title, about}, icon);
         ui_->noteControl(("list/" + preset.title).c_str());

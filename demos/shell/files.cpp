@@ -1,4 +1,5 @@
 #include "demos/shell/files.h"
+#include "demos/shell/lesson.h"
 
 #include <algorithm>
 #include <system_error>
@@ -236,12 +237,13 @@ std::vector<Preset> findPresets() {
     for (fs::directory_iterator entry(presetFolder(), failure); !failure && entry != fs::directory_iterator();
          entry.increment(failure)) {
         if (entry->path().extension() != ".json") continue;
-        Preset preset{entry->path(), shownName(entry->path().filename()), {}, {}};
+        Preset preset{entry->path(), shownName(entry->path().filename()), {}, {}, false};
         try {
             const auto json = readStateFile(preset.file);
             preset.title = json.value("title", preset.title);
             preset.about = json.value("about", "");
             preset.exhibit = json.value("exhibit", "");
+            preset.list = isStateList(json);
         } catch (const std::exception& error) {
             preset.about = error.what();
         }

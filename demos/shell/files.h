@@ -74,6 +74,7 @@ struct Preset {
     std::string title; ///< the file's name where it has none
     std::string about;
     std::string exhibit; ///< its id; empty: a list of states, or unreadable
+    bool list = false;   ///< of states
 };
 
 /// Where the prepared states are: beside the program, or in the source tree. Empty: nowhere.

@@ -292,7 +292,11 @@ class Headless {
              frames(3);
          }},
         {"prose", [this](const ScriptLine&) { fmt::print("prose {}\n", app_.ui().prose); }},
-        {"paint", [this](const ScriptLine& line) { paintAll_ = line.argument == "all"; }},
+        {"paint",
+         [this](const ScriptLine& line) {
+             if (line.argument != "all") throw scriptError(line, "paint all");
+             paintAll_ = true;
+         }},
         {"controls", [this](const ScriptLine&) { listControls(); }},
         {"state", [this](const ScriptLine& line) { app_.saveState(line.argument); }},
         {"picture",

@@ -27,9 +27,7 @@ constexpr const char* architecture = "unknown architecture";
 constexpr const char* baselineVectors = "compiler's vectors";
 #endif
 
-} // namespace
-
-std::string cpuName() {
+std::string readCpuName() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
         const std::size_t colon = line.find(':');
@@ -38,6 +36,13 @@ std::string cpuName() {
         if (!name.empty()) return std::string(name);
     }
     return std::string("processor (") + architecture + ")";
+}
+
+} // namespace
+
+std::string cpuName() {
+    static const std::string name = readCpuName(); // frames of a window ask for it
+    return name;
 }
 
 std::size_t usableCores() {

@@ -347,7 +347,7 @@ void drawTensors(Ui& ui, Inside& inside) {
                 shown.largest = largestOf(tensor->values);
                 shown.stale = true;
             }
-            // Whatever its values: pictures stay where they are while it trains.
+            // Its values do not matter: pictures stay where they are while it trains.
             groups[i].tensors.push_back({.tensor = tensor,
                                          .shown = &shown,
                                          .name = textWidth(name(id)),

@@ -208,7 +208,7 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());
 }
 
-/// After a race, where the lane was when the fastest one finished: the distance is what one came to see.
+/// After a race, where the lane was when the fastest one finished: the distance is the result.
 Way wayOf(const RaceRun& run, std::size_t index) {
     Way way{.now = shareOfWay(run.finish, run.lanes[index]), .later = 0};
     if (!canReplay(run)) return way;
