@@ -128,6 +128,24 @@ TEST_CASE("a trained playground goes on at the next start, also without weights 
     CHECK(next.app.ui().messages.empty());
 }
 
+TEST_CASE("a playground that diverged comes back with fresh weights") {
+    const TemporaryFolder folder;
+    {
+        Start first(folder);
+        first.app.setState(Json::parse(R"({"lockstep": 1, "exhibit": "playground", "speed": 0, "exhibits": {
+            "playground": {"data": "circle", "hidden": [], "loss": "mse", "settings": {"lr": 10},
+                           "lane": "cpu:scalar"}}})"));
+        first.app.ui().scripted = true;
+        first.app.exhibit().run(first.app.ui());
+        for (int frame = 0; frame < 20 && first.app.ui().messages.empty(); ++frame) first.app.update(0.02);
+        REQUIRE(first.app.ui().messages.size() == 1);
+        CHECK_FALSE(first.app.lastState()["exhibits"]["playground"].contains("weights"));
+    }
+    Start next(folder);
+    next.app.update(0.02);
+    CHECK(next.app.ui().messages.empty());
+}
+
 TEST_CASE("races that are kept come back at the next start, and a state without any leaves them") {
     const TemporaryFolder folder;
     const Json curve = {{"step", {0, 10}}, {"seconds", {0.0, 0.5}}, {"value", {1.5, 0.25}}};

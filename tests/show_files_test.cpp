@@ -77,6 +77,30 @@ TEST_CASE("a lesson is in sight, goes on by keys, and keeps its task to its exhi
     CHECK(state("again.json")["title"] == "What one neuron cannot learn");
 }
 
+TEST_CASE("details come with a lesson and go with it, until they are opened or closed by hand") {
+    const Folder folder;
+    std::ofstream(folder.file("lesson.json"))
+        << R"({"lockstep": 1, "title": "T", "about": "a b c", "task": "d e"})";
+    const auto saved = [&](const char* name) { return "frames 2\nstate " + folder.file(name) + "\n"; };
+    const Outcome outcome =
+        showScript(folder, "playground",
+                   "prose\ndrop lesson.json\nframes 2\nprose\nclick \u00d7##lesson\n" + saved("free.json") +
+                       "prose\nclick Details\nframes 2\nprose\n" + saved("open.json") +
+                       "key D\nframes 2\nprose\ndrop lesson.json\n" + saved("closed.json") + "prose\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    std::vector<bool> shown; // whether the panel says anything
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("prose ") && line.size() > 6) shown.push_back(line != "prose 0");
+    CHECK(shown == std::vector{false, true, false, true, false, false});
+    const auto state = [&](const char* name) { return Json::parse(contents(folder.file(name))); };
+    CHECK_FALSE(state("free.json").contains("details"));
+    CHECK(state("open.json")["details"] == true);
+    CHECK(state("closed.json")["details"] == false);
+    CHECK(state("closed.json")["task"] == "d e");
+}
+
 TEST_CASE("what is said again is shown again once a person has gone on") {
     const Folder folder;
     const std::string save = "state " + folder.file("s.json") + "\n";

@@ -77,6 +77,11 @@ void drawIcon(Icon icon, ImDrawList& draw, ImVec2 centre, float size, ImU32 colo
         break;
     case Icon::reset: drawReset(draw, centre, size, colour); break;
     case Icon::dice: drawDice(draw, centre, size, colour); break;
+    case Icon::panel: // a window, and its part on the right
+        draw.AddRect({centre.x - r, centre.y - 0.8f * r}, {centre.x + r, centre.y + 0.8f * r}, colour,
+                     size / 8, 0, size / 10);
+        bar(0.25f, 0.95f, 0.75f);
+        break;
     }
 }
 

@@ -13,13 +13,13 @@ void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float s
 
 class Ui;
 
-enum class Icon { run, pause, kernel, step, epoch, reset, dice };
+enum class Icon { run, pause, kernel, step, epoch, reset, dice, panel };
 
 /// Pointing down: there is a list to open.
 void drawChevron(const Ui& ui, ImDrawList& draw, ImVec2 centre, ImU32 colour);
 
 struct IconButtonOptions {
-    bool primary = false;  ///< filled
+    bool primary = false;  ///< filled: the main button, or one that is down
     bool signOnly = false; ///< the label appears under the mouse
 };
 

@@ -181,9 +181,10 @@ class Ui {
     void say(Severity severity, std::string text, std::string hint = {});
 
     std::optional<Detail> hovered;
-    bool detailPanel = true;  ///< shows what is hovered
-    bool lessonShown = false; ///< in the panel for details: exhibits need no introduction there
-    std::size_t prose = 0;    ///< words drawn by paragraph() in the panel for details
+    bool detailsWanted = true; ///< the panel on the right, where there is room for it
+    bool detailPanel = true;   ///< it is there, and shows what is hovered
+    bool lessonShown = false;  ///< in the panel for details: exhibits need no introduction there
+    std::size_t prose = 0;     ///< words drawn by paragraph() in the panel for details
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;
     std::vector<Message> messages; ///< the newest last

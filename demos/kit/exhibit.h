@@ -40,7 +40,7 @@ class Exhibit {
 
     virtual std::string_view id() const = 0; ///< "race": in command lines and state files
     virtual const char* title() const = 0;
-    virtual const char* blurb() const = 0; ///< one line
+    virtual const char* blurb() const = 0; ///< one line, under the mouse and in menus
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
 
@@ -108,18 +108,15 @@ struct SidePanels {
     float details = 0; ///< on the right
 };
 
-/// What an exhibit needs comes first; the details go, then the list (menus and keys have both). A presenter's
-/// exhibit needs more, and details help the audience: they stay where most of the window is left to it.
+/// What an exhibit needs comes first: details that were asked for go where they would leave too little, then
+/// the list (menus and keys have both).
 inline SidePanels sidePanels(const Ui& ui) {
     const float width = ImGui::GetIO().DisplaySize.x;
-    const float list = ui.px(212);
-    const float details = ui.px(286);
-    if (ui.presenter) {
-        const bool roomy = width - details >= std::max(0.6f * width, ui.px(620));
-        return {.details = roomy ? details : 0};
-    }
+    const float list = ui.presenter ? 0 : ui.px(92);
+    const float details = ui.detailsWanted ? ui.px(286) : 0;
     if (width < list + ui.px(420)) return {};
-    return {.list = list, .details = width >= list + details + ui.px(560) ? details : 0};
+    const bool roomy = width - list - details >= std::max(0.6f * width, ui.px(ui.presenter ? 620 : 680));
+    return {.list = list, .details = roomy ? details : 0};
 }
 
 } // namespace lockstep::demos

@@ -241,6 +241,7 @@ void App::handleKey(const KeyPress& press) {
         return;
     case GLFW_KEY_R: command([this] { exhibit().reset(*ui_); }); return;
     case GLFW_KEY_P: ui_->presenter = !ui_->presenter; return;
+    case GLFW_KEY_D: toggleDetails(); return;
     case GLFW_KEY_F1: help_ = !help_; return;
     case GLFW_KEY_F11: wishes_.fullScreen = true; return;
     case GLFW_KEY_F12: wishes_.picture.emplace(); return;

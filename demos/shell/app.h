@@ -127,6 +127,7 @@ class App {
     EditHistory* redoHistory();
     void undo();
     void redo();
+    void toggleDetails() { detailsChosen_ = !ui_->detailsWanted; }
     std::vector<std::size_t> listedExhibits() const;
     void hideExhibit(std::size_t index);
     nlohmann::ordered_json frameOfState() const;
@@ -193,6 +194,7 @@ class App {
     ValueHistory<HiddenControls> hiding_{
         [this] { return ui_->hiddenControls; },
         [this](const HiddenControls& wanted, const HiddenControls&) { ui_->hiddenControls = wanted; }};
+    std::optional<bool> detailsChosen_; // else they come with a lesson
     float zoom_ = 1;
     float bakedPixels_ = 0;
     bool bakedDark_ = false;

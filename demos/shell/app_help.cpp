@@ -27,6 +27,7 @@ void App::drawKeys() {
         {"Ctrl+Z, Ctrl+Y", "undo, redo a change"},
         {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
+        {"D", "details: the panel on the right"},
         {"P", "presenter mode"},
         {"F11", "full screen"},
         {"Ctrl+O", "open a file"},

@@ -142,6 +142,7 @@ void App::drawMenus() {
             if (item("Dark", nullptr, ui_->theme.dark)) setDark(true);
             if (item("Light", nullptr, !ui_->theme.dark)) setDark(false);
             ImGui::Separator();
+            if (item("Details", "D", ui_->detailsWanted)) toggleDetails();
             if (item("Presenter mode", "P", ui_->presenter)) ui_->presenter = !ui_->presenter;
             if (item("Full screen", "F11")) wishes_.fullScreen = true;
             if (item("Larger", "Ctrl++")) setZoom(zoom_ * 1.1f);
@@ -200,7 +201,12 @@ void App::drawTransport() {
     std::size_t chosen = shownSpeed();
     if (ui_->combo("##speed", chosen, names)) setSpeed(shown_, chosen);
     ImGui::SameLine();
-    drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
+    const float details = iconRoom(*ui_) + 2 * ImGui::GetStyle().FramePadding.x;
+    drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room - details);
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(padding.x + room - details + ui_->px(8));
+    if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailPanel, .signOnly = true}))
+        toggleDetails();
     ImGui::EndChild();
     ImGui::PopStyleColor();
 }

@@ -78,36 +78,35 @@ void drawMessages(Ui& ui) {
 
 struct ListEntry {
     std::string_view title;
-    std::string_view about; // in smaller letters below
+    std::string_view about; // under the mouse
     bool chosen = false;
     bool hidden = false; // its place stays
 };
 
 using DrawSign = std::function<void(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour)>;
 
-// As wide as the panel. True when it was pressed.
+// The sign above the title, as wide as the list. True when it was pressed.
 bool drawListEntry(Ui& ui, const ListEntry& entry, const DrawSign& sign) {
     const Theme& theme = ui.theme;
+    const SmallLetters small(ui);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
-    const float letters = ImGui::GetTextLineHeight();
-    const float textLeft = start.x + ui.px(44);
-    const float wrap = start.x + width - textLeft - ui.px(10);
-    const char* about = entry.about.data();
-    const char* aboutEnd = about + entry.about.size();
-    const SmallLetters small(ui); // of the line below the title
-    const float height = letters + ImGui::CalcTextSize(about, aboutEnd, false, wrap).y + ui.px(24);
+    const float signSize = ui.px(24);
+    const float padding = ui.px(12);
+    const float height = signSize + ImGui::GetTextLineHeight() + 2 * padding + ui.px(6);
     const ImVec2 end{start.x + width, start.y + height};
     const bool pressed = ImGui::InvisibleButton(std::string(entry.title).c_str(), {width, height});
     if (entry.hidden) return pressed;
+    ui.explainItem({.title = std::string(entry.title), .text = std::string(entry.about)});
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (entry.chosen || ImGui::IsItemHovered())
         draw.AddRectFilled(start, end, entry.chosen ? theme.raised : faded(theme.raised, 0.5f), ui.px(8));
-    const float top = start.y + ui.px(11);
-    sign(draw, {start.x + ui.px(24), top + letters / 2}, ui.px(20), entry.chosen ? theme.text : theme.muted);
-    draw.AddText(ui.fonts.strong, ui.fonts.strong->FontSize, {textLeft, top}, theme.text, entry.title.data(),
-                 entry.title.data() + entry.title.size());
-    draw.AddText(nullptr, 0, {textLeft, top + letters + ui.px(2)}, theme.muted, about, aboutEnd, wrap);
+    const ImU32 colour = entry.chosen ? theme.text : theme.muted;
+    const float middle = start.x + width / 2;
+    sign(draw, {middle, start.y + padding + signSize / 2}, signSize, colour);
+    const std::string title = fittedText(entry.title, width);
+    draw.AddText({middle - textWidth(title) / 2, end.y - padding - ImGui::GetTextLineHeight()}, colour,
+                 title.c_str());
     return pressed;
 }
 
@@ -117,6 +116,8 @@ void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
     const float height = std::max(1.0f, display.y - top - statusHeight(*ui_));
+    const bool lesson = !(lesson_.empty() && !list_) && lesson_.exhibit == exhibit().id();
+    ui_->detailsWanted = detailsChosen_.value_or(lesson);
     const SidePanels sides = sidePanels(*ui_);
     const float left = sides.list;
     const float right = sides.details;
@@ -153,13 +154,13 @@ void App::drawMiddle() {
         drawLessonEntries();
         ImGui::PopStyleVar();
     };
-    if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
+    if (left > 0) part("exhibits", 0, left, true, {ui_->px(6), ui_->px(12)}, drawExhibits);
     part("exhibit", left, display.x - left - right, false, wide, [&] {
         if (right == 0) drawLessonPart(false);
         guarded([this] { exhibit().draw(*ui_); });
     });
     ui_->prose = 0;
-    ui_->lessonShown = !lesson_.empty() && lesson_.exhibit == exhibit().id();
+    ui_->lessonShown = lesson && !lesson_.empty();
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }

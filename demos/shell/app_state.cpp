@@ -1,12 +1,12 @@
 // The app's state as JSON:
 //   {"lockstep": 1, "title": "...", "about": "...", "task": "...", "answer": "...",
-//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true,
-//    "hidden": ["Reset", "exhibit/map"], "device": {"id": "3f0c9a5e...", "name": "..."},
-//    "exhibits": {"race": {...}, ...}}
+//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true, "details":
+//    true, "hidden": ["Reset", "exhibit/map"], "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits":
+//    {"race": {...}, ...}}
 // "speed" (steps per second; 0: flat out; of the exhibit) and "speeds" (of others, by their ids) are there
-// when a person has chosen them. "device" is there when it is not the best one. If that device is missing,
-// the window says so and stays where it is. Every field but "lockstep" may be missing: then it stays as it
-// is, but the texts of another state go.
+// when a person has chosen them; so is "details", the panel on the right. "device" is there when it is not
+// the best one. If that device is missing, the window says so and stays where it is. Every field but
+// "lockstep" may be missing: then it stays as it is, but the texts of another state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -95,6 +95,7 @@ ordered_json App::frameOfState() const {
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
     json["animations"] = ui_->animations;
+    if (detailsChosen_) json["details"] = *detailsChosen_;
     json["hidden"] = ui_->hiddenControls;
     if (const std::optional<Speed> speed = chosenSpeed(shown_)) json["speed"] = *speed;
     for (std::size_t i = 0; i < exhibits_.size(); ++i)
@@ -130,6 +131,8 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
     const auto animations = field(state, "animations", ui_->animations);
+    std::optional<bool> details = detailsChosen_;
+    if (state.contains("details")) details = field(state, "details", false);
     std::optional<std::size_t> speed;
     if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
     std::vector<std::pair<std::size_t, std::size_t>> others; // exhibits and their speeds
@@ -159,6 +162,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         ui_->hiddenControls = hidden;
         ui_->presenter = presenter;
         ui_->animations = animations;
+        detailsChosen_ = details;
         setZoom(zoom);
         if (speed) setSpeed(shown_, *speed);
         for (const auto& [index, chosen] : others) setSpeed(index, chosen);

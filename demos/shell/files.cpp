@@ -233,6 +233,7 @@ fs::path presetFolder() {
 
 std::vector<Preset> findPresets() {
     std::vector<Preset> presets;
+    std::vector<std::string> taught; // names of files, as lists have them
     std::error_code failure;
     for (fs::directory_iterator entry(presetFolder(), failure); !failure && entry != fs::directory_iterator();
          entry.increment(failure)) {
@@ -244,12 +245,19 @@ std::vector<Preset> findPresets() {
             preset.about = json.value("about", "");
             preset.exhibit = json.value("exhibit", "");
             preset.list = isStateList(json);
+            if (preset.list)
+                for (const auto& state : json["states"])
+                    if (state.is_string()) taught.push_back(state);
         } catch (const std::exception& error) {
             preset.about = error.what();
         }
         presets.push_back(std::move(preset));
     }
     std::ranges::sort(presets, {}, &Preset::file);
+    const auto lesson = [&](const Preset& preset) {
+        return std::ranges::find(taught, preset.file.filename().string()) - taught.begin();
+    };
+    std::ranges::stable_sort(presets, {}, lesson);
     return presets;
 }
 

@@ -79,6 +79,7 @@ struct Preset {
 
 /// Where the prepared states are: beside the program, or in the source tree. Empty: nowhere.
 std::filesystem::path presetFolder();
+/// Those of the lists first, in their order; others by their files' names.
 std::vector<Preset> findPresets();
 /// Two lines of a menu: title, and the first sentence of `about`. True when it was chosen.
 bool drawPreset(Ui& ui, const Preset& preset, float width);

@@ -32,6 +32,9 @@ constexpr ControlWords commonControls[] = {
     {"Light", "Dark text on a light background, for bright rooms."},
     {"Presenter mode",
      "Larger text and thicker lines. The list of exhibits goes; details stay where the window is wide."},
+    {"Details",
+     "Opens or closes the panel on the right: what this exhibit shows, and numbers of what the mouse "
+     "points at (D)."},
     {"Animations", "The selection mark slides to its new place instead of jumping."},
     {"Full screen", "Fills the screen, or returns to a window."},
     {"Larger", "Enlarges everything by 10 %."},

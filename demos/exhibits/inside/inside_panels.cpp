@@ -247,12 +247,14 @@ void drawBottom(Ui& ui, Inside& inside) {
     ui.endCard();
 }
 
-void drawLegend(Ui& ui, Inside& inside) {
+/// In a column, or as far as a line reaches.
+void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float width = ui.px(26);
     for (const OperationKind kind : operationKinds) {
         drawChip(ui, width, [&](ImVec2 low, ImVec2 high) { fillOperation(ui, draw, low, high, kind); });
         ui.muted(rowOf(kind).label);
+        if (oneLine) ImGui::SameLine(0, ui.px(14));
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float middle = at.x + width / 2;
@@ -262,6 +264,7 @@ void drawLegend(Ui& ui, Inside& inside) {
     });
     ui.muted("barrier");
     if (inside.model.edits().runs({})) return;
+    if (oneLine) ImGui::SameLine(0, ui.px(14));
     drawChip(ui, width,
              [&](ImVec2 low, ImVec2 high) { drawEditedMark(ui, draw, low, high, low.x + ui.px(18)); });
     ui.muted("edited (line: built-in)");
@@ -273,6 +276,10 @@ void drawInside(Ui& ui, Inside& inside) {
     // A presenter has no room for settings.
     if (inside.view.settingsShown && !ui.presenter) drawSettings(ui, inside);
     drawTimeline(ui, inside);
+    if (!ui.detailPanel && !ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(900)) {
+        const SmallLetters small(ui);
+        drawLegend(ui, inside, true);
+    }
     drawPlayer(ui, inside);
     if (inside.selected() != nullptr) drawBottom(ui, inside);
 }

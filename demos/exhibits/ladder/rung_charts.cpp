@@ -150,6 +150,14 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
                  fittedText(text, room - ui.px(16)).c_str());
 }
 
+/// Of ten: "100 MFLOP/s" for 8.
+std::string powerText(int power) {
+    constexpr std::array<const char*, 6> prefixes{"", "k", "M", "G", "T", "P"};
+    const auto thousands = static_cast<std::size_t>(std::clamp(power / 3, 0, 5));
+    const double number = std::pow(10.0, power - 3 * static_cast<int>(thousands));
+    return fmt::format("{:g} {}FLOP/s", number, prefixes[thousands]);
+}
+
 // Powers of ten, behind the steps.
 void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom, bool named) {
     const SmallLetters small(ui);
@@ -159,7 +167,7 @@ void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom, bool name
         const double gflops = std::pow(10.0, power);
         const float x = std::round(stairs.at(gflops));
         draw.AddLine({x, top}, {x, bottom}, ui.theme.grid, ui.line());
-        const std::string label = amountText(gflops * 1e9, "FLOP/s");
+        const std::string label = powerText(static_cast<int>(power) + 9);
         const float left = std::clamp(x - textWidth(label) / 2, stairs.left, stairs.right - textWidth(label));
         if (left < free || !named) continue;
         draw.AddText({left, bottom + ui.px(3)}, ui.theme.muted, label.c_str());
@@ -252,8 +260,8 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const std::string name = low ? "" : "roof " + amountText(model.roof()->gflops * 1e9, "FLOP/s");
         const float left = std::min(stairs.roof - textWidth(name) / 2, stairs.right - textWidth(name));
-        draw.AddText({left, start.y - head}, ui.theme.warning, name.c_str());
-        draw.AddLine({stairs.roof, start.y}, {stairs.roof, gpuBottom}, ui.theme.warning, ui.line(2));
+        draw.AddText({left, start.y - head}, ui.theme.text, name.c_str());
+        draw.AddLine({stairs.roof, start.y}, {stairs.roof, gpuBottom}, ui.theme.text, ui.line(2));
     }
     ImGui::SetCursorScreenPos({start.x, std::max(at.y, bottom)});
     ImGui::Dummy({width, axis});
@@ -312,7 +320,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     const std::array<double, 2> everything{HUGE_VAL, HUGE_VAL};
     if (measured != nullptr) {
         roof = rooflineOf(*measured, lowest / 2, highest * 2);
-        lines.push_back({.name = "roof", .colour = ui.theme.warning, .x = roof.x, .y = roof.y});
+        lines.push_back({.name = "roof", .colour = ui.theme.text, .x = roof.x, .y = roof.y});
         halves = {{{1e-12, measured->ridge()}, {measured->ridge(), 1e12}}};
         const auto half = [&](std::size_t index, float shade, const char* name) {
             bands.push_back({faded(ui.theme.muted, shade), halves[index], nothing, everything, name});

@@ -21,15 +21,19 @@ namespace lockstep::demos {
 
 namespace {
 
-/// A caption, and below it the colours between the numbers of their ends.
+/// A caption, and behind or below it the colours between the numbers of their ends.
 /// colourAt   of a share of the way, 0 to 1
-void drawLegendBar(const Ui& ui, ImVec2 start, float width, const char* caption, const std::string& from,
-                   const std::string& to, const std::function<ImU32(double share)>& colourAt) {
+void drawLegendBar(const Ui& ui, ImVec2 start, float width, bool oneLine, const char* caption,
+                   const std::string& from, const std::string& to,
+                   const std::function<ImU32(double share)>& colourAt) {
     constexpr int samples = 64;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
-    const float y = start.y + line + ui.px(2);
     draw.AddText(start, ui.theme.muted, fittedText(caption, width).c_str());
+    const float taken = oneLine ? textWidth(caption) + ui.px(12) : 0;
+    start.x += taken;
+    width -= taken;
+    const float y = oneLine ? start.y : start.y + line + ui.px(2);
     draw.AddText({start.x, y}, ui.theme.text, from.c_str());
     const float toWidth = textWidth(to);
     draw.AddText({start.x + width - toWidth, y}, ui.theme.text, to.c_str());
@@ -43,21 +47,36 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, const char* caption,
     }
 }
 
+constexpr const char* convergedCaption = "blue: converged; mean loss, % of the first";
+constexpr const char* divergedCaption = "orange: diverged at this step";
+constexpr float legendGap = 24; // units between both
+
+float legendWidth(const Ui& ui) { return (ImGui::GetContentRegionAvail().x - ui.px(legendGap)) / 2; }
+
+bool legendInOneLine(const Ui& ui) { return legendWidth(ui) >= textWidth(convergedCaption) + ui.px(220); }
+
+float legendHeight(const Ui& ui) {
+    const float line = ImGui::GetTextLineHeight();
+    return legendInOneLine(ui) ? line : 2 * line + ui.px(2);
+}
+
 // Even steps of colour: the scales are a square root and a logarithm.
 void drawLegend(const Ui& ui, const MapJob& job) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float gap = ui.px(24);
-    const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
-    drawLegendBar(
-        ui, start, width, "blue: converged; mean loss, % of the first", "100", "0",
-        [&](double share) { return mapColour(job, static_cast<float>((1 - share) * (1 - share))); });
+    const float width = legendWidth(ui);
+    const float height = legendHeight(ui);
+    const bool oneLine = legendInOneLine(ui);
+    drawLegendBar(ui, start, width, oneLine, convergedCaption, "100", "0", [&](double share) {
+        return mapColour(job, static_cast<float>((1 - share) * (1 - share)));
+    });
     const double first = std::log1p(1.0);
     const double last = std::log1p(static_cast<double>(job.steps));
-    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "orange: diverged at this step", "1",
+    const ImVec2 second{start.x + width + ui.px(legendGap), start.y};
+    drawLegendBar(ui, second, width, oneLine, divergedCaption, "1",
                   grouped(job.steps) + ": no better at the end", [&](double share) {
                       return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
                   });
-    ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
+    ImGui::Dummy({second.x + width - start.x, height});
 }
 
 float remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
@@ -93,11 +112,10 @@ class MapExhibit final : public Exhibit {
     void draw(Ui& ui) override {
         // Presenter mode has no room for settings; mouse and keys still navigate.
         if (!ui.presenter) controls_.draw(ui, model_);
-        const float line = ImGui::GetTextLineHeight();
         const float gap = ImGui::GetStyle().ItemSpacing.y;
-        const float legend = 2 * line + ui.px(2);
-        const float remarks = remarkLines(ui) * line;
-        drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
+        const float remarks = remarkLines(ui) * ImGui::GetTextLineHeight();
+        const float below = legendHeight(ui) + remarks + 2 * gap;
+        drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(90)));
         drawLegend(ui, model_.settings().job);
         // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
         if (controls_.saving.busy())

@@ -200,10 +200,21 @@ class MosaicExhibit final : public Exhibit {
         drawMosaicBar(panel(ui));
         if (view_.settingsShown) model_.change(drawMosaicSettings(panel(ui), false));
         const ImVec2 room = ImGui::GetContentRegionAvail();
-        const float gap = ImGui::GetStyle().ItemSpacing.y;
+        const float gap = ui.px(10);
         const float lower = std::clamp(room.y * 0.25f, ui.px(176), ui.px(280));
-        drawSides(ui, {room.x, room.y - lower - gap});
-        drawSummary(ui, lower);
+        const float column = std::clamp(room.x * 0.18f, ui.px(204), ui.px(300));
+        const auto sides = static_cast<float>(std::max<std::size_t>(model_.sides().size(), 1));
+        const ImVec2 around{ui.px(54), ui.px(140)}; // a mosaic: axes, edges, and its machine's lines
+        const float beside = std::min((room.x - column - sides * gap) / sides - around.x, room.y - around.y);
+        const float above = std::min((room.x - gap) / sides - around.x, room.y - lower - gap - around.y);
+        if (beside > above) { // the tiles are larger with the summary on the right
+            drawSides(ui, {room.x - column - gap, room.y});
+            ImGui::SameLine(0, gap);
+            drawSummaryColumn(ui, {column, room.y});
+        } else {
+            drawSides(ui, {room.x, room.y - lower - ImGui::GetStyle().ItemSpacing.y});
+            drawSummary(ui, lower);
+        }
         drawFlight(panel(ui), view_.cardCorner, view_.cardTile);
     }
 
@@ -262,6 +273,21 @@ class MosaicExhibit final : public Exhibit {
         drawLossSpread(panel(ui), plot_, {room * 0.45f, height});
         ImGui::SameLine(0, gap);
         drawNetworkCard(panel(ui), {room * 0.55f, height});
+    }
+
+    void drawSummaryColumn(Ui& ui, ImVec2 size) {
+        ImGui::BeginGroup();
+        const float gap = ImGui::GetStyle().ItemSpacing.y;
+        const float network = std::min(size.x + ui.px(192), size.y * (view_.planes ? 0.48f : 0.64f));
+        float room = size.y - network - gap;
+        if (view_.planes) { // else the mosaic shows the losses itself
+            const float map = room * 0.56f;
+            drawLossMap(panel(ui), {size.x, map});
+            room -= map + gap;
+        }
+        drawLossSpread(panel(ui), plot_, {size.x, room});
+        drawNetworkCard(panel(ui), {size.x, network});
+        ImGui::EndGroup();
     }
 
     MosaicModel model_;

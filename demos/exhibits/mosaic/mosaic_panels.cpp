@@ -95,8 +95,7 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, float end, std::size_t
 std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
     if (shown == nullptr) return "Best network";
     const std::size_t rank = shownRank(panel, *shownSide(panel));
-    return rank == 0 && std::isfinite(shown->loss) ? "Best network"
-                                                   : fmt::format("Rank {} by loss", rank + 1);
+    return rank == 0 && std::isfinite(shown->loss) ? "Best network" : fmt::format("Rank {}", rank + 1);
 }
 
 /// What is shown, and of which side.
@@ -111,7 +110,9 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     float width = ui.px(2);
     for (const std::string& name : names) width += textWidth(name) + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::AlignTextToFramePadding();
-    ui.heading(fittedText(title, ImGui::GetContentRegionAvail().x - width - ui.px(8)));
+    const float space = ImGui::GetContentRegionAvail().x - width - ui.px(8);
+    ui.heading(textWidth(title) <= space ? title
+                                         : fittedText(title.substr(0, title.find(" network")), space));
     ImGui::SameLine();
     ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - width);
     ui.segments("##mosaic/side", panel.view.side, names);
@@ -251,25 +252,29 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     const std::size_t index = shownIndex(panel);
     const MemberResult* const shown = member ? &panel.sides[index].shot->results[*member] : nullptr;
     drawNetworkTitle(panel, shown);
-    // The plane on the left, as large as it can be; numbers and controls beside it.
+    // The plane as large as it can be; numbers and controls beside it, or below it in a column.
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = ui.px(12);
-    const float tile = std::max(ui.px(40), std::min(room.y, room.x - gap - ui.px(150)));
-    const float column = room.x - tile - gap;
-    const float rows = choiceInOneRow(ui, column) ? 1 : 2;
+    const bool column = room.y > room.x + ui.px(60);
+    const float rest = column ? room.x : room.x - ui.px(150) - gap; // at least that for the words beside it
+    const float rows = choiceInOneRow(ui, rest) ? 1 : 2;
     const float controls = rows * ImGui::GetFrameHeight() + (rows - 1) * ImGui::GetStyle().ItemSpacing.y;
+    const float numbers = 4 * (ImGui::GetTextLineHeight() + ui.px(3));
+    const float highest = column ? room.y - controls - numbers - 2 * gap : room.y;
+    const float tile = std::max(ui.px(40), std::min(highest, rest));
     const ImVec2 end{start.x + tile, start.y + tile};
+    const float left = column ? start.x : end.x + gap;
     const float below = start.y + room.y - controls;
     view.cardCorner = start;
     view.cardTile = tile;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (member && panel.pictures.has(index)) {
         drawPlane(panel, draw, {index, *member}, start, tile);
-        drawNumbers(panel, {end.x + gap, start.y}, below, *member, *shown);
+        drawNumbers(panel, {left, column ? end.y + gap : start.y}, below, *member, *shown);
     }
     draw.AddRect(start, end, ui.theme.border, 0, 0, ui.line());
-    ImGui::SetCursorScreenPos({end.x + gap, below});
+    ImGui::SetCursorScreenPos({left, below});
     drawChoice(panel, index, member);
     ui.endCard();
 }

@@ -93,8 +93,9 @@ MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, boo
         const AxisRoom margin = axisRoom(panel, where);
         const float tile = std::max(
             0.5f, std::min((room.x - margin.left) / columns, (room.y - margin.above - margin.below) / rows));
-        const float spare = std::max(0.0f, room.x - margin.left - tile * columns) / 2;
-        const ImVec2 low{start.x + margin.left + spare, start.y + margin.above};
+        const ImVec2 spare{std::max(0.0f, room.x - margin.left - tile * columns) / 2,
+                           std::max(0.0f, room.y - margin.above - margin.below - tile * rows) / 2};
+        const ImVec2 low{start.x + margin.left + spare.x, start.y + margin.above + spare.y};
         return MosaicPlace{
             low, {low.x + tile * columns, low.y + tile * rows}, tile, start.x + room.x, where, margin};
     };
@@ -127,38 +128,24 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
                      "best first, row by row");
 }
 
-/// The colours of losses with their ends, right-aligned at `right`. Whether `room` is wide enough; else
-/// nothing is drawn.
-bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
+/// The colours of losses with their ends, right-aligned at `right`. Returns its width: 0 where `room` is
+/// less, and nothing is drawn.
+float drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     const Ui& ui = panel.ui;
     const LossScale& scale = panel.pictures.scale();
-    if (scale.empty()) return true;
+    if (scale.empty()) return 0;
     const std::string worst = "loss " + threeDigits(scale.worst);
     const std::string best = threeDigits(scale.best);
     const float gap = ui.px(5);
     const float bar = ui.px(56);
     const float bestWidth = textWidth(best);
     const float width = textWidth(worst) + bestWidth + bar + 2 * gap;
-    if (width > room) return false;
+    if (width > room) return 0;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText({right.x - width, right.y}, ui.theme.muted, worst.c_str());
     draw.AddText({right.x - bestWidth, right.y}, ui.theme.muted, best.c_str());
     drawLossBar({right.x - bestWidth - gap - bar, right.y}, bar);
-    return true;
-}
-
-/// The same in four lines below each other.
-void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width) {
-    const LossScale& scale = panel.pictures.scale();
-    if (scale.empty()) return;
-    const float line = ImGui::GetTextLineHeight();
-    const ImU32 colour = panel.ui.theme.muted;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(corner, colour, "loss");
-    draw.AddText({corner.x, corner.y + line}, colour, threeDigits(scale.worst).c_str());
-    drawLossBar({corner.x, corner.y + 2 * line}, width);
-    const std::string best = threeDigits(scale.best); // at its end of the bar
-    draw.AddText({corner.x + width - textWidth(best), corner.y + 3 * line}, colour, best.c_str());
+    return width;
 }
 
 void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
@@ -210,44 +197,28 @@ void drawMarkLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, square); });
 }
 
-/// In a row above the mosaic, or in a column beside it. Returns the corner and the width of what is below.
-std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
+/// One line: the rate, large because it is what is compared, what it is of, and how many are finished.
+void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     Ui& ui = panel.ui;
     const PopulationSummary summary = side.shot ? side.shot->summary : PopulationSummary{};
-    const std::vector<std::pair<std::string, const char*>> counters{
-        // the last ones go first where there is no room
-        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}, // large: it is what is compared
-        {shortRate(static_cast<double>(summary.networkSteps)), "steps"},
-        {ui.timing(duration(side.shot ? side.shot->seconds : 0)), "time"},
-        {grouped(summary.finished), "finished"}};
+    const std::string rate = ui.timing(shortRate(side.networkStepsPerSecond()));
+    const std::string rest =
+        fmt::format("steps/s, {} in {}", shortRate(static_cast<double>(summary.networkSteps)),
+                    ui.timing(duration(side.shot ? side.shot->seconds : 0)));
+    const std::string finished = grouped(summary.finished) + " finished";
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float line = ImGui::GetTextLineHeight();
-    float widest = 0;
-    for (const auto& [value, caption] : counters) widest = std::max(widest, textWidth(caption) + ui.px(8));
-    const auto [room, height] = ImGui::GetContentRegionAvail();
-    const bool oneRow = static_cast<float>(counters.size()) * widest <= room;
-    const std::size_t columns = beside ? 1 : oneRow ? counters.size() : 2;
+    const float room = ImGui::GetContentRegionAvail().x;
     const float large = ui.fonts.title->FontSize;
-    const float extra = large - line; // of the first
-    const ImVec2 pace{beside ? std::max(widest, textWidth("9,999k ") * 1.4f)
-                             : room / static_cast<float>(columns),
-                      2 * line + ui.px(4)};
-    const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height - extra + ui.px(4)) / pace.y));
-    constexpr std::size_t legend = 2; // counters' room that the colours' meaning takes
-    const std::size_t beyond = fitting > legend + 1 ? fitting - legend : fitting;
-    const std::size_t count = beside ? std::min(beyond, counters.size()) : counters.size();
+    const float lower = start.y + 0.8f * (large - ImGui::GetFontSize());
+    const float gap = ui.px(6);
+    const float after = start.x + ui.fonts.title->CalcTextSizeA(large, FLT_MAX, 0, rate.c_str()).x + gap;
+    const float right = start.x + room - textWidth(finished);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (std::size_t i = 0; i < count; ++i) {
-        const ImVec2 corner{start.x + static_cast<float>(i % columns) * pace.x,
-                            start.y + extra + static_cast<float>(i / columns) * pace.y};
-        const bool first = i == 0;
-        draw.AddText(first ? ui.fonts.title : ui.fonts.strong, first ? large : line,
-                     {corner.x, corner.y - (first ? extra * 0.8f : 0)}, ui.theme.text,
-                     counters[i].first.c_str());
-        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].second);
-    }
-    const float used = extra + static_cast<float>(count / columns) * pace.y;
-    ImGui::Dummy({static_cast<float>(columns) * pace.x, used - ui.px(4)});
+    draw.AddText(ui.fonts.title, large, start, ui.theme.text, rate.c_str());
+    draw.AddText({after, lower}, ui.theme.muted,
+                 fittedText(rest, std::max(right - 2 * gap - after, 1.0f)).c_str());
+    if (right > after) draw.AddText({right, lower}, ui.theme.text, finished.c_str());
+    ImGui::Dummy({room, large});
     ui.explainItem(
         {.title = "Progress",
          .values = {{"steps", grouped(summary.networkSteps)},
@@ -256,12 +227,9 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
                     {"of those, diverged", grouped(summary.diverged)}},
          .text = "Training steps of all networks together, and the time that this machine took for "
                  "them. The rate is their quotient."});
-    if (beside) ImGui::SameLine(0, ui.px(12));
-    return {{start.x, start.y + used + line / 2}, widest - ui.px(8)};
 }
 
-/// Whether there was room for what the colours mean.
-bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
+void drawMosaic(const MosaicPanel& panel, std::size_t index) {
     const SmallLetters small(panel.ui);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const MosaicPlace place = placeMosaic(panel, start, ImGui::GetContentRegionAvail(), true);
@@ -272,9 +240,11 @@ bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
     drawMosaicAxes(panel, place, panel.view.marks);
     const std::string name = hyperparameterLabel(panel.spec.y.parameter);
     const float nameEnd = place.low.x - place.room.left + textWidth(name) + panel.ui.px(12);
-    if (!panel.view.planes) return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
-    drawMarkLegend(panel, {place.right, start.y}, place.right - nameEnd);
-    return true;
+    float right = place.right;
+    if (!panel.view.planes)
+        if (const float width = drawLossLegend(panel, {right, start.y}, right - nameEnd); width > 0)
+            right -= width + panel.ui.px(18);
+    drawMarkLegend(panel, {right, start.y}, right - nameEnd);
 }
 
 void drawLosses(const MosaicPanel& panel) {
@@ -307,14 +277,11 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     else if (side.shot)
         panel.ui.text(fittedText("Ended: " + side.failure, ImGui::GetContentRegionAvail().x),
                       panel.ui.theme.bad);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool beside = room.x > 1.15f * room.y;
-    const float bottom = ImGui::GetCursorScreenPos().y + room.y;
-    const auto [below, width] = drawCounters(panel, side, beside);
+    drawCounters(panel, side);
     if (!side.failure.empty() && !side.shot)
         panel.ui.paragraph(side.failure, panel.ui.theme.bad);
-    else if (!drawMosaic(panel, index) && beside && below.y + 4 * ImGui::GetTextLineHeight() <= bottom)
-        drawLossColumn(panel, below, width);
+    else
+        drawMosaic(panel, index);
     panel.ui.endCard();
 }
 
