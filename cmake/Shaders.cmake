@@ -68,10 +68,15 @@ include(${CMAKE_CURRENT_LIST_DIR}/ShaderVariants.cmake)
 
 # lockstep_embed_shaders(TARGET file...): compiles each shader with glslc at build time (with a dependency file, so that
 # a change of an included header recompiles it) and embeds the SPIR-V into a static library, found again by name through
-# engine/step/shaders.h.
+# engine/step/shaders.h. LOCKSTEP_SHADERS_FROM is the build folder of another configuration: what that has compiled is taken.
+set(LOCKSTEP_SHADERS_FROM "" CACHE PATH "Build folder whose compiled shaders are used; it has to be built first")
 function(lockstep_embed_shaders target)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${target})
   file(MAKE_DIRECTORY ${out})
+  set(compiled ${out})
+  if(LOCKSTEP_SHADERS_FROM)
+    set(compiled ${LOCKSTEP_SHADERS_FROM}/engine/${target})
+  endif()
   # Shaders include each other by file name, wherever in shaders/ that is: the names are unique.
   file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/shaders/*)
   list(TRANSFORM folders PREPEND -I)
@@ -85,15 +90,17 @@ function(lockstep_embed_shaders target)
       string(REPLACE "." "_" stage ${stage})
       string(APPEND stem ${stage}) # ui.vert and ui.frag are ui_vert and ui_frag
     endif()
-    set(inc ${out}/${stem}.inc)
-    add_custom_command(
-      OUTPUT ${inc}
-      COMMAND Vulkan::glslc --target-env=vulkan1.2 -O -Werror -mfmt=c ${folders}
-              -MD -MF ${inc}.d -MT ${inc} -o ${inc} ${shader}
-      DEPENDS ${shader}
-      DEPFILE ${inc}.d
-      COMMENT "Compiling shader ${stem}"
-      VERBATIM)
+    set(inc ${compiled}/${stem}.inc)
+    if(NOT LOCKSTEP_SHADERS_FROM)
+      add_custom_command(
+        OUTPUT ${inc}
+        COMMAND Vulkan::glslc --target-env=vulkan1.2 -O -Werror -mfmt=c ${folders}
+                -MD -MF ${inc}.d -MT ${inc} -o ${inc} ${shader}
+        DEPENDS ${shader}
+        DEPFILE ${inc}.d
+        COMMENT "Compiling shader ${stem}"
+        VERBATIM)
+    endif()
     list(APPEND words ${inc})
     string(APPEND arrays "constexpr std::uint32_t ${stem}[] =\n#include \"${stem}.inc\"\n    ;\n")
     string(APPEND entries "    {\"${stem}\", ${stem}},\n")
@@ -127,6 +134,6 @@ std::span<const std::uint32_t> shaderWords(std::string_view name) {
 ")
   add_library(${target} STATIC ${out}/shaders.cpp ${words})
   set_source_files_properties(${out}/shaders.cpp PROPERTIES OBJECT_DEPENDS "${words}")
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${out})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${compiled})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
