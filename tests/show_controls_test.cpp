@@ -97,13 +97,6 @@ TEST_CASE("a control that a teacher hides is gone, and comes back") {
 }
 
 TEST_CASE("the side panel says at most sixty words at once, tables aside") {
-    const auto wordsSaid = [](const std::string& output) {
-        std::vector<int> counts;
-        std::istringstream lines(output);
-        for (std::string line; std::getline(lines, line);)
-            if (line.starts_with("prose ") && line.size() > 6) counts.push_back(std::stoi(line.substr(6)));
-        return counts;
-    };
     const std::string lesson =
         R"({"lockstep": 1, "title": "T", "about": "a b c d e f g", "task": "h i j k"})";
     for (const std::string& exhibit : exhibits) {

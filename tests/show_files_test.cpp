@@ -81,24 +81,32 @@ TEST_CASE("details come with a lesson and go with it, until they are opened or c
     const Folder folder;
     std::ofstream(folder.file("lesson.json"))
         << R"({"lockstep": 1, "title": "T", "about": "a b c", "task": "d e"})";
-    const auto saved = [&](const char* name) { return "frames 2\nstate " + folder.file(name) + "\n"; };
+    const auto saved = [&](const char* name) { return "frames 2\nprose\nstate " + folder.file(name) + "\n"; };
+    const std::string lesson = "drop lesson.json\n";
     const Outcome outcome =
         showScript(folder, "playground",
-                   "prose\ndrop lesson.json\nframes 2\nprose\nclick \u00d7##lesson\n" + saved("free.json") +
-                       "prose\nclick Details\nframes 2\nprose\n" + saved("open.json") +
-                       "key D\nframes 2\nprose\ndrop lesson.json\n" + saved("closed.json") + "prose\n");
+                   saved("begin.json") + lesson + saved("lesson.json") + "key D\n" + saved("closed.json") +
+                       "click Details\n" + saved("again.json") + "click \u00d7##lesson\n" +
+                       saved("over.json") + "click Details\n" + saved("open.json"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    std::vector<bool> shown; // whether the panel says anything
-    std::istringstream lines(outcome.out);
-    for (std::string line; std::getline(lines, line);)
-        if (line.starts_with("prose ") && line.size() > 6) shown.push_back(line != "prose 0");
-    CHECK(shown == std::vector{false, true, false, true, false, false});
+    std::vector<bool> shown;
+    for (const int words : wordsSaid(outcome.out)) shown.push_back(words > 0);
+    CHECK(shown == std::vector{false, true, false, true, false, true});
     const auto state = [&](const char* name) { return Json::parse(contents(folder.file(name))); };
-    CHECK_FALSE(state("free.json").contains("details"));
-    CHECK(state("open.json")["details"] == true);
+    for (const char* free : {"begin.json", "lesson.json", "again.json", "over.json"})
+        CHECK_FALSE(state(free).contains("details"));
     CHECK(state("closed.json")["details"] == false);
     CHECK(state("closed.json")["task"] == "d e");
+    CHECK(state("open.json")["details"] == true);
+}
+
+TEST_CASE("details that have no room say so") {
+    const Folder folder;
+    const Outcome outcome = showScript(folder, "playground", "key D\nframes 2\nprose\n", "--size 700x600");
+    REQUIRE(outcome.code == 0);
+    CHECK(wordsSaid(outcome.out) == std::vector{0});
+    CHECK(outcome.says("The window is too narrow for the details."));
 }
 
 TEST_CASE("what is said again is shown again once a person has gone on") {

@@ -27,9 +27,9 @@ inline std::string stateOf(const std::string& exhibit) {
     return (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window" / (exhibit + ".json")).string();
 }
 
-/// Script lines that unfold the settings, where an exhibit folds them away.
+/// Script lines that unfold the settings, where an exhibit folds them away, and open the details.
 inline std::string unfoldSettings(const std::string& exhibit) {
-    return "frames 3\ntry Settings\n" + (exhibit == "map" ? "" : "try Settings##" + exhibit + "\n");
+    return "frames 3\nkey D\ntry Settings\n" + (exhibit == "map" ? "" : "try Settings##" + exhibit + "\n");
 }
 
 inline Outcome showScript(const Folder& folder, const std::string& exhibit, const std::string& script,
@@ -50,6 +50,15 @@ inline std::vector<std::string> controlNames(const std::string& output) {
         names.push_back(line.substr(at));
     }
     return names;
+}
+
+/// Numbers of a script's verb `prose`: words in the panel of details.
+inline std::vector<int> wordsSaid(const std::string& output) {
+    std::vector<int> counts;
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("prose ") && line.size() > 6) counts.push_back(std::stoi(line.substr(6)));
+    return counts;
 }
 
 } // namespace lockstep::test

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double secondsToExplain = 0.5;
 constexpr std::size_t mostTermsNamed = 4;
-constexpr std::size_t mostValues = 5; // of details: the box must leave the exhibit in sight
+constexpr std::size_t mostValues = 6; // of details: the box must leave the exhibit in sight
 
 // What was focused last is in this window: a popup, the page of keys, or the main window.
 const void* focusedWindow() {
@@ -153,13 +153,15 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
         explainedName_ = name;
         pointedSince_ = now;
     }
-    explained_ = !name.empty() && now - pointedSince_ >= secondsToExplain;
+    const double wait = detailUnshown() && hovered->atOnce ? 0 : secondsToExplain;
+    explained_ = !name.empty() && now - pointedSince_ >= wait;
     if (!explained_) return;
 
     // What the details would say, or else what the control is for.
     std::vector<std::pair<std::string, ImU32>> texts;
     if (detailUnshown()) {
         texts.emplace_back(hovered->title, theme.text);
+        if (!hovered->formula.empty()) texts.emplace_back(hovered->formula, theme.text);
         for (std::size_t i = 0; i < std::min(hovered->values.size(), mostValues); ++i) {
             const auto& [row, value] = hovered->values[i];
             texts.emplace_back(row.empty() ? value : row + ": " + value, theme.muted);

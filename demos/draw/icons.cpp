@@ -94,6 +94,8 @@ std::string blanks(float width) {
 
 } // namespace
 
+float signButtonWidth() { return textWidth(blanks(iconSize())) + 2 * ImGui::GetStyle().FramePadding.x; }
+
 float iconRoom(const Ui& ui) { return textWidth(blanks(iconSize() + ui.px(7))); }
 
 bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {

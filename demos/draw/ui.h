@@ -24,12 +24,13 @@ namespace lockstep::demos {
 
 class Machines; // demos/kit/machines.h
 
-/// The text of the panel on the right for the item under the mouse.
+/// What is said of the item under the mouse: in the panel of details, or in a box beside the pointer.
 struct Detail {
     std::string title;
     std::string formula = {};                                     ///< empty: none
     std::vector<std::pair<std::string, std::string>> values = {}; ///< name and live number
     std::string text = {};                                        ///< a sentence or two
+    bool atOnce = false; ///< the box does not wait for the pointer to rest
 };
 
 enum class Severity { info, warning, error };
@@ -172,7 +173,7 @@ class Ui {
         ImGui::PopStyleColor();
     }
 
-    /// Shown on the right until the end of this frame, unless something drawn later says more.
+    /// Shown until the end of this frame, unless something drawn later says more.
     void detail(Detail detail) { hovered = std::move(detail); }
     /// The same when the item just drawn is hovered.
     void explainItem(const Detail& explained) {
@@ -181,10 +182,10 @@ class Ui {
     void say(Severity severity, std::string text, std::string hint = {});
 
     std::optional<Detail> hovered;
-    bool detailsWanted = true; ///< the panel on the right, where there is room for it
-    bool detailPanel = true;   ///< it is there, and shows what is hovered
-    bool lessonShown = false;  ///< in the panel for details: exhibits need no introduction there
-    std::size_t prose = 0;     ///< words drawn by paragraph() in the panel for details
+    bool detailsWanted = false; ///< somebody asked for the panel of details, or a lesson brings it
+    bool detailPanel = false;   ///< it is there, and shows what is hovered
+    bool lessonShown = false;   ///< in the panel for details: exhibits need no introduction there
+    std::size_t prose = 0;      ///< words drawn by paragraph() in the panel for details
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;
     std::vector<Message> messages; ///< the newest last

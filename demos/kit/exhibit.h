@@ -40,7 +40,7 @@ class Exhibit {
 
     virtual std::string_view id() const = 0; ///< "race": in command lines and state files
     virtual const char* title() const = 0;
-    virtual const char* blurb() const = 0; ///< one line, under the mouse and in menus
+    virtual const char* blurb() const = 0; ///< one line, for the list
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
 
@@ -115,7 +115,7 @@ inline SidePanels sidePanels(const Ui& ui) {
     const float list = ui.presenter ? 0 : ui.px(92);
     const float details = ui.detailsWanted ? ui.px(286) : 0;
     if (width < list + ui.px(420)) return {};
-    const bool roomy = width - list - details >= std::max(0.6f * width, ui.px(ui.presenter ? 620 : 680));
+    const bool roomy = width - list - details >= ui.px(ui.presenter ? 620 : 680);
     return {.list = list, .details = roomy ? details : 0};
 }
 

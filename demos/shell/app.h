@@ -127,7 +127,11 @@ class App {
     EditHistory* redoHistory();
     void undo();
     void redo();
-    void toggleDetails() { detailsChosen_ = !ui_->detailsWanted; }
+    void toggleDetails();
+    /// Texts or a list of states, about the exhibit that is shown.
+    bool lessonIsHere() const {
+        return (!lesson_.empty() || list_) && lesson_.exhibit == exhibits_[shown_]->id();
+    }
     std::vector<std::size_t> listedExhibits() const;
     void hideExhibit(std::size_t index);
     nlohmann::ordered_json frameOfState() const;
@@ -194,7 +198,7 @@ class App {
     ValueHistory<HiddenControls> hiding_{
         [this] { return ui_->hiddenControls; },
         [this](const HiddenControls& wanted, const HiddenControls&) { ui_->hiddenControls = wanted; }};
-    std::optional<bool> detailsChosen_; // else they come with a lesson
+    std::optional<bool> detailsChosen_; // else they come and go with a lesson
     float zoom_ = 1;
     float bakedPixels_ = 0;
     bool bakedDark_ = false;

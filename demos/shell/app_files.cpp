@@ -158,7 +158,7 @@ const Preset* App::drawPresets() {
 // The texts of the state that is open.
 void App::drawLessonPart(bool inSidePanel) {
     if (lesson_.empty() && !list_) return;
-    if (lesson_.exhibit != exhibit().id()) { // a task is not about another exhibit
+    if (!lessonIsHere()) { // a task is not about another exhibit
         if (ui_->button("Back to the lesson")) later_ = [this] { showExhibit(lesson_.exhibit); };
         return;
     }

@@ -178,7 +178,8 @@ void App::drawTransport() {
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar(2);
     Exhibit& shown = exhibit();
-    const float room = ImGui::GetContentRegionAvail().x;
+    const float details = ImGui::GetContentRegionMax().x - signButtonWidth();
+    const float room = details - ImGui::GetCursorPosX() - ImGui::GetStyle().ItemSpacing.x;
     const bool running = shown.running();
     if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
         toggleRun();
@@ -195,17 +196,16 @@ void App::drawTransport() {
         });
     }
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
+    const float speedRoom = padding.x + room - ImGui::GetCursorPosX();
+    ImGui::SetNextItemWidth(std::clamp(speedRoom, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
     std::size_t chosen = shownSpeed();
     if (ui_->combo("##speed", chosen, names)) setSpeed(shown_, chosen);
     ImGui::SameLine();
-    const float details = iconRoom(*ui_) + 2 * ImGui::GetStyle().FramePadding.x;
-    drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room - details);
-    ImGui::SameLine();
-    ImGui::SetCursorPosX(padding.x + room - details + ui_->px(8));
-    if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailPanel, .signOnly = true}))
+    drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
+    ImGui::SameLine(details);
+    if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailsWanted, .signOnly = true}))
         toggleDetails();
     ImGui::EndChild();
     ImGui::PopStyleColor();

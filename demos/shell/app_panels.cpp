@@ -112,12 +112,20 @@ bool drawListEntry(Ui& ui, const ListEntry& entry, const DrawSign& sign) {
 
 } // namespace
 
+void App::toggleDetails() {
+    const bool wanted = !ui_->detailsWanted || !ui_->detailPanel;
+    detailsChosen_ = wanted == lessonIsHere() ? std::nullopt : std::optional(wanted);
+    ui_->detailsWanted = wanted;
+    if (wanted && sidePanels(*ui_).details == 0)
+        ui_->say(Severity::info, "The window is too narrow for the details.",
+                 "Numbers stand beside the pointer.");
+}
+
 void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
     const float height = std::max(1.0f, display.y - top - statusHeight(*ui_));
-    const bool lesson = !(lesson_.empty() && !list_) && lesson_.exhibit == exhibit().id();
-    ui_->detailsWanted = detailsChosen_.value_or(lesson);
+    ui_->detailsWanted = detailsChosen_.value_or(lessonIsHere());
     const SidePanels sides = sidePanels(*ui_);
     const float left = sides.list;
     const float right = sides.details;
@@ -160,7 +168,7 @@ void App::drawMiddle() {
         guarded([this] { exhibit().draw(*ui_); });
     });
     ui_->prose = 0;
-    ui_->lessonShown = lesson && !lesson_.empty();
+    ui_->lessonShown = lessonIsHere() && !lesson_.empty();
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
@@ -199,7 +207,8 @@ Place App::drawExhibitEntry(std::size_t index, bool gone) {
         else
             hideExhibit(index);
     }
-    if (clicked && !gone && !ui_->hidingControls) choose(entry);
+    // Not while this one is being drawn.
+    if (clicked && !gone && !ui_->hidingControls) later_ = [this, index] { choose(*exhibits_[index]); };
     return place;
 }
 

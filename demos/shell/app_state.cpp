@@ -1,12 +1,12 @@
 // The app's state as JSON:
 //   {"lockstep": 1, "title": "...", "about": "...", "task": "...", "answer": "...",
-//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true, "details":
-//    true, "hidden": ["Reset", "exhibit/map"], "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits":
-//    {"race": {...}, ...}}
+//    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "animations": true,
+//    "details": true, "hidden": ["Reset", "exhibit/map"],
+//    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
 // "speed" (steps per second; 0: flat out; of the exhibit) and "speeds" (of others, by their ids) are there
-// when a person has chosen them; so is "details", the panel on the right. "device" is there when it is not
-// the best one. If that device is missing, the window says so and stays where it is. Every field but
-// "lockstep" may be missing: then it stays as it is, but the texts of another state go.
+// when a person has chosen them; so is "details", when a person has opened or closed these. "device" is there
+// when it is not the best one. If that device is missing, the window says so and stays where it is. Every
+// field but "lockstep" may be missing: then it stays as it is, but the texts of another state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

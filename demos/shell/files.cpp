@@ -232,13 +232,16 @@ fs::path presetFolder() {
 }
 
 std::vector<Preset> findPresets() {
-    std::vector<Preset> presets;
-    std::vector<std::string> taught; // names of files, as lists have them
+    std::vector<fs::path> files;
     std::error_code failure;
     for (fs::directory_iterator entry(presetFolder(), failure); !failure && entry != fs::directory_iterator();
-         entry.increment(failure)) {
-        if (entry->path().extension() != ".json") continue;
-        Preset preset{entry->path(), shownName(entry->path().filename()), {}, {}, false};
+         entry.increment(failure))
+        if (entry->path().extension() == ".json") files.push_back(entry->path());
+    std::ranges::sort(files);
+    std::vector<Preset> presets;
+    std::vector<std::string> taught; // names of files, as lists have them
+    for (const fs::path& file : files) {
+        Preset preset{file, shownName(file.filename()), {}, {}, false};
         try {
             const auto json = readStateFile(preset.file);
             preset.title = json.value("title", preset.title);
@@ -253,7 +256,6 @@ std::vector<Preset> findPresets() {
         }
         presets.push_back(std::move(preset));
     }
-    std::ranges::sort(presets, {}, &Preset::file);
     const auto lesson = [&](const Preset& preset) {
         return std::ranges::find(taught, preset.file.filename().string()) - taught.begin();
     };

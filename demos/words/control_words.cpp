@@ -31,7 +31,7 @@ constexpr ControlWords commonControls[] = {
     {"Dark", "Light text on a dark background."},
     {"Light", "Dark text on a light background, for bright rooms."},
     {"Presenter mode",
-     "Larger text and thicker lines. The list of exhibits goes; details stay where the window is wide."},
+     "Larger text and thicker lines. The list of exhibits goes; the menu and the number keys have it."},
     {"Details",
      "Opens or closes the panel on the right: what this exhibit shows, and numbers of what the mouse "
      "points at (D)."},

@@ -90,8 +90,8 @@ std::string furtherText(const Ui& ui, const Inside& inside, OperationAt at) {
 void explainTimeline(Ui& ui, const Inside& inside) {
     if (const auto at = inside.timeline.hovered) {
         Detail detail = detailOf(ui, inside, *at);
-        // Where there is no room for details, this is all that is said.
-        ImGui::SetTooltip("%s", detail.title.c_str());
+        if (ui.detailPanel) ImGui::SetTooltip("%s", detail.title.c_str());
+        detail.atOnce = true;
         ui.detail(std::move(detail));
     } else if (const auto& gap = inside.timeline.gap) {
         const StepTrace& trace = *inside.model.trace(gap->machine);

@@ -260,6 +260,19 @@ class LadderExhibit final : public Exhibit {
         if (result != nullptr && !result->timed()) ui.paragraph(checkText(*result), ui.theme.bad);
     }
 
+    /// In a line, where no panel asks it and the window is large enough.
+    void drawQuestion(Ui& ui) {
+        const RungRow& rung = model_.rung();
+        if (ui.detailPanel || rung.question.empty() || ImGui::GetContentRegionAvail().y < ui.px(440)) return;
+        const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
+        const float room = ImGui::GetContentRegionAvail().x - answer;
+        ImGui::AlignTextToFramePadding();
+        ui.text(fittedText(rung.question, room), ui.theme.accent);
+        ImGui::SameLine();
+        if (ui.toggle("Answer##ladder", answerShown_)) answerShown_ = !answerShown_;
+        if (answerShown_) ui.paragraph(rung.answer);
+    }
+
     void drawIdea(Ui& ui) {
         const RungRow& rung = model_.rung();
         ui.heading(std::string(rung.lane));
@@ -277,7 +290,10 @@ class LadderExhibit final : public Exhibit {
                                                "Roofline", "Crossover", "Training"};
         auto tab = static_cast<std::size_t>(tab_);
         if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
-        if (tab_ != Tab::rungs && tab_ != Tab::crossover) drawRungChoice(ui);
+        if (tab_ != Tab::rungs && tab_ != Tab::crossover) {
+            drawRungChoice(ui);
+            drawQuestion(ui);
+        }
         switch (tab_) {
         case Tab::memory: drawMemory(ui); return;
         case Tab::source: source_.draw(ui, model_.rung()); return;

@@ -150,7 +150,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
                  fittedText(text, room - ui.px(16)).c_str());
 }
 
-/// Of ten: "100 MFLOP/s" for 8.
+/// A power of ten as a rate: powerText(8) is "100 MFLOP/s".
 std::string powerText(int power) {
     constexpr std::array<const char*, 6> prefixes{"", "k", "M", "G", "T", "P"};
     const auto thousands = static_cast<std::size_t>(std::clamp(power / 3, 0, 5));

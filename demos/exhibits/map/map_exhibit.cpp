@@ -21,7 +21,7 @@ namespace lockstep::demos {
 
 namespace {
 
-/// A caption, and behind or below it the colours between the numbers of their ends.
+/// A caption, and to its right or below it the colours between the numbers of their ends.
 /// colourAt   of a share of the way, 0 to 1
 void drawLegendBar(const Ui& ui, ImVec2 start, float width, bool oneLine, const char* caption,
                    const std::string& from, const std::string& to,
@@ -49,7 +49,7 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, bool oneLine, const 
 
 constexpr const char* convergedCaption = "blue: converged; mean loss, % of the first";
 constexpr const char* divergedCaption = "orange: diverged at this step";
-constexpr float legendGap = 24; // units between both
+constexpr float legendGap = 24; // units between the two bars
 
 float legendWidth(const Ui& ui) { return (ImGui::GetContentRegionAvail().x - ui.px(legendGap)) / 2; }
 
@@ -103,7 +103,8 @@ class MapExhibit final : public Exhibit {
 
     void update(Ui& ui) override {
         const MapRequest picture = model_.picture();
-        probe_.update(picture.job, picture.point(probed()), ui.scripted);
+        if (ui.detailPanel)
+            probe_.update(picture.job, picture.point(probed()), ui.scripted); // its curve is there
         controls_.update(ui);
         model_.update([&](const MapJob& job, MapMachine machine) { return mapMaker(ui, job, machine); },
                       ui.delta, ui.scripted);
@@ -116,6 +117,7 @@ class MapExhibit final : public Exhibit {
         const float remarks = remarkLines(ui) * ImGui::GetTextLineHeight();
         const float below = legendHeight(ui) + remarks + 2 * gap;
         drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(90)));
+        explainHovered(ui);
         drawLegend(ui, model_.settings().job);
         // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
         if (controls_.saving.busy())
@@ -128,18 +130,14 @@ class MapExhibit final : public Exhibit {
         const MapRequest picture = model_.picture();
         const MapJob& job = picture.job;
         const std::uint32_t pixel = probed();
-        const double decades = (picture.window.right - picture.window.left) / picture.size.width;
-        const MapPoint point = picture.point(pixel);
         const bool trained = std::ranges::any_of(
             model_.sides(), [pixel](const MapSide& side) { return side.grid.trained(pixel); });
         ui.heading(hovered_ ? "Network under the pointer" : "Network at the centre");
-        ui.row(acrossName(job.axes).full,
-               hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
-        ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
-        for (const MapMachine machine : mapMachines) {
-            if (!model_.enabled(machine)) continue;
-            ui.muted(titleOf(machine));
-            ui.paragraph(endingText(job, model_.side(machine).grid.outcome(pixel)));
+        const auto [place, endings] = probedText();
+        for (const auto& [name, value] : place) ui.row(name, value);
+        for (const auto& [machine, ending] : endings) {
+            ui.muted(machine);
+            ui.paragraph(ending);
         }
         PlotLine line;
         line.colour = ui.theme.text;
@@ -249,6 +247,33 @@ class MapExhibit final : public Exhibit {
         return hovered_ && hovered_->pixel < size.pixels() ? hovered_->pixel : middle;
     }
 
+    using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+    /// The probed network's hyperparameters, and how it ended on each machine.
+    std::pair<NamedTexts, NamedTexts> probedText() {
+        const MapRequest picture = model_.picture();
+        const MapPoint point = picture.point(probed());
+        const double decades = (picture.window.right - picture.window.left) / picture.size.width;
+        const auto text = [&](float value) {
+            return hyperparameterText(std::log10(static_cast<double>(value)), decades);
+        };
+        const MapAxes axes = picture.job.axes;
+        std::pair<NamedTexts, NamedTexts> all{
+            {{acrossName(axes).full, text(point.x)}, {upName(axes).full, text(point.y)}}, {}};
+        for (const MapMachine machine : mapMachines)
+            if (model_.enabled(machine))
+                all.second.emplace_back(titleOf(machine),
+                                        endingText(picture.job, model_.side(machine).grid.outcome(probed())));
+        return all;
+    }
+
+    // Beside the pointer, where no panel says it.
+    void explainHovered(Ui& ui) {
+        if (!hovered_ || ui.detailPanel) return;
+        auto [values, endings] = probedText();
+        values.insert(values.end(), endings.begin(), endings.end());
+        ui.detail({.title = "Network under the pointer", .values = values});
+    }
+
     // Side by side, or where the window is narrow, one above the other.
     void drawPanes(Ui& ui, float height) {
         const MapPixel marked = hovered_ ? MapPixel(hovered_->pixel) : std::nullopt;
@@ -270,35 +295,28 @@ class MapExhibit final : public Exhibit {
         }
     }
 
-    // One sentence: what is under the mouse where no panel says it, else how far the map is.
-    std::string remark(bool pixel) {
-        if (pixel) {
-            const MapPoint point = model_.picture().point(probed());
-            const OutcomeGrid& grid = model_.side(hovered_->machine).grid;
-            return fmt::format("{:.3g}, {:.3g}: {}", point.x, point.y,
-                               endingText(model_.settings().job, grid.outcome(probed())));
-        }
+    // One sentence: how far the map is.
+    std::string remark() {
         if (const auto agreement = model_.agreement()) return agreementText(*agreement);
         if (!model_.running() && !model_.complete()) return "Press Run to train a network for every pixel.";
         return "Zoom with the wheel or a double click; drag to pan.";
     }
 
     void drawRemark(Ui& ui) {
-        const bool pixel = hovered_ && sidePanels(ui).details == 0;
-        if (model_.closest() && !pixel) {
+        if (model_.closest()) {
             ui.paragraph(
                 "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.",
                 ui.theme.warning);
             return;
         }
         // How many networks ended the same way, in large letters where there is room.
-        const auto agreement = pixel ? std::nullopt : model_.agreement();
+        const auto agreement = model_.agreement();
         if (agreement && agreement->both > 0 && ImGui::GetContentRegionAvail().y >= ui.px(56)) {
             ImGui::Dummy({0, ui.px(4)});
             ui.text(percent(agreement->share()), 0, ui.fonts.headline);
             ImGui::SameLine(0, ui.px(14));
         }
-        const std::string text = remark(pixel);
+        const std::string text = remark();
         const float room = ImGui::GetContentRegionAvail().x;
         const float spare = ImGui::GetContentRegionAvail().y / ImGui::GetTextLineHeight();
         const float lines =

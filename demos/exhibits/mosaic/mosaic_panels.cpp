@@ -257,12 +257,16 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = ui.px(12);
     const bool column = room.y > room.x + ui.px(60);
-    const float rest = column ? room.x : room.x - ui.px(150) - gap; // at least that for the words beside it
-    const float rows = choiceInOneRow(ui, rest) ? 1 : 2;
-    const float controls = rows * ImGui::GetFrameHeight() + (rows - 1) * ImGui::GetStyle().ItemSpacing.y;
+    const auto controlsIn = [&](float width) {
+        const float rows = choiceInOneRow(ui, width) ? 1 : 2;
+        return rows * ImGui::GetFrameHeight() + (rows - 1) * ImGui::GetStyle().ItemSpacing.y;
+    };
     const float numbers = 4 * (ImGui::GetTextLineHeight() + ui.px(3));
-    const float highest = column ? room.y - controls - numbers - 2 * gap : room.y;
-    const float tile = std::max(ui.px(40), std::min(highest, rest));
+    const float leastWords = ui.px(150); // beside the plane
+    const ImVec2 most = column ? ImVec2{room.x, room.y - controlsIn(room.x) - numbers - 2 * gap}
+                               : ImVec2{room.x - leastWords - gap, room.y};
+    const float tile = std::max(ui.px(40), std::min(most.x, most.y));
+    const float controls = controlsIn(column ? room.x : room.x - tile - gap);
     const ImVec2 end{start.x + tile, start.y + tile};
     const float left = column ? start.x : end.x + gap;
     const float below = start.y + room.y - controls;

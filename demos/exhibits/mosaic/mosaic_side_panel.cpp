@@ -202,9 +202,8 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     Ui& ui = panel.ui;
     const PopulationSummary summary = side.shot ? side.shot->summary : PopulationSummary{};
     const std::string rate = ui.timing(shortRate(side.networkStepsPerSecond()));
-    const std::string rest =
-        fmt::format("steps/s, {} in {}", shortRate(static_cast<double>(summary.networkSteps)),
-                    ui.timing(duration(side.shot ? side.shot->seconds : 0)));
+    const std::string steps = shortRate(static_cast<double>(summary.networkSteps));
+    const std::string time = ui.timing(duration(side.shot ? side.shot->seconds : 0));
     const std::string finished = grouped(summary.finished) + " finished";
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
@@ -215,8 +214,12 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     const float right = start.x + room - textWidth(finished);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText(ui.fonts.title, large, start, ui.theme.text, rate.c_str());
-    draw.AddText({after, lower}, ui.theme.muted,
-                 fittedText(rest, std::max(right - 2 * gap - after, 1.0f)).c_str());
+    for (const std::string& rest : {fmt::format("steps/s, {} in {}", steps, time),
+                                    fmt::format("steps/s, {}", steps), std::string("steps/s")}) {
+        if (after + textWidth(rest) + 2 * gap > right) continue; // half a number would be another one
+        draw.AddText({after, lower}, ui.theme.muted, rest.c_str());
+        break;
+    }
     if (right > after) draw.AddText({right, lower}, ui.theme.text, finished.c_str());
     ImGui::Dummy({room, large});
     ui.explainItem(

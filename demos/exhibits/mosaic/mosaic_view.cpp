@@ -209,7 +209,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         if (const auto member = order.memberAt((mouse.x - low.x) / tile, (mouse.y - low.y) / tile)) {
             view.hovered = TileChoice{side, *member};
-            explain(panel, *view.hovered);
+            if (panel.ui.detailPanel) explain(panel, *view.hovered); // else the lens says it all
         }
     }
     if (!pressed) return;
