@@ -243,7 +243,9 @@ CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed
     options.SetForcedVersionProfile(450, shaderc_profile_none);
     options.SetSuppressWarnings();
     options.SetIncluder(std::make_unique<Includer>(changed));
-    const shaderc::Compiler compiler;
+    // For good: with the last compiler, glslang forgets its built-in functions, and parsing them took most of
+    // the time.
+    static const shaderc::Compiler compiler;
     const shaderc::SpvCompilationResult result =
         compiler.CompileGlslToSpv(text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
     if (result.GetCompilationStatus() != shaderc_compilation_status_success)
