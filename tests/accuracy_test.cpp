@@ -1,6 +1,6 @@
 // What training is for: Fashion-MNIST, 784-256-128-10, Adam, ten epochs, has to reach the accuracy that
-// PyTorch reaches with these settings (mean of five seeds 88.4 %, the worst 88.0 %). Takes minutes on a
-// software Vulkan device.
+// PyTorch reaches with these settings (mean of five seeds 88.4 %, the worst 88.0 %). A software Vulkan
+// device, which takes a minute for that, has to be where the processor is after two epochs.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -17,20 +17,33 @@ using namespace lockstep;
 
 namespace {
 
-// Test accuracy of seeds 1 to `seeds` after ten epochs on trainers that `make` makes.
-template <class Make> std::vector<double> accuracies(const Dataset& data, std::uint64_t seeds, Make&& make) {
-    std::vector<double> found;
+constexpr std::uint64_t whole = 10; // epochs
+constexpr std::uint64_t first = 2;
+
+struct Accuracies {
+    std::vector<double> after; // `epochs`, by seed
+    std::vector<double> early; // after the first two
+};
+
+// Test accuracy of seeds 1 to `seeds` on trainers that `make` makes.
+template <class Make>
+Accuracies accuracies(const Dataset& data, std::uint64_t seeds, std::uint64_t epochs, Make&& make) {
+    Accuracies found;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         TrainJob job;
         job.data = &data;
         job.shape.widths = {784, 256, 128, 10};
         job.settings.seed = seed;
         const std::unique_ptr<Trainer> trainer = make(job);
-        trainer->run(10 * BatchOrder(data.train.count, job.settings.batch, seed, true).stepsPerEpoch());
-        const Evaluation evaluation = trainer->evaluate(Split::test);
-        MESSAGE(trainer->machine().device, ", seed ", seed, ": test accuracy ", 100 * evaluation.accuracy,
-                " %, ", trainer->trainingSeconds(), " s");
-        found.push_back(evaluation.accuracy);
+        const std::uint64_t epoch =
+            BatchOrder(data.train.count, job.settings.batch, seed, true).stepsPerEpoch();
+        trainer->run(first * epoch);
+        found.early.push_back(trainer->evaluate(Split::test).accuracy);
+        trainer->run((epochs - first) * epoch);
+        found.after.push_back(trainer->evaluate(Split::test).accuracy);
+        MESSAGE(trainer->machine().device, ", seed ", seed, ": test accuracy ", 100 * found.early.back(),
+                " %, after ", epochs, " epochs ", 100 * found.after.back(), " %, ",
+                trainer->trainingSeconds(), " s");
     }
     return found;
 }
@@ -41,28 +54,27 @@ double mean(const std::vector<double>& values) {
 
 } // namespace
 
-TEST_CASE("ten epochs of Fashion-MNIST reach 88 % on both machines") {
+TEST_CASE(
+    "ten epochs of Fashion-MNIST reach 88 % on both machines, and three tenths less in half precision") {
     const Dataset data = loadDataset("fashion-mnist", {});
-    const auto cpu = accuracies(data, 3, [](const TrainJob& job) { return makeCpuTrainer(job, "best", 0); });
-    MESSAGE("cpu:best, mean of seeds 1 to 3: ", 100 * mean(cpu), " %");
-    CHECK(mean(cpu) >= 0.88);
-    // Software Vulkan takes two minutes for one of them, and ends where the processor does.
-    const std::uint64_t seeds = testDevice().software() ? 1 : 3;
-    const auto gpu = accuracies(
-        data, seeds, [](const TrainJob& job) { return makeGpuTrainer(job, "best", testDevice()); });
-    MESSAGE("gpu:best, mean of seeds 1 to ", seeds, ": ", 100 * mean(gpu), " %");
-    CHECK(mean(gpu) >= 0.88);
-    for (std::size_t at = 0; at < gpu.size(); ++at) CHECK(gpu[at] == doctest::Approx(cpu[at]).epsilon(0.01));
-}
-
-TEST_CASE("so they do in half precision, but for three tenths of a percent") {
-    const Dataset data = loadDataset("fashion-mnist", {});
-    const std::uint64_t seeds = testDevice().software() ? 1 : 3;
-    for (const std::string_view rung : {"half", "matrix"}) {
+    const Accuracies cpu =
+        accuracies(data, 3, whole, [](const TrainJob& job) { return makeCpuTrainer(job, "best", 0); });
+    MESSAGE("cpu:best, mean of seeds 1 to 3: ", 100 * mean(cpu.after), " %");
+    CHECK(mean(cpu.after) >= 0.88);
+    const bool software = testDevice().software();
+    for (const std::string_view rung : {"best", "half", "matrix"}) {
         if (rung == "matrix" && matrixTileOf(testDevice()).m == 0) continue; // half_test asks for the reason
-        const auto found = accuracies(
-            data, seeds, [&](const TrainJob& job) { return makeGpuTrainer(job, rung, testDevice()); });
-        MESSAGE("gpu:", std::string(rung), ", mean of seeds 1 to ", seeds, ": ", 100 * mean(found), " %");
-        CHECK(mean(found) >= 0.877);
+        CAPTURE(rung);
+        const std::uint64_t seeds = software ? 1 : 3;
+        const Accuracies gpu = accuracies(data, seeds, software ? first : whole, [&](const TrainJob& job) {
+            return makeGpuTrainer(job, rung, testDevice());
+        });
+        MESSAGE("gpu:", std::string(rung), ", mean of seeds 1 to ", seeds, ": ", 100 * mean(gpu.after), " %");
+        if (!software) CHECK(mean(gpu.after) >= (rung == "best" ? 0.88 : 0.877));
+        for (std::size_t at = 0; at < gpu.after.size(); ++at) {
+            if (software) CHECK(gpu.early[at] == doctest::Approx(cpu.early[at]).epsilon(0.015));
+            if (!software && rung == "best")
+                CHECK(gpu.after[at] == doctest::Approx(cpu.after[at]).epsilon(0.01));
+        }
     }
 }

@@ -2,6 +2,7 @@
 // repeated, nothing uploaded and nobody waiting in between.
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <limits>
 
 #include "engine/gpu/error.h"
@@ -65,6 +66,7 @@ TEST_CASE("the first 100 losses agree with the processor's for every activation,
 TEST_CASE("every rung agrees, with pixels and values, classes and curves, any batch") {
     const Dataset pixels = pixelData(784, 10, 300);
     const Dataset values = valueData();
+    const std::uint64_t steps = testDevice().software() ? 25 : 100; // two epochs of the middle batch and more
     for (const Dataset* data : {&pixels, &values})
         for (const std::size_t batch : {1, 33, 1000}) {
             CAPTURE(data->name);
@@ -73,10 +75,10 @@ TEST_CASE("every rung agrees, with pixels and values, classes and curves, any ba
             job.shape.activation = Activation::tanh;
             job.shape.loss = data == &values ? Loss::meanSquared : Loss::crossEntropy;
             job.settings.batch = batch;
-            const auto reference = trainOnCpu(job, 100);
+            const auto reference = trainOnCpu(job, steps);
             for (const std::string_view rung : rungs) {
                 CAPTURE(rung);
-                CHECK(lossDistance(trainOnGpu(job, rung, 100), reference) < 1e-4);
+                CHECK(lossDistance(trainOnGpu(job, rung, steps), reference) < 1e-4);
             }
         }
 }
@@ -146,6 +148,10 @@ TEST_CASE("the same rung twice is bit-identical, and resumes as if it had never 
     const Dataset data = pixelData(784, 10, 500);
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adamw})
         for (const std::string_view rung : rungs) {
+            // Those that do not update by themselves share one kernel for that, which "naive" stands for.
+            const bool updates =
+                rowOf(rungFromName(rung, true)).foldsUpdate || rung == "best" || rung == "naive";
+            if (testDevice().software() && optimizer != Optimizer::adamw && !updates) continue;
             CAPTURE(name(optimizer));
             CAPTURE(rung);
             TrainJob job = jobFor(data, {65, 33});
@@ -377,7 +383,14 @@ TEST_CASE("more parameters than one dispatch has workgroups for, and pictures la
     CHECK(trainer->state().parameters.back() ==
           doctest::Approx(reference->state().parameters.back()).epsilon(1e-4));
 
-    const Dataset large = pixelData(40000, 3, 900); // 900 rows of it are more than lavapipe binds at once
+    // 900 rows of it are more than lavapipe binds at once.
+    Dataset large = pixelData(40000, 3, 9);
+    const Examples nine = large.train;
+    for (int repeat = 1; repeat < 100; ++repeat) {
+        std::ranges::copy(nine.pixels, std::back_inserter(large.train.pixels));
+        std::ranges::copy(nine.labels, std::back_inserter(large.train.labels));
+    }
+    large.train.count = 900;
     job = jobFor(large, {8});
     job.settings.batch = 8;
     CHECK(makeGpuTrainer(job, "blocked", testDevice())->evaluate(Split::train).count == 900);
