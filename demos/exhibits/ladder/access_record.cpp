@@ -165,8 +165,8 @@ constexpr ElementType elementTypes[] = {
 std::vector<RecordedArray> arraysOf(const std::string& text, const std::string& stem) {
     static const std::regex buffer(
         R"(layout\(set = 0, binding = (\d+)\)[^;{]*\bbuffer\s+\w+\s*\{\s*(\w+)\s+(\w+)\[\];)");
-    static const std::regex operand(R"((?:^|\n)OPERAND\((\d+), \w+, (\w+)\))"); // operands.glsl
-    static const std::regex slab(R"((?:^|\n)shared\s+(\w+)\s+(\w+)\[)");
+    static const std::regex operand(R"(\nOPERAND\((\d+), \w+, (\w+)\))"); // operands.glsl
+    static const std::regex slab(R"(\nshared\s+(\w+)\s+(\w+)\[)");
     const bool halves = text.find("\n#define HALVES") != std::string::npos;
     std::vector<RecordedArray> arrays;
     const auto add = [&](const std::string& name, std::uint32_t id, const std::string& type, bool shared) {
@@ -180,13 +180,20 @@ std::vector<RecordedArray> arraysOf(const std::string& text, const std::string& 
     const auto number = [](const std::string& digits) {
         return static_cast<std::uint32_t>(std::stoul(digits));
     };
-    const auto each = [&](const std::regex& pattern, auto visit) {
-        for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) visit(*at);
+    // A pattern is tried only where it can begin: searching for that is most of a regex's work.
+    const auto each = [&](const std::string& begins, const std::regex& pattern, auto visit) {
+        std::smatch found;
+        for (std::size_t at = text.find(begins); at != std::string::npos; at = text.find(begins, at + 1))
+            if (std::regex_search(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), found, pattern,
+                                  std::regex_constants::match_continuous))
+                visit(found);
     };
-    each(buffer, [&](const std::smatch& found) { add(found[3], number(found[1]), found[2], false); });
-    each(operand, [&](const std::smatch& found) { add(found[2], number(found[1]), "STORED", false); });
+    each("layout(", buffer,
+         [&](const std::smatch& found) { add(found[3], number(found[1]), found[2], false); });
+    each("\nOPERAND(", operand,
+         [&](const std::smatch& found) { add(found[2], number(found[1]), "STORED", false); });
     std::uint32_t id = firstSharedId;
-    each(slab, [&](const std::smatch& found) { add(found[2], id++, found[1], true); });
+    each("\nshared", slab, [&](const std::smatch& found) { add(found[2], id++, found[1], true); });
     return arrays;
 }
 

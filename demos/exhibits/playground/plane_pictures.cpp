@@ -182,12 +182,18 @@ void PlanePictures::drawDataSets(Ui& ui) {
     if (!dataSets_) dataSets_ = std::make_unique<Picture>(ui.graphics, width, dataPixels, true);
     dataSets_->upload(paintedPixels(width, dataPixels, [&](std::uint32_t column, std::uint32_t row) {
         const std::size_t set = column / dataPixels;
-        const auto distance = [x = plane(column % dataPixels), y = -plane(row)](const LabelledPoint& p) {
-            return (p.x - x) * (p.x - x) + (p.y - y) * (p.y - y);
-        };
-        const LabelledPoint& nearest = *std::ranges::min_element(points[set], {}, distance);
+        const float x = plane(column % dataPixels);
+        const float y = -plane(row);
+        const LabelledPoint* nearest = nullptr;
+        float least = 0;
+        for (const LabelledPoint& p : points[set]) { // min_element would compute every distance twice
+            const float distance = (p.x - x) * (p.x - x) + (p.y - y) * (p.y - y);
+            if (nearest != nullptr && distance >= least) continue;
+            nearest = &p;
+            least = distance;
+        }
         const std::size_t classes = points2dClasses(static_cast<Points2d>(set));
-        return classes > 0 ? classColour(ui.theme, nearest.label) : signedColour(ui.theme, nearest.target);
+        return classes > 0 ? classColour(ui.theme, nearest->label) : signedColour(ui.theme, nearest->target);
     }));
 }
 
