@@ -156,8 +156,9 @@ Run script(const CacheFolder& folder, const std::string& exhibit, const std::str
            const std::string& faults) {
     const std::filesystem::path file = folder.path() / "script.txt";
     std::ofstream(file) << "paint all\n" << lines; // calls to fail are counted over all frames
-    return runProgram(folder, "show " + stateFile(exhibit) + " --headless --mask --script " + file.string(),
-                      faults);
+    return runProgram(
+        folder, "show " + stateFile(exhibit) + " --headless --size 960x600 --mask --script " + file.string(),
+        faults);
 }
 
 std::vector<std::uint64_t> failingCalls() {
@@ -209,10 +210,12 @@ TEST_CASE("pictures on poor devices are the same pictures") {
     for (const std::string exhibit : {"race", "playground"}) {
         CAPTURE(exhibit);
         const Picture expected = picture(folder, exhibit, "");
+        int number = 0;
         CHECK(expected.run.code == 0);
         CHECK(expected.png.size() > 1000);
         for (const std::string fault : {"non-coherent", "staged", "non-coherent,staged", "no-timestamps",
                                         "no-push-descriptors", "low-limits"}) {
+            if (sanitized && (number++ % 2 == 0) != (exhibit == "race")) continue; // each in one of the two
             CAPTURE(fault);
             const Picture made = picture(folder, exhibit, fault);
             CHECK(made.run.code == 0);
