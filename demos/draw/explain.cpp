@@ -191,10 +191,14 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
     const ImVec2 size{width + 2 * padding, height * static_cast<float>(lines.size()) + 2 * padding};
     const float around = px(12); // the mouse
     const Place atMouse{{mouse.x - around, mouse.y - around}, {mouse.x + around, mouse.y + around}};
-    // Beside an entry of an open list, which goes on below.
-    const bool listed =
-        ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && name.find('/') != std::string::npos;
-    const ImVec2 low = beside(pointed_ ? pointed_->place : atMouse, size, display, edge, listed, mouse);
+    // Beside an entry of a list, which goes on below: an open one, or that of the exhibits at the left.
+    const bool open = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && name.find('/') != std::string::npos;
+    // Details are of a point in a large control: of an operation, a tensor's value, a network of the map.
+    const bool large = pointed_ && pointed_->place.max.x - pointed_->place.min.x > px(240);
+    const bool ofPoint = detailUnshown() && large && !pointed_->byKeyboard;
+    const Place place = pointed_ && !ofPoint ? pointed_->place : atMouse;
+    const bool listed = open || place.max.x < px(100);
+    const ImVec2 low = beside(place, size, display, edge, listed, mouse);
 
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     const ImVec2 high{low.x + size.x, low.y + size.y};

@@ -85,7 +85,8 @@ void InputQueue::apply(const InputEvent& event, std::vector<KeyPress>& pressed) 
             // that.
             if (alt_) io.AddInputCharacter(1);
             // Such shortcuts are the program's own: elsewhere than in a text, ImGui would move its focus.
-            if (alt_ && !io.WantTextInput) return;
+            const bool page = event.code == GLFW_KEY_PAGE_UP || event.code == GLFW_KEY_PAGE_DOWN;
+            if ((alt_ || page) && !io.WantTextInput) return;
         }
         break;
     default: break;

@@ -47,7 +47,7 @@ class LadderExhibit final : public Exhibit {
   public:
     std::string_view id() const override { return "ladder"; }
     const char* title() const override { return "Ladder"; }
-    const char* blurb() const override { return "From one invocation to all of the device"; }
+    const char* blurb() const override { return "The same step, from the slowest kernel to the fastest"; }
     std::span<const ControlWords> controlWords() const override { return ladderControls; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two rails and three rungs.
@@ -74,7 +74,7 @@ class LadderExhibit final : public Exhibit {
         ui.endCard();
     }
     void drawDetails(Ui& ui) override {
-        drawIdea(ui);
+        drawIdea(ui, model_.rung(), answerShown_);
         ImGui::Dummy({0, ui.px(2)});
         const RungResult* result = model_.result(model_.picked());
         if (result == nullptr || !result->timed())
@@ -250,39 +250,14 @@ class LadderExhibit final : public Exhibit {
         draw.AddLine({start.x, y}, {start.x + done, y}, ui.theme.accent, ui.line(2));
     }
 
-    void drawRungs(Ui& ui) {
+    void drawRungs(Ui& ui, bool asked) {
         if (ImGui::GetContentRegionAvail().y >= ui.px(320)) drawClimb(ui, model_);
         if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
-        if (sidePanels(ui).details > 0) return; // they begin with it
+        if (asked || ui.detailPanel) return; // the details begin with it
         ImGui::Dummy({0, ui.px(4)});
-        drawIdea(ui);
+        drawIdea(ui, model_.rung(), answerShown_);
         const RungResult* result = model_.result(model_.picked());
         if (result != nullptr && !result->timed()) ui.paragraph(checkText(*result), ui.theme.bad);
-    }
-
-    /// In a line, where no panel asks it and the window is large enough.
-    void drawQuestion(Ui& ui) {
-        const RungRow& rung = model_.rung();
-        if (ui.detailPanel || rung.question.empty() || ImGui::GetContentRegionAvail().y < ui.px(440)) return;
-        const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
-        const float room = ImGui::GetContentRegionAvail().x - answer;
-        ImGui::AlignTextToFramePadding();
-        ui.text(fittedText(rung.question, room), ui.theme.accent);
-        ImGui::SameLine();
-        if (ui.toggle("Answer##ladder", answerShown_)) answerShown_ = !answerShown_;
-        if (answerShown_) ui.paragraph(rung.answer);
-    }
-
-    void drawIdea(Ui& ui) {
-        const RungRow& rung = model_.rung();
-        ui.heading(std::string(rung.lane));
-        // The answer takes the place of the idea: both would be more than a panel should say.
-        if (!answerShown_ || rung.question.empty()) ui.paragraph(rung.idea);
-        if (rung.question.empty()) return;
-        ImGui::Dummy({0, ui.px(2)});
-        ui.paragraph(rung.question, ui.theme.accent);
-        if (ui.toggle("Answer##ladder", answerShown_)) answerShown_ = !answerShown_;
-        if (answerShown_) ui.paragraph(rung.answer);
     }
 
     void drawTabs(Ui& ui) {
@@ -290,14 +265,12 @@ class LadderExhibit final : public Exhibit {
                                                "Roofline", "Crossover", "Training"};
         auto tab = static_cast<std::size_t>(tab_);
         if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
-        if (tab_ != Tab::rungs && tab_ != Tab::crossover) {
-            drawRungChoice(ui);
-            drawQuestion(ui);
-        }
+        if (tab_ != Tab::rungs && tab_ != Tab::crossover) drawRungChoice(ui);
+        const bool asked = tab_ != Tab::crossover && drawQuestion(ui, model_.rung(), answerShown_);
         switch (tab_) {
         case Tab::memory: drawMemory(ui); return;
         case Tab::source: source_.draw(ui, model_.rung()); return;
-        case Tab::rungs: drawRungs(ui); return;
+        case Tab::rungs: drawRungs(ui, asked); return;
         case Tab::roofline:
             if (const auto batch = drawRoofline(ui, model_, rooflinePlot_)) {
                 RunOptions settings = model_.settings();

@@ -14,6 +14,11 @@
 
 namespace lockstep::demos {
 
+/// A rung's question with its answer in a line, where no panel has it and there is room. Whether it is there.
+bool drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown);
+/// Idea, question and answer below each other.
+void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown);
+
 /// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed.
 void drawClimb(Ui& ui, const LadderModel& model);
 

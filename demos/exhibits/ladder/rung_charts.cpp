@@ -258,7 +258,8 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     }
     if (roofed) {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
-        const std::string name = low ? "" : "roof " + amountText(model.roof()->gflops * 1e9, "FLOP/s");
+        const std::string name =
+            low ? "" : "the GPU's roof: " + amountText(model.roof()->gflops * 1e9, "FLOP/s");
         const float left = std::min(stairs.roof - textWidth(name) / 2, stairs.right - textWidth(name));
         draw.AddText({left, start.y - head}, ui.theme.text, name.c_str());
         draw.AddLine({stairs.roof, start.y}, {stairs.roof, gpuBottom}, ui.theme.text, ui.line(2));

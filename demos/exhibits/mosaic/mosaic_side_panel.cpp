@@ -216,7 +216,8 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     draw.AddText(ui.fonts.title, large, start, ui.theme.text, rate.c_str());
     for (const std::string& rest : {fmt::format("steps/s, {} in {}", steps, time),
                                     fmt::format("steps/s, {}", steps), std::string("steps/s")}) {
-        if (after + textWidth(rest) + 2 * gap > right) continue; // half a number would be another one
+        const bool some = summary.networkSteps > 0 || rest == "steps/s";
+        if (!some || after + textWidth(rest) + 2 * gap > right) continue; // half a number is another one
         draw.AddText({after, lower}, ui.theme.muted, rest.c_str());
         break;
     }

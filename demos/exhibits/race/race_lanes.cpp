@@ -54,7 +54,7 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane, const LaneSnap
     const double rate = end.over() ? end.rate() : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
     const double steps = perStep > 0 ? rate / perStep : 0;
-    const double average = end.rate(); // which `gflops` is of
+    const double average = lane.end.rate(); // of the whole run, as `gflops` is
     const double flops = average > 0 ? lane.gflops * 1e9 * rate / average : 0;
     const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
     return {{"step", "88,888", begun ? grouped(end.step) : "-"},

@@ -1,0 +1,36 @@
+// What a rung is about, and what it asks the reader.
+#include <string>
+
+#include "demos/exhibits/ladder/ladder_views.h"
+
+namespace lockstep::demos {
+
+bool drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
+    if (ui.detailPanel || ImGui::GetContentRegionAvail().y < ui.px(440)) return false;
+    ImGui::AlignTextToFramePadding();
+    ui.heading(std::string(rung.lane));
+    ImGui::SameLine();
+    if (rung.question.empty()) {
+        ui.muted(fittedText(rung.idea, ImGui::GetContentRegionAvail().x));
+        return true;
+    }
+    const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
+    ui.text(fittedText(rung.question, ImGui::GetContentRegionAvail().x - answer), ui.theme.accent);
+    ImGui::SameLine();
+    if (ui.toggle("Answer##ladder", answerShown)) answerShown = !answerShown;
+    if (answerShown) ui.paragraph(rung.answer);
+    return true;
+}
+
+void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown) {
+    ui.heading(std::string(rung.lane));
+    // The answer takes the place of the idea: both would be more than a panel should say.
+    if (!answerShown || rung.question.empty()) ui.paragraph(rung.idea);
+    if (rung.question.empty()) return;
+    ImGui::Dummy({0, ui.px(2)});
+    ui.paragraph(rung.question, ui.theme.accent);
+    if (ui.toggle("Answer##ladder", answerShown)) answerShown = !answerShown;
+    if (answerShown) ui.paragraph(rung.answer);
+}
+
+} // namespace lockstep::demos
