@@ -74,9 +74,7 @@ check() {
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 say "Building (Release) in build/release"
-collect= # GCC collects garbage for a tenth of its time; with 2 GB for each of its processes, it need not
-[ "$(awk '/MemAvailable/ { print int($2 / 2000000) }' /proc/meminfo)" -lt "$(($(nproc) + 2))" ] || collect='--param ggc-min-heapsize=2000000'
-build release -DLOCKSTEP_BUILD_TESTS=ON "-DCMAKE_CXX_FLAGS=$collect"
+build release -DLOCKSTEP_BUILD_TESTS=ON
 check "Format" check_format
 check "Lint (clang-tidy)" check_tidy
 check "Address and undefined-behaviour sanitizers" check_asan
