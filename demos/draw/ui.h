@@ -175,6 +175,13 @@ class Ui {
 
     /// Shown until the end of this frame, unless something drawn later says more.
     void detail(Detail detail) { hovered = std::move(detail); }
+    /// The same without a wait for the pointer to rest; where the panel shows it, `brief` stands beside the
+    /// pointer.
+    void detailAtOnce(const std::string& brief, Detail detail) {
+        if (detailPanel) ImGui::SetTooltip("%s", brief.c_str());
+        detail.atOnce = true;
+        hovered = std::move(detail);
+    }
     /// The same when the item just drawn is hovered.
     void explainItem(const Detail& explained) {
         if (ImGui::IsItemHovered()) hovered = explained;

@@ -50,9 +50,7 @@ void explainPlace(Ui& ui, const ElementSum& element, std::size_t i) {
         detail.values.emplace_back(element.second.name, fmt::format("{:.5g}", element.second.values[i]));
         detail.values.emplace_back("product", fmt::format("{:.5g}", element.product(i)));
     }
-    if (ui.detailPanel) ImGui::SetTooltip("%s:  %.5g", detail.title.c_str(), element.product(i));
-    detail.atOnce = true;
-    ui.detail(std::move(detail));
+    ui.detailAtOnce(fmt::format("{}:  {:.5g}", detail.title, element.product(i)), detail);
 }
 
 // Above each other, so that factors stand above their product.

@@ -89,10 +89,8 @@ std::string furtherText(const Ui& ui, const Inside& inside, OperationAt at) {
 
 void explainTimeline(Ui& ui, const Inside& inside) {
     if (const auto at = inside.timeline.hovered) {
-        Detail detail = detailOf(ui, inside, *at);
-        if (ui.detailPanel) ImGui::SetTooltip("%s", detail.title.c_str());
-        detail.atOnce = true;
-        ui.detail(std::move(detail));
+        const Detail detail = detailOf(ui, inside, *at);
+        ui.detailAtOnce(detail.title, detail);
     } else if (const auto& gap = inside.timeline.gap) {
         const StepTrace& trace = *inside.model.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",

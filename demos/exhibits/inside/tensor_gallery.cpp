@@ -245,11 +245,7 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     const std::size_t at = row * tensor.columns + column;
     const Words& words = tensorWords[static_cast<std::size_t>(tensor.id.kind)];
     const std::string value = valueText(tensor.values[at]);
-    if (ui.detailPanel)
-        ImGui::SetTooltip("%s  %s %zu, %s %zu:  %s", captionOf(tensor).c_str(), words.row, row, words.column,
-                          column, value.c_str());
     Detail detail;
-    detail.atOnce = true;
     detail.title = captionOf(tensor) + ", " + words.what;
     detail.values = {{words.row, fmt::format("{}", row)}, {words.column, fmt::format("{}", column)}};
     detail.values.emplace_back(gpu ? "value on the GPU" : "value on the CPU", value);
@@ -259,7 +255,9 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     if (shown.difference >= 0)
         detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
     detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
-    ui.detail(std::move(detail));
+    ui.detailAtOnce(
+        fmt::format("{}  {} {}, {} {}:  {}", captionOf(tensor), words.row, row, words.column, column, value),
+        std::move(detail));
 }
 
 /// What the mouse is at.

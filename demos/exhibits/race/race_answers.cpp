@@ -100,16 +100,14 @@ void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row,
                  std::uint64_t count, std::uint64_t rowSum) {
     const std::string title =
         row == column ? names[row] + ", classified correctly" : names[row] + " taken for " + names[column];
-    if (ui.detailPanel)
-        ImGui::SetTooltip("%s\n%s of %s", title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
-    ui.detail({title,
-               {},
-               {{"label", names[row]},
-                {"prediction", names[column]},
-                {"examples", grouped(count)},
-                {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}},
-               {},
-               true});
+    ui.detailAtOnce(fmt::format("{}\n{} of {}", title, grouped(count), grouped(rowSum)),
+                    {title,
+                     {},
+                     {{"label", names[row]},
+                      {"prediction", names[column]},
+                      {"examples", grouped(count)},
+                      {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}},
+                     {}});
 }
 
 /// at     the row's upper left corner
