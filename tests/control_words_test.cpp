@@ -127,6 +127,8 @@ TEST_CASE("lines break at blanks, never within a number") {
     using Lines = std::vector<std::string_view>;
     CHECK(linesAtBlanks("of 10,000 examples", 8, byCharacters) == Lines{"of", "10,000", "examples"});
     CHECK(linesAtBlanks("arXiv 2402.06184", 12, byCharacters) == Lines{"arXiv", "2402.06184"});
+    CHECK(linesAtBlanks("1 in 7.18 s", 9, byCharacters) == Lines{"1 in", "7.18 s"});
+    CHECK(linesAtBlanks("within 1 %. Then", 8, byCharacters) == Lines{"within", "1 %.", "Then"});
     CHECK(linesAtBlanks("one two three", 7, byCharacters) == Lines{"one two", "three"});
     CHECK(linesAtBlanks("one\n\ntwo", 7, byCharacters) == Lines{"one", "", "two"});
     CHECK(linesAtBlanks("/a/long/path", 5, byCharacters) == Lines{"/a/lo", "ng/pa", "th"});

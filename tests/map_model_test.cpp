@@ -272,7 +272,7 @@ TEST_CASE("a pixel in words") {
     CHECK(hyperparameterText(std::log10(231.0), 2) == "230");
     CHECK(hyperparameterText(std::log10(99.9), 2) == "100");
     CHECK(hyperparameterText(0, 6) == "1");
-    CHECK(hyperparameterText(-20, 6) == "1e-20");
+    CHECK(hyperparameterText(-20, 6) == "10⁻²⁰");
     CHECK(hyperparameterText(std::log10(1234.5678), 1e-4) == "1,234.6");
     CHECK(mapSizeFromText("4096") == MapSize{4096, 4096});
     CHECK(mapSizeFromText("1,920 x 1,080") == MapSize{1920, 1080});

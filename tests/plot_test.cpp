@@ -80,7 +80,7 @@ TEST_CASE("numbers for people have four digits at most") {
     CHECK(plotNumber(999.97) == "1000");
     CHECK(plotNumber(123456) == "123.5k");
     CHECK(plotNumber(2.5e6) == "2.5M");
-    CHECK(plotNumber(-3.14159e-7) == "-3.14e-07");
+    CHECK(plotNumber(-3.14159e-7) == "-3.14·10⁻⁷");
     CHECK(plotNumber(missing) == "-");
     CHECK(plotNumber(83, true) == "83.00"); // below 82.33
 }

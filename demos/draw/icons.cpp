@@ -94,9 +94,12 @@ std::string blanks(float width) {
 
 } // namespace
 
-float signButtonWidth() { return textWidth(blanks(iconSize())) + 2 * ImGui::GetStyle().FramePadding.x; }
-
 float iconRoom(const Ui& ui) { return textWidth(blanks(iconSize() + ui.px(7))); }
+
+float iconButtonWidth(const Ui& ui, const char* label, IconButtonOptions options) {
+    const float sign = options.signOnly ? textWidth(blanks(iconSize())) : iconRoom(ui) + textWidth(label);
+    return sign + 2 * ImGui::GetStyle().FramePadding.x;
+}
 
 bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {
     const float size = iconSize();

@@ -25,8 +25,7 @@ struct IconButtonOptions {
 
 /// A button with a sign before its label; its name is the label.
 bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options = {});
-/// Width of a button with a sign only.
-float signButtonWidth();
+float iconButtonWidth(const Ui& ui, const char* label, IconButtonOptions options);
 /// Width of the sign with the gap behind it.
 float iconRoom(const Ui& ui);
 

@@ -14,13 +14,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-std::string superscript(int number) {
-    constexpr const char* digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    std::string result = number < 0 ? "⁻" : "";
-    for (const char digit : std::to_string(std::abs(number))) result += digits[digit - '0'];
-    return result;
-}
-
 struct Magnitude {
     double size;
     const char* suffix;
@@ -49,9 +42,7 @@ std::string tickText(double value, const TickStyle& style) {
     if (value == 0) return "0";
     if (!style.scientific)
         return fmt::format("{:.{}f}{}", value / style.unit.size, style.decimals, style.unit.suffix);
-    const auto exponent = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
-    const std::string mantissa = fmt::format("{:.4g}", value / std::pow(10.0, exponent));
-    return (mantissa == "1" ? "" : mantissa + "·") + "10" + superscript(exponent);
+    return scientific(value, 4);
 }
 
 // 1, 2 or 5 times a power of ten, so that about `most` of them fit.
@@ -101,7 +92,7 @@ std::vector<PlotTick> logTicks(PlotRange range, std::size_t most) {
 std::string plotNumber(double value, bool decimals) {
     if (!std::isfinite(value)) return "-";
     const double size = std::abs(value);
-    if (size >= 1e12 || (size > 0 && size < 1e-4)) return fmt::format("{:.2e}", value);
+    if (size >= 1e12 || (size > 0 && size < 1e-4)) return scientific(value, 3);
     for (const Magnitude& unit : magnitudes)
         if (size >= std::max(unit.size, 1e5)) return fmt::format("{:.4g}{}", value / unit.size, unit.suffix);
     const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;

@@ -35,7 +35,7 @@ double axisPosition(double value, bool log);
 double axisValue(double position, bool log);
 bool drawable(double x, double y, bool logX, bool logY);
 
-/// For people: about four digits, "12.34", "1.2M", "3.10e-07". Whole numbers have no decimals, unless they
+/// For people: about four digits, "12.34", "1.2M", "3.1·10⁻⁷". Whole numbers have no decimals, unless they
 /// stand below others that have (`decimals`).
 std::string plotNumber(double value, bool decimals = false);
 

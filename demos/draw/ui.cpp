@@ -190,9 +190,9 @@ bool Ui::logSlider(const char* label, float& value, float from, float to, const 
         });
 }
 
-bool Ui::intSlider(const char* label, int& value, int from, int to) {
+bool Ui::intSlider(const char* label, int& value, int from, int to, const char* format) {
     return drawSlider(
-        label, [&] { return ImGui::SliderInt(label, &value, from, to); },
+        label, [&] { return ImGui::SliderInt(label, &value, from, to, format); },
         [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
 }
 

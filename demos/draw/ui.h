@@ -119,7 +119,7 @@ class Ui {
                 bool typed = true);
     /// Logarithmic.
     bool logSlider(const char* label, float& value, float from, float to, const char* format = "%.4g");
-    bool intSlider(const char* label, int& value, int from, int to);
+    bool intSlider(const char* label, int& value, int from, int to, const char* format = "%d");
     /// Powers of two from `from` to `to`.
     bool powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to);
     bool textField(const char* label, std::string& text);

@@ -178,7 +178,10 @@ void App::drawTransport() {
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar(2);
     Exhibit& shown = exhibit();
-    const float details = ImGui::GetContentRegionMax().x - signButtonWidth();
+    // One of the first things that a newcomer looks for; a sign alone says too little, where there is room.
+    const bool named = ImGui::GetIO().DisplaySize.x >= ui_->px(1100);
+    const float details =
+        ImGui::GetContentRegionMax().x - iconButtonWidth(*ui_, "Details", {.signOnly = !named});
     const float room = details - ImGui::GetCursorPosX() - ImGui::GetStyle().ItemSpacing.x;
     const bool running = shown.running();
     if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
@@ -205,7 +208,7 @@ void App::drawTransport() {
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::SameLine(details);
-    if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailsWanted, .signOnly = true}))
+    if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailsWanted, .signOnly = !named}))
         toggleDetails();
     ImGui::EndChild();
     ImGui::PopStyleColor();

@@ -43,6 +43,9 @@ std::string hidingName(const Exhibit& exhibit) { return "exhibit/" + std::string
 
 float statusHeight(const Ui& ui) { return ImGui::GetTextLineHeight() + ui.px(14); }
 
+// A presenter's exhibit has the whole height: what is said there lies over it while it is said.
+float statusRoom(const Ui& ui) { return ui.presenter ? 0 : statusHeight(ui); }
+
 // One line, as much of it as fits; a click shows the whole text and earlier messages.
 void drawStatusMessage(Ui& ui, const Message& message, float room) {
     const ImU32 colour = severityColour(ui.theme, message.severity);
@@ -124,7 +127,7 @@ void App::toggleDetails() {
 void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
-    const float height = std::max(1.0f, display.y - top - statusHeight(*ui_));
+    const float height = std::max(1.0f, display.y - top - statusRoom(*ui_));
     ui_->detailsWanted = detailsChosen_.value_or(lessonIsHere());
     const SidePanels sides = sidePanels(*ui_);
     const float left = sides.list;
@@ -225,7 +228,8 @@ void App::drawLessonEntries() {
     for (const Preset& preset : presets()) {
         if (!preset.list) continue;
         const std::string about = preset.about.substr(0, preset.about.find(':'));
-        const bool clicked = drawListEntry(*ui_, {preset.title, about}, icon);
+        const bool open = list_ && list_->title == preset.title;
+        const bool clicked = drawListEntry(*ui_, {preset.title, about, open}, icon);
         ui_->noteControl(("list/" + preset.title).c_str());
         if (clicked && !ui_->hidingControls) later_ = [this, file = preset.file] { openFile(file); };
     }
@@ -252,29 +256,38 @@ void App::drawDetails() {
 }
 
 void App::drawStatus() {
+    const Message* last = ui_->messages.size() <= ui_->dismissed ? nullptr : &ui_->messages.back();
+    if (last != nullptr && last->severity == Severity::info && ui_->now - last->time >= infoSeconds)
+        last = nullptr;
+    if (ui_->presenter && !ui_->hidingControls && last == nullptr) return;
     const Theme& theme = ui_->theme;
     const float padding = ui_->px(16);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const ImVec2 end{start.x + ImGui::GetIO().DisplaySize.x, start.y + statusHeight(*ui_)};
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const ImVec2 start{0, display.y - statusHeight(*ui_)};
     const float top = start.y + (statusHeight(*ui_) - ImGui::GetTextLineHeight()) / 2;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(start, end, theme.panel);
-    draw.AddLine(start, {end.x, start.y}, theme.border, ui_->line());
-    const std::string time = frameMilliseconds_ ? fmt::format("{:.1f} ms/frame", *frameMilliseconds_) : "";
-    const float timeLeft = end.x - padding - textWidth(time);
-    const float room = timeLeft - start.x - 2 * padding;
-    ImGui::SetCursorScreenPos({start.x + padding, top});
-    const Message* last = ui_->messages.size() <= ui_->dismissed ? nullptr : &ui_->messages.back();
+    ImGui::SetCursorScreenPos(start);
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
+    ImGui::BeginChild("status", {display.x, statusHeight(*ui_)}, false, ImGuiWindowFlags_NoScrollbar);
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+    ImGui::GetWindowDrawList()->AddLine(start, {display.x, start.y}, theme.border, ui_->line());
+    const std::string time =
+        frameMilliseconds_ && !ui_->presenter ? fmt::format("{:.1f} ms/frame", *frameMilliseconds_) : "";
+    const float timeLeft = display.x - padding - textWidth(time);
+    const float room = timeLeft - 2 * padding;
+    ImGui::SetCursorScreenPos({padding, top});
     if (ui_->hidingControls)
         ui_->text(fittedText("Click what to hide, or an outline to show it again; Esc when done.", room),
                   theme.warning);
-    else if (last != nullptr && (last->severity != Severity::info || ui_->now - last->time < infoSeconds))
+    else if (last != nullptr)
         drawStatusMessage(*ui_, *last, room);
     else
         ui_->muted(fittedText("F1: keys and glossary", room));
     ImGui::SetCursorScreenPos({timeLeft, top});
     ui_->muted(time);
     drawMessages(*ui_);
+    ImGui::EndChild();
 }
 
 } // namespace lockstep::demos

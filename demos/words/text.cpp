@@ -25,12 +25,27 @@ std::string scaled(double value, const char* between) {
     return fmt::format("{:.{}f}{}{}", value, decimals, between, prefixes[step]);
 }
 
+/// Whether the text ends in a number and `rest` begins with its unit.
+bool splitsNumber(std::string_view text, std::string_view rest) {
+    constexpr std::string_view units[] = {"%", "s", "ms", "µs", "ns", "B", "KiB", "MiB", "GiB"};
+    if (text.empty() || text.back() < '0' || text.back() > '9') return false;
+    const std::string_view word = rest.substr(0, rest.find_first_of(" .,;:)"));
+    return std::ranges::find(units, word) != std::end(units);
+}
+
+/// Where the next word ends that a line may end with, after `from`.
+std::size_t wordEnd(std::string_view line, std::size_t from) {
+    do from = std::min(line.find(' ', from + 1), line.size());
+    while (from < line.size() && splitsNumber(line.substr(0, from), line.substr(from + 1)));
+    return from;
+}
+
 /// How much of the line comes first: words that fit, or as many characters of a single word.
 std::size_t firstLine(std::string_view line, float width,
                       const std::function<float(std::string_view)>& widthOf) {
     std::size_t fits = 0;
     for (std::size_t end = 0; end < line.size();) {
-        end = std::min(line.find(' ', end + 1), line.size());
+        end = wordEnd(line, end);
         if (widthOf(line.substr(0, end)) > width) break;
         fits = end;
     }
@@ -57,17 +72,32 @@ std::string shortRate(double perSecond) { return scaled(perSecond, ""); }
 
 std::string amountText(double amount, const char* unit) { return scaled(amount, " ") + unit; }
 
+std::string scientific(double value, int digits) {
+    constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const std::string plain = fmt::format("{:.{}e}", value, digits - 1);
+    const std::size_t end = plain.find('e');
+    if (end == std::string::npos) return plain; // infinite
+    std::string mantissa = plain.substr(0, end);
+    if (mantissa.find('.') != std::string::npos) mantissa.erase(mantissa.find_last_not_of(".0") + 1);
+    const int exponent = std::stoi(plain.substr(end + 1));
+    std::string result = (mantissa == "1" ? "" : mantissa + "·") + "10" + (exponent < 0 ? "⁻" : "");
+    for (const char digit : std::to_string(std::abs(exponent))) result += superscripts[digit - '0'];
+    return result;
+}
+
 std::string threeDigits(double value) {
     if (std::isnan(value)) return "-";
+    if (value != 0 && std::abs(value) < 1e-4) return scientific(value, 3);
     constexpr double mostDigits = 1e15; // above this, a double cannot hold every whole number
-    if (std::abs(value) < 999.5 || std::abs(value) > mostDigits) return fmt::format("{:.3g}", value);
+    if (std::abs(value) > mostDigits) return scientific(value, 3);
+    if (std::abs(value) < 999.5) return fmt::format("{:.3g}", value);
     const double place = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
     const double rounded = std::round(value / place) * place;
     return (value < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(rounded)));
 }
 
 std::string lossText(double loss) {
-    if (std::abs(loss) >= 1e6) return fmt::format("{:.3g}", loss); // diverging: one column must hold it
+    if (std::abs(loss) >= 1e6) return scientific(loss, 3); // diverging: one column must hold it
     return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss);
 }
 

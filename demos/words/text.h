@@ -19,6 +19,8 @@ std::string grouped(std::uint64_t value);
 std::string shortRate(double perSecond);
 /// An amount or a rate with three digits: "412 B", "1.50 GFLOP", "435 kFLOP/s".
 std::string amountText(double amount, const char* unit);
+/// Up to that many significant digits: "1.94·10⁻⁵", "10⁶".
+std::string scientific(double value, int digits);
 /// Three significant digits, without an exponent where possible: "0.0123", "1.23", "7,580"; "-" for NaN.
 std::string threeDigits(double value);
 /// A loss: four decimals, or three digits if it is large, from a million on with an exponent.
@@ -46,8 +48,9 @@ std::string honestDevice(const MachineInfo& machine, std::size_t width = 110);
 /// Wraps the text at blanks, so that lines have at most `width` characters where possible.
 std::string wrapped(const std::string& text, std::size_t width = 110);
 
-/// The lines of `text`, each at most `width` wide by `widthOf`: broken at blanks only, so that "10,000" and
-/// "2402.06184" stay whole. A word wider than a line is cut between characters. Line breaks are kept.
+/// The lines of `text`, each at most `width` wide by `widthOf`: broken at blanks only, so that "10,000",
+/// "2402.06184" and "7.18 s" stay whole. A word wider than a line is cut between characters. Line breaks are
+/// kept.
 std::vector<std::string_view> linesAtBlanks(std::string_view text, float width,
                                             const std::function<float(std::string_view)>& widthOf);
 

@@ -135,14 +135,15 @@ void MapControls::draw(Ui& ui, MapModel& model) {
                    model.pan({-std::llround(columns * size.width), -std::llround(rows * size.height)}, true));
     };
     if (button("Back##map", model.history().canGoBack())) model.goBack();
-    if (button("Forward##map", model.history().canGoForward())) model.goForward();
+    if (!ui.presenter && button("Forward##map", model.history().canGoForward())) model.goForward();
     if (button("Whole##map")) look(wholeWindow(model.settings().job.axes));
     if (button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
     drawBookmarks(ui, model);
-    if (button("Save PNG##map", !saving.busy())) ImGui::OpenPopup("save map");
+    if (!ui.presenter && button("Save PNG##map", !saving.busy())) ImGui::OpenPopup("save map");
     drawSaving(ui, model);
     if (sign("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
     if (sign("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
+    if (ui.presenter) return; // one row: Alt with an arrow goes forward, dragging moves
     if (sign("←##map")) move(-moveOfKey, 0);
     if (sign("→##map")) move(moveOfKey, 0);
     if (sign("↑##map")) move(0, -moveOfKey);

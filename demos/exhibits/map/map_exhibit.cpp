@@ -47,13 +47,26 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, bool oneLine, const 
     }
 }
 
-constexpr const char* convergedCaption = "blue: converged; mean loss, % of the first";
-constexpr const char* divergedCaption = "orange: diverged at this step";
+struct LegendWords {
+    const char* converged;
+    const char* diverged;
+    const char* atEnd; ///< behind the number of the last step
+};
+constexpr LegendWords fullLegend = {"blue: converged; mean loss, % of the first",
+                                    "orange: diverged at this step", ": no better at the end"};
+constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", ""};
 constexpr float legendGap = 24; // units between the two bars
 
 float legendWidth(const Ui& ui) { return (ImGui::GetContentRegionAvail().x - ui.px(legendGap)) / 2; }
 
-bool legendInOneLine(const Ui& ui) { return legendWidth(ui) >= textWidth(convergedCaption) + ui.px(220); }
+const LegendWords& legendWords(const Ui& ui) {
+    return legendWidth(ui) >= textWidth(fullLegend.converged) + ui.px(220) ? fullLegend : briefLegend;
+}
+
+/// Beside the bars, where there is room for words and colours.
+bool legendInOneLine(const Ui& ui) {
+    return legendWidth(ui) >= textWidth(legendWords(ui).diverged) + ui.px(120);
+}
 
 float legendHeight(const Ui& ui) {
     const float line = ImGui::GetTextLineHeight();
@@ -66,14 +79,15 @@ void drawLegend(const Ui& ui, const MapJob& job) {
     const float width = legendWidth(ui);
     const float height = legendHeight(ui);
     const bool oneLine = legendInOneLine(ui);
-    drawLegendBar(ui, start, width, oneLine, convergedCaption, "100", "0", [&](double share) {
+    const LegendWords& words = legendWords(ui);
+    drawLegendBar(ui, start, width, oneLine, words.converged, "100", "0", [&](double share) {
         return mapColour(job, static_cast<float>((1 - share) * (1 - share)));
     });
     const double first = std::log1p(1.0);
     const double last = std::log1p(static_cast<double>(job.steps));
     const ImVec2 second{start.x + width + ui.px(legendGap), start.y};
-    drawLegendBar(ui, second, width, oneLine, divergedCaption, "1",
-                  grouped(job.steps) + ": no better at the end", [&](double share) {
+    drawLegendBar(ui, second, width, oneLine, words.diverged, "1", grouped(job.steps) + words.atEnd,
+                  [&](double share) {
                       return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
                   });
     ImGui::Dummy({second.x + width - start.x, height});
@@ -111,8 +125,7 @@ class MapExhibit final : public Exhibit {
     }
 
     void draw(Ui& ui) override {
-        // Presenter mode has no room for settings; mouse and keys still navigate.
-        if (!ui.presenter) controls_.draw(ui, model_);
+        controls_.draw(ui, model_);
         const float gap = ImGui::GetStyle().ItemSpacing.y;
         const float remarks = remarkLines(ui) * ImGui::GetTextLineHeight();
         const float below = legendHeight(ui) + remarks + 2 * gap;

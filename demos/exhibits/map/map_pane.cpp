@@ -166,7 +166,7 @@ float MapPane::heightFor(const Ui& ui, const MapModel& model, float width) {
     return 2 * padding.y + words + (width - 2 * padding.x) / form;
 }
 
-// The counters stand above the picture, or beside it where the pane is wider than the picture needs.
+// The counters stand above the picture, or beside it where the picture is then larger.
 MapPixel MapPane::draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
     MapPixel hovered;
     const MapSide& side = model.side(machine_);
@@ -176,14 +176,18 @@ MapPixel MapPane::draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
     const float labels = ImGui::GetTextLineHeight() + ui.px(4);
     const ImVec2 whole = ImGui::GetContentRegionAvail();
     const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
-    const float beside = whole.x - form * (whole.y - labels);
-    if (model.settings().resolution > 0 && beside > ui.px(90)) {
-        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0}, false,
-                          ImGuiWindowFlags_NoScrollbar);
+    const float gap = ui.px(10);
+    const float spare = whole.x - form * (whole.y - labels) - gap;
+    const float column = std::clamp(spare, ui.px(76), ui.px(170)); // least: "networks/s,"
+    const float header = ImGui::GetTextLineHeight() + ui.fonts.title->FontSize + ui.px(8);
+    const float beside = std::min(whole.x - column - gap, form * (whole.y - labels));
+    const float below = std::min(whole.x, form * (whole.y - labels - header));
+    if (model.settings().resolution > 0 && beside > below) {
+        ImGui::BeginChild("counters", {column, 0}, false, ImGuiWindowFlags_NoScrollbar);
         drawTitle(ui, machine_);
         drawColumn(ui, side);
         ImGui::EndChild();
-        ImGui::SameLine(0, ui.px(10));
+        ImGui::SameLine(0, gap);
     } else {
         drawTitle(ui, machine_);
         drawHeader(ui, side);

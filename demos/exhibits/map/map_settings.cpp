@@ -125,7 +125,7 @@ std::string hyperparameterText(double logarithm, double decades) {
     const int digits = std::clamp(static_cast<int>(needed), 2, 9);
     const std::string shown = fmt::format("{:.{}g}", std::pow(10.0, logarithm), digits);
     const double value = std::stod(shown);
-    if (value < 1e-4 || value >= 1e8) return shown;
+    if (value < 1e-4 || value >= 1e8) return scientific(value, digits);
     // No power of ten where people read the number itself, and thousands apart.
     const int decimals = std::max(digits - 1 - static_cast<int>(std::floor(logarithm)), 0);
     std::string text = fixed(value, decimals);

@@ -206,8 +206,8 @@ class MosaicExhibit final : public Exhibit {
         const auto sides = static_cast<float>(std::max<std::size_t>(model_.sides().size(), 1));
         const ImVec2 around{ui.px(54), ui.px(140)}; // a mosaic: axes, edges, and its machine's lines
         const float gaps = (sides - 1) * gap;
-        const float beside = std::min((room.x - column - gap - gaps) / sides - around.x, room.y - around.y);
-        const float above = std::min((room.x - gaps) / sides - around.x, room.y - lower - gap - around.y);
+        const float beside = ((room.x - column - gap - gaps) / sides - around.x) * (room.y - around.y);
+        const float above = ((room.x - gaps) / sides - around.x) * (room.y - lower - gap - around.y);
         if (beside > above) { // the tiles are larger with the summary on the right
             const ImVec2 start = ImGui::GetCursorScreenPos();
             drawSides(ui, {room.x - column - gap, room.y});

@@ -138,7 +138,7 @@ void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::s
     const float left = ImGui::GetCursorPosX();
     ImGui::SetNextItemWidth(oneRow ? room - button - gap : room);
     int rank = static_cast<int>(panel.view.rank) + 1;
-    if (ui.intSlider("##mosaic/rank", rank, 1, members))
+    if (ui.intSlider("##mosaic/rank", rank, 1, members, "rank %d"))
         panel.view.rank = static_cast<std::size_t>(std::clamp(rank, 1, members)) - 1;
     ui.explainItem({.title = "Rank", .text = "Selects a network by its loss: 1 is the best."});
     if (oneRow)
@@ -228,7 +228,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     const PlotLine lines[] = {
         {.name = "median", .colour = ui.theme.text, .x = spread.steps, .y = spread.losses[3]},
         {.name = "best", .colour = colour, .dashed = true, .x = spread.steps, .y = spread.losses[0]},
-        {.name = "95 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
+        {.name = "all but 5 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
     };
     const PlotBand bands[] = {
         {faded(colour, 0.14f), spread.steps, spread.losses[0], spread.losses[6]},
@@ -274,7 +274,7 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     view.cardTile = tile;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (member && panel.pictures.has(index)) {
-        drawPlane(panel, draw, {index, *member}, start, tile);
+        drawPlane(panel, draw, {index, *member}, start, {tile, tile});
         drawNumbers(panel, {left, column ? end.y + gap : start.y}, below, *member, *shown);
     }
     draw.AddRect(start, end, ui.theme.border, 0, 0, ui.line());

@@ -16,7 +16,8 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr float markUnits = 4; // of a mark's line, and between it and its value
+constexpr float markUnits = 4;  // of a mark's line, and between it and its value
+constexpr float longest = 1.7f; // of a tile: its longer side by its shorter one
 
 /// Room that marks, values and names of the axes take around a mosaic.
 struct AxisRoom {
@@ -28,7 +29,7 @@ enum class AxisNames { none, beside, below };
 struct MosaicPlace {
     ImVec2 low;
     ImVec2 high;
-    float tile = 0;  ///< pixels
+    ImVec2 tile;     ///< its size in pixels
     float right = 0; ///< as far as names may reach
     AxisNames names = AxisNames::none;
     AxisRoom room;
@@ -85,25 +86,27 @@ AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
             (names == AxisNames::below ? 2 * line : line) + gap};
 }
 
-/// As large as it can be within `room` pixels from `start`, in their middle.
+/// As large as it can be within `room` pixels from `start`, in their middle. Its axes have nothing to do with
+/// each other, so tiles need not be square.
 MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names) {
     const auto columns = static_cast<float>(panel.spec.columns);
     const auto rows = static_cast<float>(panel.spec.rows);
     const auto place = [&](AxisNames where) {
         const AxisRoom margin = axisRoom(panel, where);
-        const float tile = std::max(
-            0.5f, std::min((room.x - margin.left) / columns, (room.y - margin.above - margin.below) / rows));
-        const ImVec2 spare{std::max(0.0f, room.x - margin.left - tile * columns) / 2,
-                           std::max(0.0f, room.y - margin.above - margin.below - tile * rows) / 2};
+        ImVec2 tile{std::max(0.5f, (room.x - margin.left) / columns),
+                    std::max(0.5f, (room.y - margin.above - margin.below) / rows)};
+        tile = {std::min(tile.x, longest * tile.y), std::min(tile.y, longest * tile.x)};
+        const ImVec2 extent{tile.x * columns, tile.y * rows};
+        const ImVec2 spare{std::max(0.0f, room.x - margin.left - extent.x) / 2,
+                           std::max(0.0f, room.y - margin.above - margin.below - extent.y) / 2};
         const ImVec2 low{start.x + margin.left + spare.x, start.y + margin.above + spare.y};
-        return MosaicPlace{
-            low, {low.x + tile * columns, low.y + tile * rows}, tile, start.x + room.x, where, margin};
+        return MosaicPlace{low, {low.x + extent.x, low.y + extent.y}, tile, start.x + room.x, where, margin};
     };
     if (!names) return place(AxisNames::none);
     const MosaicPlace first = place(AxisNames::beside);
     const std::vector<AxisTick> ticks = panel.spec.x.ticks(panel.spec.columns);
     if (ticks.empty()) return first;
-    const float end = first.low.x + static_cast<float>(ticks.back().place) * first.tile +
+    const float end = first.low.x + static_cast<float>(ticks.back().place) * first.tile.x +
                       widthOf(ticks.back()) / 2 + 2 * panel.ui.px(markUnits);
     const float name = textWidth(hyperparameterLabel(panel.spec.x.parameter));
     return end + name <= first.right ? first : place(AxisNames::below);
@@ -128,24 +131,32 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
                      "best first, row by row");
 }
 
-/// The colours of losses with their ends, right-aligned at `right`. Returns its width: 0 where `room` is
-/// less, and nothing is drawn.
-float drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
-    const Ui& ui = panel.ui;
+/// The colours of losses with their ends.
+struct LossLegend {
+    std::string worst;
+    std::string best;
+    float gap = 0;
+    float bar = 0;
+    float width = 0; ///< of all of it; 0 before there are losses
+};
+
+LossLegend lossLegend(const MosaicPanel& panel) {
     const LossScale& scale = panel.pictures.scale();
-    if (scale.empty()) return 0;
-    const std::string worst = "loss " + threeDigits(scale.worst);
-    const std::string best = threeDigits(scale.best);
-    const float gap = ui.px(5);
-    const float bar = ui.px(56);
-    const float bestWidth = textWidth(best);
-    const float width = textWidth(worst) + bestWidth + bar + 2 * gap;
-    if (width > room) return 0;
+    if (scale.empty()) return {};
+    LossLegend legend{"loss " + threeDigits(scale.worst), threeDigits(scale.best), panel.ui.px(5),
+                      panel.ui.px(56)};
+    legend.width = textWidth(legend.worst) + textWidth(legend.best) + legend.bar + 2 * legend.gap;
+    return legend;
+}
+
+/// Right-aligned at `right`; nothing where `room` is less than its width.
+void drawLossLegend(const Ui& ui, const LossLegend& legend, ImVec2 right, float room) {
+    if (legend.width == 0 || legend.width > room) return;
+    const float best = right.x - textWidth(legend.best);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText({right.x - width, right.y}, ui.theme.muted, worst.c_str());
-    draw.AddText({right.x - bestWidth, right.y}, ui.theme.muted, best.c_str());
-    drawLossBar({right.x - bestWidth - gap - bar, right.y}, bar);
-    return width;
+    draw.AddText({right.x - legend.width, right.y}, ui.theme.muted, legend.worst.c_str());
+    draw.AddText({best, right.y}, ui.theme.muted, legend.best.c_str());
+    drawLossBar({best - legend.gap - legend.bar, right.y}, legend.bar);
 }
 
 void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
@@ -177,9 +188,12 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
     ImGui::Dummy({width, height});
 }
 
+float markLegendWidth(const Ui& ui) {
+    return textWidth("bestselecteddiverged") + 3 * (std::round(0.6f * ImGui::GetFontSize()) + ui.px(18));
+}
+
 /// What frames and crosses mean, right-aligned at `right`; as much of it as `room` holds.
-void drawMarkLegend(const MosaicPanel& panel, ImVec2 right, float room) {
-    const Ui& ui = panel.ui;
+void drawMarkLegend(const Ui& ui, ImVec2 right, float room) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetFontSize();
     const float square = std::round(0.6f * line);
@@ -192,9 +206,9 @@ void drawMarkLegend(const MosaicPanel& panel, ImVec2 right, float room) {
         draw.AddText({left + square + gap, right.y}, ui.theme.muted, text);
         right.x = left - 2 * gap;
     };
-    entry("best", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.good); });
-    entry("selected", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.text); });
-    entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, square); });
+    entry("best", [&](ImVec2 low) { drawTileFrame(ui, draw, low, {square, square}, ui.theme.good); });
+    entry("selected", [&](ImVec2 low) { drawTileFrame(ui, draw, low, {square, square}, ui.theme.text); });
+    entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, {square, square}); });
 }
 
 /// One line: the rate, large because it is what is compared, what it is of, and how many are finished.
@@ -245,10 +259,14 @@ void drawMosaic(const MosaicPanel& panel, std::size_t index) {
     const std::string name = hyperparameterLabel(panel.spec.y.parameter);
     const float nameEnd = place.low.x - place.room.left + textWidth(name) + panel.ui.px(12);
     float right = place.right;
-    if (!panel.view.planes)
-        if (const float width = drawLossLegend(panel, {right, start.y}, right - nameEnd); width > 0)
-            right -= width + panel.ui.px(18);
-    drawMarkLegend(panel, {right, start.y}, right - nameEnd);
+    // Colours, frames and crosses mean the same on both sides: where not all of that fits, each says a part.
+    const LossLegend losses = panel.view.planes ? LossLegend{} : lossLegend(panel);
+    const float behind = losses.width > 0 ? losses.width + panel.ui.px(18) : 0;
+    const bool all = right - nameEnd >= behind + markLegendWidth(panel.ui);
+    const bool first = index == 0 || panel.sides.size() == 1;
+    if (all || first) drawLossLegend(panel.ui, losses, {right, start.y}, right - nameEnd);
+    if (all) right -= behind;
+    if (all || !first || losses.width == 0) drawMarkLegend(panel.ui, {right, start.y}, right - nameEnd);
 }
 
 void drawLosses(const MosaicPanel& panel) {
@@ -258,7 +276,7 @@ void drawLosses(const MosaicPanel& panel) {
     if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x;
-        drawLossLegend(panel, {at.x + width, at.y}, width);
+        drawLossLegend(ui, lossLegend(panel), {at.x + width, at.y}, width);
         ImGui::Dummy({width, ImGui::GetTextLineHeight()});
     }
     const MosaicPlace place =

@@ -21,11 +21,13 @@ constexpr float smallestMark = 5; // pixels of a tile that a cross can be seen i
 constexpr float lensUnits = 176;  // of the enlarged tile
 
 // A projector's pixels are large: twice the letters do not ask for twice the tiles.
-bool showsPlanes(const Ui& ui, float tile) { return tile >= (ui.presenter ? leastPlane : ui.px(leastPlane)); }
+bool showsPlanes(const Ui& ui, ImVec2 tile) {
+    return std::min(tile.x, tile.y) >= (ui.presenter ? leastPlane : ui.px(leastPlane));
+}
 
 /// Rounded, so that neighbours meet.
-Place squareAt(ImVec2 low, float size) {
-    return {{std::round(low.x), std::round(low.y)}, {std::round(low.x + size), std::round(low.y + size)}};
+Place placeAt(ImVec2 low, ImVec2 size) {
+    return {{std::round(low.x), std::round(low.y)}, {std::round(low.x + size.x), std::round(low.y + size.y)}};
 }
 
 void explain(const MosaicPanel& panel, TileChoice tile) {
@@ -36,13 +38,13 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
                      .text = memberState(panel.spec, result) + " " + openingText(result)});
 }
 
-void drawNetworkTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
+void drawNetworkTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, ImVec2 size) {
     const Ui& ui = panel.ui;
     const MosaicSide& side = panel.sides[tile.side];
     const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
-    const auto [from, to] = squareAt(low, size);
+    const auto [from, to] = placeAt(low, size);
     if (panel.view.planes)
-        drawPlane(panel, draw, tile, low, size - ui.line()); // a gap to the next one
+        drawPlane(panel, draw, tile, low, {size.x - ui.line(), size.y - ui.line()}); // a gap to the next one
     else if (result.diverged)
         drawDiverged(ui, draw, low, size);
     else
@@ -52,15 +54,15 @@ void drawNetworkTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile
 }
 
 /// Around the best network, and the one that is shown by itself.
-void drawFrames(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
+void drawFrames(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 tile) {
     const std::optional<MosaicShot>& shot = panel.sides[side].shot;
     if (!shot || shot->summary.begun == 0) return;
     const Ui& ui = panel.ui;
     const auto frame = [&](std::size_t member, ImU32 colour) {
         const TilePlace at = panel.view.order[side].place(member);
-        const float size = panel.view.planes ? tile - ui.line() : tile;
-        drawTileFrame(ui, *ImGui::GetWindowDrawList(), {low.x + at.column * tile, low.y + at.row * tile},
-                      size, colour);
+        const float gap = panel.view.planes ? ui.line() : 0;
+        drawTileFrame(ui, *ImGui::GetWindowDrawList(), {low.x + at.column * tile.x, low.y + at.row * tile.y},
+                      {tile.x - gap, tile.y - gap}, colour);
     };
     if (const auto shown = shownMember(panel); shown && shownIndex(panel) == side)
         frame(*shown, ui.theme.text);
@@ -156,45 +158,47 @@ std::string openingText(const MemberResult& result) {
         result.diverged ? "initial " : "");
 }
 
-void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, float size) {
-    const auto [from, to] = squareAt(low, size);
+void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, ImVec2 size) {
+    const auto [from, to] = placeAt(low, size);
     draw.AddRectFilled(from, to, divergedColour(ui.theme));
-    if (size < smallestMark) return;
-    const float in = 0.3f * size;
-    const float thickness = std::max(1.0f, size / 14);
+    const float narrow = std::min(size.x, size.y);
+    if (narrow < smallestMark) return;
+    const ImVec2 centre{(from.x + to.x) / 2, (from.y + to.y) / 2};
+    const float arm = 0.2f * narrow;
+    const float thickness = std::max(1.0f, narrow / 14);
     static const ImU32 cross = makeTheme(true).bad; // the tile is dark in both themes
-    draw.AddLine({from.x + in, from.y + in}, {to.x - in, to.y - in}, cross, thickness);
-    draw.AddLine({from.x + in, to.y - in}, {to.x - in, from.y + in}, cross, thickness);
+    for (const float way : {arm, -arm})
+        draw.AddLine({centre.x - arm, centre.y - way}, {centre.x + arm, centre.y + way}, cross, thickness);
 }
 
-void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
+void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, ImVec2 size) {
     const MosaicSide& side = panel.sides[tile.side];
     if (side.shot && side.shot->results[tile.member].diverged) {
         drawDiverged(panel.ui, draw, low, size);
         return;
     }
-    const auto [from, to] = squareAt(low, size);
+    const auto [from, to] = placeAt(low, size);
     panel.pictures.drawTile(draw, panel.spec, tile, from, to);
 }
 
 // Light on dark, so that it is seen on every colour.
-void drawTileFrame(const Ui& ui, ImDrawList& draw, ImVec2 low, float size, ImU32 colour) {
-    const auto [from, to] = squareAt(low, size);
-    const float out = std::min(ui.line(), std::max(1.0f, std::round(size / 16)));
+void drawTileFrame(const Ui& ui, ImDrawList& draw, ImVec2 low, ImVec2 size, ImU32 colour) {
+    const auto [from, to] = placeAt(low, size);
+    const float out = std::min(ui.line(), std::max(1.0f, std::round(std::min(size.x, size.y) / 16)));
     draw.AddRect({from.x - 2 * out, from.y - 2 * out}, {to.x + 2 * out, to.y + 2 * out}, ui.theme.background,
                  0, 0, 2 * out);
     draw.AddRect({from.x - out, from.y - out}, {to.x + out, to.y + out}, colour, 0, 0, 2 * out);
 }
 
-void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
+void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 tile) {
     const char* const name = panel.sides[side].spec.gpu ? "mosaic/tiles GPU" : "mosaic/tiles CPU";
     MosaicView& view = panel.view;
     view.corner[side] = low;
     view.tile[side] = tile;
     view.planes = showsPlanes(panel.ui, tile);
     if (!panel.pictures.has(side)) return;
-    const ImVec2 size{tile * static_cast<float>(panel.spec.columns),
-                      tile * static_cast<float>(panel.spec.rows)};
+    const ImVec2 size{tile.x * static_cast<float>(panel.spec.columns),
+                      tile.y * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(name, size);
     if (panel.ui.hidden(name)) return;
@@ -202,12 +206,13 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t member = 0; member < panel.spec.size(); ++member) {
         const TilePlace at = order.place(member);
-        drawNetworkTile(panel, draw, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
+        drawNetworkTile(panel, draw, {side, member}, {low.x + at.column * tile.x, low.y + at.row * tile.y},
+                        tile);
     }
     drawFrames(panel, side, low, tile);
     if (ImGui::IsItemHovered() && panel.sides[side].shot) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
-        if (const auto member = order.memberAt((mouse.x - low.x) / tile, (mouse.y - low.y) / tile)) {
+        if (const auto member = order.memberAt((mouse.x - low.x) / tile.x, (mouse.y - low.y) / tile.y)) {
             view.hovered = TileChoice{side, *member};
             if (panel.ui.detailPanel) explain(panel, *view.hovered); // else the lens says it all
         }
@@ -223,10 +228,10 @@ void drawHoveredTile(const MosaicPanel& panel) {
     if (!view.hovered) return;
     const Ui& ui = panel.ui;
     const auto [side, member] = *view.hovered;
-    const float tile = view.tile[side];
+    const ImVec2 tile = view.tile[side];
     const TilePlace place = view.order[side].place(member);
-    const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile,
-                        view.corner[side].y + (place.row + 0.5f) * tile};
+    const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile.x,
+                        view.corner[side].y + (place.row + 0.5f) * tile.y};
     const MemberResult& result = panel.sides[side].shot->results[member];
     std::string words;
     for (const auto& [name, value] : memberValues(panel.spec, member, result))
@@ -238,16 +243,16 @@ void drawHoveredTile(const MosaicPanel& panel) {
     const ImVec2 size{large + 2 * gap, large + letters.y + 3 * gap};
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     // Beside the tile, so that its neighbours can be pointed at.
-    const bool left = centre.x + tile + size.x > display.x;
-    const ImVec2 low{left ? centre.x - tile - size.x : centre.x + tile,
+    const bool left = centre.x + tile.x + size.x > display.x;
+    const ImVec2 low{left ? centre.x - tile.x - size.x : centre.x + tile.x,
                      std::clamp(centre.y - size.y / 2, 0.0f, std::max(0.0f, display.y - size.y))};
     const ImVec2 high{low.x + size.x, low.y + size.y};
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
     draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
-    drawPlane(panel, draw, *view.hovered, {low.x + gap, low.y + gap}, large);
+    drawPlane(panel, draw, *view.hovered, {low.x + gap, low.y + gap}, {large, large});
     draw.AddText({low.x + gap, low.y + large + 2 * gap}, ui.theme.text, words.c_str());
-    drawTileFrame(ui, draw, {centre.x - tile / 2, centre.y - tile / 2}, tile, ui.theme.text);
+    drawTileFrame(ui, draw, {centre.x - tile.x / 2, centre.y - tile.y / 2}, tile, ui.theme.text);
 }
 
 void drawFlight(const MosaicPanel& panel, ImVec2 corner, float tile, bool rests) {
@@ -259,10 +264,12 @@ void drawFlight(const MosaicPanel& panel, ImVec2 corner, float tile, bool rests)
     const float share = way * way * (3 - 2 * way); // begins and ends gently
     const auto between = [share](float from, float to) { return from + share * (to - from); };
     const TilePlace place = view.order[side].place(*member);
-    const float first = view.tile[side];
-    const ImVec2 from{view.corner[side].x + place.column * first, view.corner[side].y + place.row * first};
+    const ImVec2 first = view.tile[side];
+    const ImVec2 from{view.corner[side].x + place.column * first.x,
+                      view.corner[side].y + place.row * first.y};
     drawPlane(panel, *ImGui::GetForegroundDrawList(), {side, *member},
-              {between(from.x, corner.x), between(from.y, corner.y)}, between(first, tile));
+              {between(from.x, corner.x), between(from.y, corner.y)},
+              {between(first.x, tile), between(first.y, tile)});
 }
 
 } // namespace lockstep::demos

@@ -104,7 +104,7 @@ struct MosaicView : MosaicChoice {
 
     // Of the last frame.
     std::array<ImVec2, mostSides> corner{}; ///< of the mosaic, on the screen
-    std::array<float, mostSides> tile{};    ///< pixels
+    std::array<ImVec2, mostSides> tile{};   ///< its size in pixels
     bool planes = true;                     ///< tiles were large enough to show predictions
     ImVec2 cardCorner{};                    ///< of the network that is shown by itself
     float cardTile = 0;
@@ -129,7 +129,7 @@ void drawMosaicBar(const MosaicPanel& panel);
 MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything);
 /// One side: its machine, what it has done, its tiles with both axes.
 void drawMosaicSide(const MosaicPanel& panel, std::size_t side, ImVec2 size);
-void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile);
+void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 tile);
 /// The one under the mouse, enlarged, with its numbers; over everything else.
 void drawHoveredTile(const MosaicPanel& panel);
 /// The losses of the side that is shown by itself, a pixel per network.
@@ -148,10 +148,10 @@ const MosaicSide* shownSide(const MosaicPanel& panel);
 /// The member of the rank that is shown by itself; nothing before the first loss.
 std::optional<std::size_t> shownMember(const MosaicPanel& panel);
 /// What a network predicts over the plane; where it diverged, a cross on black.
-void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size);
+void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, ImVec2 size);
 /// The marks of tiles, in the mosaic and in its legend: a frame around one, a cross on black.
-void drawTileFrame(const Ui& ui, ImDrawList& draw, ImVec2 low, float size, ImU32 colour);
-void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, float size);
+void drawTileFrame(const Ui& ui, ImDrawList& draw, ImVec2 low, ImVec2 size, ImU32 colour);
+void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, ImVec2 size);
 /// What a click on the network does, to be said before.
 std::string openingText(const MemberResult& result);
 

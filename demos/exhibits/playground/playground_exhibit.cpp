@@ -199,7 +199,8 @@ class PlaygroundExhibit : public Exhibit {
             if (!values.empty()) model_.setWeights(values, steps);
             model_.holdEdit(false);
             if (untouched) model_.forgetEdits();
-            replaced_ = model_.edits() > before;
+            replaced_ = before > loaded_;
+            loaded_ = model_.edits();
             static_cast<ViewSettings&>(view_) = newView;
             view_.drawing = false;
             view_.edited.reset();
@@ -351,7 +352,8 @@ class PlaygroundExhibit : public Exhibit {
     PlanePictures pictures_;
     Plot plot_;
     bool told_ = false;     // of the failure
-    bool replaced_ = false; // by another state: to be said
+    bool replaced_ = false; // work that no file holds, by another state: to be said
+    std::size_t loaded_ = 0; // edits when a state was last loaded: later ones are such work
 };
 
 } // namespace
