@@ -125,3 +125,34 @@ TEST_CASE("the side panel says at most sixty words at once, tables aside") {
         CHECK(presented("--size 1920x1080").at(0) > 0);
     }
 }
+
+TEST_CASE("in presenter mode a message lies over the exhibit, which keeps its place") {
+    const Folder folder;
+    const Outcome outcome = showScript(folder, "playground",
+                                       "key P\nframes 2\ncontrols\ndrop missing.json\nframes 1\ncontrols\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    std::vector<std::string> lines; // of both lists: with places
+    std::istringstream out(outcome.out);
+    for (std::string line; std::getline(out, line);)
+        if (line.starts_with("control ")) lines.push_back(line);
+    const auto message =
+        std::ranges::find_if(lines, [](const std::string& line) { return line.ends_with(" messages"); });
+    REQUIRE(message != lines.end());
+    lines.erase(message);
+    REQUIRE(lines.size() % 2 == 0);
+    const auto half = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2);
+    CHECK(std::vector(lines.begin(), half) == std::vector(half, lines.end()));
+}
+
+TEST_CASE("a presenter reaches the settings of every exhibit") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        const Outcome outcome = showScript(folder, exhibit, "frames 2\ncontrols\n", "--presenter");
+        REQUIRE(outcome.code == 0);
+        CHECK(std::ranges::any_of(controlNames(outcome.out), [](const std::string& name) {
+            return name.find("Settings") != std::string::npos;
+        }));
+    }
+}

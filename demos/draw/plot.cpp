@@ -29,10 +29,17 @@ float widestLabel(std::span<const PlotTick> ticks) {
 std::vector<PlotTick> horizontalTicks(const PlotFrame& frame, bool whole) {
     const Ui& ui = frame.ui;
     const float width = frame.width();
+    const auto fit = [&](const std::vector<PlotTick>& ticks) {
+        return (widestLabel(ticks) + ui.px(16)) * static_cast<float>(labelled(ticks)) <= width;
+    };
     std::vector<PlotTick> ticks;
-    for (auto most = static_cast<std::size_t>(std::max(width / ui.px(52), 1.0f)); most > 0; --most) {
-        ticks = plotTicks(frame.x, frame.logX, most, whole);
-        if ((widestLabel(ticks) + ui.px(16)) * static_cast<float>(labelled(ticks)) <= width) break;
+    auto most = static_cast<std::size_t>(std::max(width / ui.px(52), 1.0f));
+    for (; most > 0; --most)
+        if (fit(ticks = plotTicks(frame.x, frame.logX, most, whole))) break;
+    // A single number makes no scale.
+    for (const std::size_t enough = most + 4; labelled(ticks) < 2 && most < enough;) {
+        std::vector<PlotTick> more = plotTicks(frame.x, frame.logX, ++most, whole);
+        if (fit(more)) ticks = std::move(more);
     }
     return ticks;
 }

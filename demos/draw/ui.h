@@ -93,6 +93,9 @@ class Ui {
     ImU32 surface(const LaneSpec& lane) const { return surface(colour(lane)); }
     ImU32 surface(ImU32 machine) const { return mixed(theme.panel, machine, 0.16f); }
 
+    /// Of a device's name. Numbers of a software device mislead, so it looks the same everywhere.
+    ImU32 deviceColour(bool software) const { return software ? theme.warning : theme.muted; }
+
     /// A time, rate or other text that differs from run to run.
     std::string timing(std::string text) const { return masked ? "-" : text; }
 

@@ -76,7 +76,7 @@ std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
     if (!side.failure.empty()) return {side.failure, ui.theme.bad};
     const MachineInfo* machine = side.painter();
     if (machine == nullptr) return {"not started", ui.theme.muted};
-    return {ui.masked ? "-" : honestDevice(*machine), machine->software ? ui.theme.warning : ui.theme.muted};
+    return {ui.masked ? "-" : honestDevice(*machine), ui.deviceColour(machine->software)};
 }
 
 std::string shareText(const MapSide& side) {

@@ -236,7 +236,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
         {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
     };
     plot.draw(ui, "mosaic losses", lines,
-              {.x = {.title = "steps per network", .unit = "", .whole = true},
+              {.x = {.title = "step", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = "", .log = true},
                .empty = "Press Run. Bands: 50, 90 and 100 % of the networks",
                .bands = bands,

@@ -172,7 +172,7 @@ void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
     const bool ready = !side.machine.device.empty();
     const char* const waiting = side.spec.gpu ? "compiling kernels for these networks" : "preparing";
     const std::string device = ui.masked ? "-" : ready ? honestDevice(side.machine) : waiting;
-    const ImU32 colour = side.machine.software ? ui.theme.warning : ui.theme.muted;
+    const ImU32 colour = ui.deviceColour(side.machine.software);
     ui.text(fittedText(device, room), colour);
 }
 

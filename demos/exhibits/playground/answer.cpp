@@ -117,8 +117,10 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     // At half its strength, so that points stand out.
     ImGui::GetWindowDrawList()->AddRectFilled(low, high, signedColour(ui.theme, 0), ui.px(6));
     part.draw(low, high, faded(IM_COL32_WHITE, 0.5f), ui.px(6));
+    ImGui::PushClipRect(low, high, true); // of a point at the edge, what is inside
     if (parts.view.testPoints) drawMarks(parts, low, size, true);
     if (parts.view.trainPoints) drawMarks(parts, low, size, false);
+    ImGui::PopClipRect();
     ImGui::GetWindowDrawList()->AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
     if (one) drawTag(parts, low, neuronTitle(parts.model, *shown));
     parts.view.probe.reset();
