@@ -151,9 +151,12 @@ TEST_CASE("beside a rung stands the one that improves on it, or the one that it 
 }
 
 TEST_CASE("progress counts what is under way, and foretells nothing before a piece is done") {
-    CHECK(progressText(0, 1, 3).empty());
-    CHECK(progressText(0, 12, 3) == ", 1 of 12");
-    CHECK(progressText(2, 12, 8) == ", 3 of 12, about 0:40 left");
+    CHECK(progressText(0, 1, 3, 0).empty());
+    CHECK(progressText(0, 12, 3, 1) == ", 1 of 12");
+    CHECK(progressText(2, 12, 8, 0) == ", 3 of 12, about 0:40 left");
+    // A slow piece takes from what is left instead of adding to it.
+    CHECK(progressText(2, 12, 8, 15) == ", 3 of 12, about 0:25 left");
+    CHECK(progressText(2, 12, 8, 60) == ", 3 of 12");
 }
 
 namespace {
@@ -171,12 +174,13 @@ AccessRecord recordOf(std::initializer_list<std::uint32_t> places, bool write = 
 TEST_CASE("a moment says how far apart neighbours are") {
     CHECK(momentText(recordOf({4, 4, 4}), 0).find("the same word") != std::string::npos);
     CHECK(momentText(recordOf({4, 5, 6}), 0).find("adjacent words") != std::string::npos);
-    CHECK(momentText(recordOf({0, 16, 32}), 0).find("64 bytes apart: each needs") != std::string::npos);
+    CHECK(momentText(recordOf({0, 16, 32}), 0).find("64 bytes apart, a cache line each") !=
+          std::string::npos);
     CHECK(momentText(recordOf({0, 1, 2}, true), 0).find("Writing inputs") == 0);
     CHECK(momentText(recordOf({0, 1}), 1).find("done") != std::string::npos);
     AccessRecord waits = recordOf({0, 1});
     for (auto& events : waits.invocations) events = {{0, 0, false, true, false}};
-    CHECK(momentText(waits, 0).find("barrier") != std::string::npos);
+    CHECK(momentText(waits, 0).find("Barrier") != std::string::npos);
     AccessRecord alone = recordOf({3});
     CHECK(momentText(alone, 0).find("single") != std::string::npos);
 }

@@ -258,7 +258,7 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     auto chosen = static_cast<std::size_t>(by);
     if (ui.segments("##ladder/by", chosen, names)) by = static_cast<SweepBy>(chosen);
     ImGui::SameLine(0, ui.px(10));
-    if (ui.primaryButton("Sweep##ladder")) model.startSweep(by);
+    if (ui.button("Sweep##ladder")) model.startSweep(by);
     const std::vector<SweepPoint>& points = model.sweep(by);
     if (!points.empty()) {
         const SweepPoint& last = points.back();

@@ -1,7 +1,6 @@
 // The ladder: the same training step on every rung, from one invocation at a time to the fastest kernels.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <span>
 #include <stdexcept>
 
@@ -22,26 +21,6 @@ namespace {
 
 constexpr std::string_view tabWords[] = {"memory", "source", "rungs", "roofline", "crossover", "training"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
-
-/// Steps and losses of one rung's stretches, with a gap between two of them.
-Curve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
-    Curve curve;
-    bool gap = false;
-    for (const LadderLoss& loss : losses) {
-        if (loss.rung != rung) {
-            gap = !curve.x.empty();
-            continue;
-        }
-        if (gap) { // from the last one before it, a line would cross what others have trained
-            curve.x.push_back(static_cast<double>(loss.step) - 0.5);
-            curve.y.push_back(std::numeric_limits<double>::quiet_NaN());
-            gap = false;
-        }
-        curve.x.push_back(static_cast<double>(loss.step));
-        curve.y.push_back(static_cast<double>(loss.loss));
-    }
-    return curve;
-}
 
 class LadderExhibit final : public Exhibit {
   public:
@@ -66,11 +45,10 @@ class LadderExhibit final : public Exhibit {
         model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
     }
     void draw(Ui& ui) override {
-        // A presenter has no room for settings, nor for buttons above what is not measured.
-        if (!ui.presenter || tab_ > Tab::source) drawMeasuring(ui);
-        if (settingsShown_ && !ui.presenter) drawSettings(ui);
         ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
-        drawTabs(ui);
+        drawTabRow(ui);
+        if (settingsShown_) drawSettings(ui);
+        drawTab(ui);
         ui.endCard();
     }
     void drawDetails(Ui& ui) override {
@@ -89,6 +67,8 @@ class LadderExhibit final : public Exhibit {
         };
         if (result->timed()) ui.muted("Whole steps, measured alone");
         drawNumbers(numbers.begin(), rest);
+        if (const std::string gain = model_.speedUp(model_.picked()); !gain.empty())
+            ui.row("speed-up", ui.timing(gain));
         if (!result->refused()) ui.paragraph(honestDevice(result->measure.machine), ui.theme.muted);
         if (!ui.more("more about this rung")) return;
         drawNumbers(rest, numbers.end());
@@ -114,16 +94,22 @@ class LadderExhibit final : public Exhibit {
     void drawMenu(Ui& ui) override {
         if (ImGui::MenuItem("Measure all rungs", nullptr, false)) measureAll();
         ui.noteControl("menu/Measure all rungs");
+        if (ImGui::MenuItem("Measure this rung", nullptr, false)) model_.measurePicked();
+        ui.noteControl("menu/Measure this rung");
     }
 
     bool running() const override { return model_.running(); }
-    void run(Ui&) override { model_.run(); }
+    void run(Ui&) override {
+        model_.run();
+        tab_ = Tab::training; // where the losses appear
+    }
     void pause() override { model_.pause(); }
     bool canStep(StepUnit unit) const override { return unit == StepUnit::batch; }
     void step(Ui&, StepUnit unit) override {
         if (unit != StepUnit::batch) return;
         model_.pause();
         model_.step();
+        tab_ = Tab::training;
     }
     void reset(Ui&) override { model_.reset(); }
     void reroll(Ui&) override {
@@ -226,22 +212,47 @@ class LadderExhibit final : public Exhibit {
         if (form.changed()) model_.change(settings); // may throw, so only once nothing is half drawn
     }
 
-    void drawMeasuring(Ui& ui) {
+    /// Tabs on the left; on the right what is there in each of them, and between both what is being measured.
+    void drawTabRow(Ui& ui) {
+        const std::array<std::string, 6> names{"Memory",   "Source",    "Rungs",
+                                               "Roofline", "Crossover", "Training"};
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x;
-        if (ui.primaryButton("Measure all rungs")) measureAll();
-        ImGui::SameLine();
-        if (ui.button("This rung##ladder")) model_.measurePicked();
+        auto tab = static_cast<std::size_t>(tab_);
+        if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
         const std::string doing = model_.doing();
-        ImGui::SameLine();
-        if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
-        if (!ui.presenter) {
-            ImGui::SameLine();
-            if (ui.toggle("Settings##ladder", settingsShown_)) settingsShown_ = !settingsShown_;
+        const float room = start.x + width - ImGui::GetItemRectMax().x - ui.px(12);
+        const ImGuiStyle& style = ImGui::GetStyle();
+        const auto widthOf = [&](std::initializer_list<const char*> labels) {
+            float sum = -style.ItemSpacing.x;
+            for (const char* label : labels)
+                sum += textWidth(label) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+            return sum;
+        };
+        float buttons = widthOf({"Measure all rungs", "This rung", "Stop", "Settings"});
+        const bool all = buttons <= room;
+        if (!all) buttons = widthOf({"Measure all rungs", "Settings"});
+        doingShown_ = room - buttons >= ui.px(200);
+        if (doingShown_) {
+            ImGui::SameLine(0, ui.px(12));
+            ImGui::AlignTextToFramePadding();
+            ui.muted(fittedText(doing.empty() ? settingsText() : doing, room - buttons - ui.px(12)));
         }
-        ImGui::SameLine(0, ui.px(12));
-        ImGui::AlignTextToFramePadding();
-        ui.muted(fittedText(doing.empty() ? settingsText() : doing, ImGui::GetContentRegionAvail().x));
+        if (buttons <= room) {
+            ImGui::SameLine();
+            ImGui::SetCursorScreenPos({start.x + width - buttons, start.y});
+        }
+        // Where there is no room for both, Stop takes the other's place.
+        const bool measuring = model_.measuringMany();
+        if ((all || !measuring) && ui.button("Measure all rungs")) measureAll();
+        if (all) {
+            ImGui::SameLine();
+            if (ui.button("This rung##ladder")) model_.measurePicked();
+            ImGui::SameLine();
+        }
+        if ((all || measuring) && ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
+        ImGui::SameLine();
+        if (ui.toggle("Settings##ladder", settingsShown_)) settingsShown_ = !settingsShown_;
         if (doing.empty()) return;
         const float y = start.y + ImGui::GetFrameHeight() + ui.px(3);
         const float done = width * static_cast<float>(model_.measuredShare());
@@ -251,7 +262,8 @@ class LadderExhibit final : public Exhibit {
     }
 
     void drawRungs(Ui& ui, bool asked) {
-        if (ImGui::GetContentRegionAvail().y >= ui.px(320)) drawClimb(ui, model_);
+        if (ImGui::GetContentRegionAvail().y >= ui.px(320))
+            drawClimb(ui, model_, doingShown_ ? "" : model_.doing());
         if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
         if (asked || ui.detailPanel) return; // the details begin with it
         ImGui::Dummy({0, ui.px(4)});
@@ -260,13 +272,8 @@ class LadderExhibit final : public Exhibit {
         if (result != nullptr && !result->timed()) ui.paragraph(checkText(*result), ui.theme.bad);
     }
 
-    void drawTabs(Ui& ui) {
-        const std::array<std::string, 6> names{"Memory",   "Source",    "Rungs",
-                                               "Roofline", "Crossover", "Training"};
-        auto tab = static_cast<std::size_t>(tab_);
-        if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
-        if (tab_ != Tab::rungs && tab_ != Tab::crossover) drawRungChoice(ui);
-        const bool asked = tab_ != Tab::crossover && drawQuestion(ui, model_.rung(), answerShown_);
+    void drawTab(Ui& ui) {
+        const bool asked = drawRungRow(ui);
         switch (tab_) {
         case Tab::memory: drawMemory(ui); return;
         case Tab::source: source_.draw(ui, model_.rung()); return;
@@ -283,21 +290,31 @@ class LadderExhibit final : public Exhibit {
         }
     }
 
-    /// Beside the tabs, or below them where there is no room.
-    void drawRungChoice(Ui& ui) {
-        std::vector<std::string> lanes;
-        for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
-        ImGui::SameLine(0, ui.px(12));
-        if (ImGui::GetContentRegionAvail().x < ui.px(120)) ImGui::NewLine();
-        ImGui::SetNextItemWidth(std::min(ui.px(170), ImGui::GetContentRegionAvail().x));
-        std::size_t rung = model_.picked();
-        if (ui.combo("##ladder/rung", rung, lanes)) pick(rung);
+    /// The choice of a rung, and its question where there is room: whether it is there. Otherwise what the
+    /// tab draws goes on beside the choice.
+    bool drawRungRow(Ui& ui) {
+        if (tab_ == Tab::crossover) return false;
+        const bool asked = !ui.detailPanel && ImGui::GetContentRegionAvail().y >= ui.px(440);
+        if (tab_ == Tab::rungs) { // has them all
+            if (!asked) return false;
+            ImGui::AlignTextToFramePadding();
+            ui.heading(std::string(model_.rung().lane));
+        } else {
+            std::vector<std::string> lanes;
+            for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
+            ImGui::SetNextItemWidth(std::min(ui.px(148), ImGui::GetContentRegionAvail().x));
+            std::size_t rung = model_.picked();
+            if (ui.combo("##ladder/rung", rung, lanes)) pick(rung);
+        }
+        ImGui::SameLine(0, ui.px(10));
+        if (asked) drawQuestion(ui, model_.rung(), answerShown_);
+        return asked;
     }
 
     /// Accesses of the picked rung and the one beside it, and the source of one of the two.
     void drawMemory(Ui& ui) {
         const float room = ImGui::GetContentRegionAvail().y;
-        const bool reads = room >= ui.px(500) && !model_.rung().file.empty() && model_.rung().gpu();
+        const bool reads = room >= ui.px(620) && !model_.rung().file.empty() && model_.rung().gpu();
         const float source = reads ? room * 0.27f : 0;
         const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
         if (!reads) return;
@@ -320,38 +337,7 @@ class LadderExhibit final : public Exhibit {
             ui.paragraph(fmt::format("The loss curve matches the earlier run's to within {:.0e}.",
                                      std::max(*difference, 1e-8)),
                          *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
-        drawLosses(ui);
-    }
-
-    std::string noLossesText() const {
-        if (!running()) return "Press Run to train the network on this rung.";
-        const std::string doing = model_.doing();
-        return doing.empty() ? "Training has begun; its first loss is on the way."
-                             : "Training begins after this: " + doing + ".";
-    }
-
-    void drawLosses(Ui& ui) {
-        std::vector<Curve> curves;
-        std::vector<PlotLine> lines;
-        curves.reserve(2 * model_.rungs().size());
-        for (const bool earlier : {true, false})
-            for (std::size_t rung = 0; rung < model_.rungs().size(); ++rung) {
-                Curve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
-                if (curve.x.empty()) continue;
-                const Curve& kept = curves.emplace_back(std::move(curve));
-                lines.push_back({.name = std::string(model_.rungs()[rung].lane),
-                                 .colour = seriesColour(ui.theme, rung),
-                                 .dashed = rung % 2 == 1,
-                                 .faint = earlier,
-                                 .x = kept.x,
-                                 .y = kept.y});
-            }
-        const ImVec2 room = ImGui::GetContentRegionAvail();
-        lossPlot_.draw(ui, "ladder loss", lines,
-                       {.x = {.title = "step", .unit = "", .whole = true},
-                        .y = {.title = "loss", .unit = ""},
-                        .size = {room.x, std::max(room.y, ui.px(120))},
-                        .empty = noLossesText()});
+        drawLosses(ui, model_, lossPlot_);
     }
 
     LadderModel model_;
@@ -369,6 +355,7 @@ class LadderExhibit final : public Exhibit {
     Tab tab_ = Tab::memory;
     bool answerShown_ = false;
     bool settingsShown_ = false;
+    bool doingShown_ = false; // in the row of the tabs
 };
 
 } // namespace

@@ -20,12 +20,12 @@ RunOptions firstLadderRun() {
     return run;
 }
 
-std::string progressText(std::size_t done, std::size_t total, double seconds) {
+std::string progressText(std::size_t done, std::size_t total, double seconds, double since) {
     if (total < 2) return {};
     const std::string count = fmt::format(", {} of {}", done + 1, total);
     if (done == 0 || done >= total) return count;
-    const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
-    return fmt::format("{}, about {} left", count, clockTime(std::max(left, 1.0)));
+    const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done) - since;
+    return left < 1 ? count : fmt::format("{}, about {} left", count, clockTime(left));
 }
 
 LadderModel::LadderModel() {
@@ -118,6 +118,7 @@ void LadderModel::measured(std::size_t piece) {
     if (piece == rungs_.size()) roofWanted_ = false;
     if (measuring_ == piece) measuring_.reset();
     ++measured_;
+    measuredUntil_ = secondsNow();
 }
 
 std::size_t LadderModel::missing() const {
@@ -141,6 +142,17 @@ std::string LadderModel::stateOf(std::size_t rung) const {
 const RungResult* LadderModel::result(std::size_t rung) const {
     const auto found = results_.find({rung, settings_.settings.batch});
     return found == results_.end() ? nullptr : &found->second;
+}
+
+std::string LadderModel::speedUp(std::size_t rung) const {
+    const RungRow& row = rungs_[rung];
+    const auto below = std::ranges::find_if(
+        rungs_, [&](const RungRow& other) { return row.below == other.rung && other.gpu() == row.gpu(); });
+    if (below == rungs_.end()) return {};
+    const RungResult* before = result(static_cast<std::size_t>(below - rungs_.begin()));
+    const RungResult* now = result(rung);
+    if (before == nullptr || now == nullptr || !before->timed() || !now->timed()) return {};
+    return fmt::format("{:.2g}× over {}", now->measure.gflops / before->measure.gflops, below->lane);
 }
 
 const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
@@ -171,7 +183,8 @@ std::string LadderModel::doing() const {
     if (!session_) return gaveUp_ ? "" : "loading the data";
     const std::string doing = session_->queue().doing();
     if (!measuring_ || doing.empty()) return doing;
-    return doing + progressText(measured_, measured_ + missing(), secondsNow() - measuringSince_);
+    return doing + progressText(measured_, measured_ + missing(), measuredUntil_ - measuringSince_,
+                                secondsNow() - measuredUntil_);
 }
 
 bool LadderModel::busy() const {

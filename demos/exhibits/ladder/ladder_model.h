@@ -38,9 +38,10 @@ struct RungPicture {
 
 RunOptions firstLadderRun(); ///< what is trained at the first start
 
-/// What is left of `total` pieces of work of which `done` took `seconds`: ", 3 of 12, about 0:40 left". No
-/// time is foretold before a piece has been done.
-std::string progressText(std::size_t done, std::size_t total, double seconds);
+/// What is left of `total` pieces of work: ", 3 of 12, about 0:40 left". `done` of them took `seconds`; the
+/// next has taken `since` up to now, so that the time left falls while a slow piece is under way. No time is
+/// foretold before a piece has been done, nor once it has passed.
+std::string progressText(std::size_t done, std::size_t total, double seconds, double since);
 
 class LadderModel {
   public:
@@ -75,6 +76,8 @@ class LadderModel {
     /// In words that fit the rung's present state: its result, or what it waits for.
     std::string stateOf(std::size_t rung) const;
     bool busy() const;
+    /// Rungs were asked for that have not been measured yet; the picked one comes without being asked for.
+    bool measuringMany() const { return !wanted_.empty(); }
     /// Drops what has not been measured yet.
     void stopMeasuring();
 
@@ -95,6 +98,8 @@ class LadderModel {
     const Roof* roof() const { return roof_ && roof_->measured() ? &*roof_ : nullptr; }
     const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
     const RungResult* result(std::size_t rung) const;
+    /// "2.1× over gpu:naive", the rung below; empty unless both have times.
+    std::string speedUp(std::size_t rung) const;
     /// By rung and batch.
     const std::map<std::pair<std::size_t, std::size_t>, RungResult>& results() const { return results_; }
     /// Null until it has been taken; asking for it has it taken.
@@ -137,6 +142,7 @@ class LadderModel {
     std::optional<std::size_t> measuring_; // the rung under way; rungs_.size(): the roof
     std::size_t measured_ = 0;             // since there was nothing left to measure
     double measuringSince_ = 0;            // likewise; seconds
+    double measuredUntil_ = 0;             // the last piece that is done
     std::vector<std::pair<std::size_t, Product>> picturesWanted_;
     std::vector<std::pair<std::size_t, Product>> picturesPosted_; // on their way
     bool resetWanted_ = false;

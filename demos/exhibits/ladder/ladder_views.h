@@ -1,5 +1,6 @@
 // What the ladder draws: all rungs in one chart, by speed as a staircase or by intensity below the roof
-// (rung_charts.cpp), a kernel's accesses as an animation (access_view.cpp), and its source (source_diff.cpp).
+// (rung_charts.cpp), losses (loss_chart.cpp), a kernel's accesses as an animation (access_view.cpp,
+// access_grids.cpp), and its source (source_diff.cpp).
 #pragma once
 
 #include <cstddef>
@@ -14,13 +15,14 @@
 
 namespace lockstep::demos {
 
-/// A rung's question with its answer in a line, where no panel has it and there is room. Whether it is there.
-bool drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown);
+/// A rung's question in the rest of a line, and its answer below.
+void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown);
 /// Idea, question and answer below each other.
 void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown);
 
-/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed.
-void drawClimb(Ui& ui, const LadderModel& model);
+/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed;
+/// or `doing`, unless it is empty.
+void drawClimb(Ui& ui, const LadderModel& model, const std::string& doing);
 
 /// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
 /// read then. Returns the one that was clicked.
@@ -51,6 +53,10 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
 /// The rung to look at beside this one: the first that improves on it, or else the one that it improves on.
 /// None where one of the two has no picture of its accesses.
 std::optional<std::size_t> rungBeside(const std::vector<RungRow>& rungs, std::size_t rung);
+
+/// Draws the losses of the network's training, a line for every rung that trained it; faint: of the run
+/// before.
+void drawLosses(Ui& ui, const LadderModel& model, Plot& plot);
 
 /// Which invocation of one workgroup reads and writes which element, on the picked rung and the one beside
 /// it.

@@ -40,13 +40,17 @@ Scale scaleOf(const LadderModel& model) {
     return {std::floor(std::log10(least) - 0.3), std::ceil(std::log10(most) + 0.01)};
 }
 
-void explain(Ui& ui, const RungRow& rung, const RungResult* result, const LadderModel& model) {
+void explain(Ui& ui, const LadderModel& model, std::size_t index) {
+    const RungRow& rung = model.rungs()[index];
+    const RungResult* result = model.result(index);
     Detail detail;
     detail.title = rung.lane;
     detail.text = rung.idea;
     if (result != nullptr) {
         for (auto& [name, value] : numbersOf(*result, model.roof()))
             detail.values.emplace_back(name, ui.timing(value));
+        if (const std::string gain = model.speedUp(index); !gain.empty())
+            detail.values.emplace(detail.values.begin() + 1, "speed-up", ui.timing(gain));
         detail.text += "\n" + checkText(*result);
     }
     ui.explainItem(detail);
@@ -104,12 +108,15 @@ float labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float 
     return stairs.right - gap - width;
 }
 
-// Speed and share of the roof.
+// Speed, share of the roof, and speed-up over the rung below.
 void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, float top) {
     const RungResult& result = *model.result(index);
     const float size = stairs.letters();
     const std::string speed = ui.timing(model.stateOf(index));
-    const std::string share = ui.masked ? "" : roofShare(&result, model.roof());
+    std::string share = ui.masked ? "" : roofShare(&result, model.roof());
+    if (const std::string gain = model.speedUp(index);
+        !gain.empty() && !ui.masked && stairs.right - stairs.left > ui.px(440))
+        share += (share.empty() ? "" : "   ") + gain;
     const float first = ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, speed.c_str()).x;
     const float width = first + (share.empty() ? 0 : ui.px(10) + stairs.widthOf(share));
     const float end = ui.masked ? stairs.left : stairs.at(result.measure.gflops);
@@ -193,7 +200,7 @@ std::string climbText(const LadderModel& model, std::string& rungs) {
 
 } // namespace
 
-void drawClimb(Ui& ui, const LadderModel& model) {
+void drawClimb(Ui& ui, const LadderModel& model, const std::string& doing) {
     std::string rungs;
     const std::string climb = climbText(model, rungs);
     if (!climb.empty()) {
@@ -204,8 +211,8 @@ void drawClimb(Ui& ui, const LadderModel& model) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(12), 0});
     if (!climb.empty()) ui.text(ui.timing(rungs), 0, ui.fonts.strong);
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    ui.muted(
-        fittedText("whole steps, each rung measured alone; log scale", ImGui::GetContentRegionAvail().x));
+    const std::string_view timed = "whole steps, each rung measured alone; log scale";
+    ui.muted(fittedText(doing.empty() ? timed : doing, ImGui::GetContentRegionAvail().x));
     if (const auto& machine = model.gpuMachine(); machine && machine->software) {
         const std::string device = honestDevice(*machine);
         if (ImGui::GetItemRectMax().x + ui.px(12) + textWidth(device) <= right) ImGui::SameLine();
@@ -252,7 +259,7 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
         if (!ui.hidden(control.c_str())) drawRow(ui, model, i, stairs, at);
         ImGui::SetCursorScreenPos(at);
         if (ui.tile(control.c_str(), {width, stairs.rise})) clicked = i;
-        if (i != model.picked()) explain(ui, rung, model.result(i), model); // of that the exhibit tells more
+        if (i != model.picked()) explain(ui, model, i); // of that the exhibit tells more
         at.y += stairs.rise;
         if (wasGpu) gpuBottom = at.y;
     }
@@ -334,8 +341,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     for (const RungDots& each : dots) {
         const bool picked = each.rung == model.picked();
         PlotLine line{.name = "",
-                      .colour = picked ? ui.theme.text : seriesColour(ui.theme, each.rung),
-                      .dashed = each.rung % 2 == 1, // diamonds and squares
+                      .colour = picked ? ui.theme.text : ui.theme.gpu,
                       .faint = true,
                       .x = each.x,
                       .y = each.y};
@@ -372,7 +378,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
          .legend = false});
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
-        ui.paragraph(device +
+        ui.paragraph("Each dot is a GPU rung. " + device +
                          ui.timing(fmt::format("The roof, measured here: {} of memory bandwidth, then {} "
                                                "of multiply-adds. Caches can lift a dot above the slope.",
                                                amountText(measured->gigabytesPerSecond * 1e9, "B/s"),

@@ -5,21 +5,17 @@
 
 namespace lockstep::demos {
 
-bool drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
-    if (ui.detailPanel || ImGui::GetContentRegionAvail().y < ui.px(440)) return false;
+void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
     ImGui::AlignTextToFramePadding();
-    ui.heading(std::string(rung.lane));
-    ImGui::SameLine();
     if (rung.question.empty()) {
         ui.muted(fittedText(rung.idea, ImGui::GetContentRegionAvail().x));
-        return true;
+        return;
     }
     const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
     ui.text(fittedText(rung.question, ImGui::GetContentRegionAvail().x - answer), ui.theme.accent);
     ImGui::SameLine();
     if (ui.toggle("Answer##ladder", answerShown)) answerShown = !answerShown;
     if (answerShown) ui.paragraph(rung.answer);
-    return true;
 }
 
 void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown) {

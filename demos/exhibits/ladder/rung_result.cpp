@@ -76,14 +76,15 @@ std::optional<std::uint32_t> usualDistance(const AccessRecord& record, std::size
     return std::ranges::max_element(pairs, {}, &std::pair<const std::uint32_t, std::size_t>::second)->first;
 }
 
-std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write) {
+std::string distanceText(std::uint32_t distance, const RecordedArray& array, bool write) {
     const char* verb = write ? "write" : "read";
     if (distance == 0)
-        return fmt::format("Neighbouring invocations {} the same word: one access serves them.", verb);
-    const char* lines = distance <= bytes || distance < 32 ? "one cache line serves several of them."
-                                                           : "each needs its own cache line.";
-    if (distance <= bytes) return fmt::format("Neighbouring invocations {} adjacent words: {}", verb, lines);
-    return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance, lines);
+        return fmt::format("{} the same word{}", verb, array.shared || write ? "" : ", in one access");
+    if (array.shared) return fmt::format("are {} bytes apart", distance);
+    const char* lines =
+        distance <= array.bytes || distance < 32 ? "sharing cache lines" : "a cache line each";
+    if (distance <= array.bytes) return fmt::format("{} adjacent words, {}", verb, lines);
+    return fmt::format("are {} bytes apart, {}", distance, lines);
 }
 
 /// All operations in one kernel: its products are not to be told from the rest.
@@ -242,19 +243,14 @@ std::string momentText(const AccessRecord& record, std::size_t moment) {
             }
         }
     if (arrays.empty())
-        return waiting > 0 ? "A barrier: the invocations of the workgroup wait for each other."
-                           : "All invocations are done.";
+        return waiting > 0 ? "Barrier: the invocations wait for each other." : "All invocations are done.";
     const RecordedArray& array = record.array(*arrays.begin());
-    const std::string place = array.shared ? "shared memory" : "memory";
-    std::string text = fmt::format("{} {}, in {}. ", write ? "Writing" : "Reading", array.name, place);
-    if (arrays.size() > 1) return text + "The invocations are at different places in the program.";
+    const std::string text =
+        fmt::format("{} {}{}: ", write ? "Writing" : "Reading", array.name, array.shared ? " (shared)" : "");
+    if (arrays.size() > 1) return text + "the invocations are at different places in the program.";
     const auto distance = usualDistance(record, moment);
-    if (!distance) return text + "A single invocation is active.";
-    if (array.shared)
-        return text + (*distance == 0
-                           ? "Neighbouring invocations touch the same word."
-                           : fmt::format("Neighbouring invocations touch words {} bytes apart.", *distance));
-    return text + distanceText(*distance, array.bytes, write);
+    if (!distance) return text + "a single invocation is active.";
+    return text + "neighbouring invocations " + distanceText(*distance, array, write) + ".";
 }
 
 RecordReads readsPerOutput(const AccessRecord& record) {
@@ -270,6 +266,13 @@ RecordReads readsPerOutput(const AccessRecord& record) {
             if (!event.write) (array.shared ? reads.shared : reads.memory) += words;
         }
     return results == 0 ? RecordReads{} : RecordReads{reads.memory / results, reads.shared / results};
+}
+
+std::string readsText(const AccessRecord& record) {
+    const RecordReads reads = readsPerOutput(record);
+    const std::string shared =
+        reads.shared > 0 ? fmt::format(", {} shared", threeDigits(reads.shared)) : std::string();
+    return fmt::format("{} words read per output{}", threeDigits(reads.memory), shared);
 }
 
 } // namespace lockstep::demos

@@ -76,6 +76,8 @@ struct RecordReads {
     double shared = 0;
 };
 RecordReads readsPerOutput(const AccessRecord& record);
+/// "3 words read per output, 16 shared"
+std::string readsText(const AccessRecord& record);
 /// The most accesses that an invocation makes.
 std::size_t moments(const AccessRecord& record);
 
