@@ -156,3 +156,35 @@ TEST_CASE("a presenter reaches the settings of every exhibit") {
         }));
     }
 }
+
+TEST_CASE("the ladder's measurements and settings are at hand in every tab, also for a presenter") {
+    const Folder folder;
+    const std::vector<std::string> tabs{"Memory", "Source", "Rungs", "Roofline", "Crossover", "Training"};
+    std::string script;
+    for (const std::string& tab : tabs) script += "click ##ladder/tab/" + tab + "\nframes 1\ncontrols\n";
+    for (const char* more : {"", "--presenter", "--presenter --size 1920x1080", "--size 640x480"}) {
+        CAPTURE(more);
+        const Outcome outcome = showScript(folder, "ladder", script, more);
+        REQUIRE(outcome.code == 0);
+        const std::vector<std::string> names = controlNames(outcome.out);
+        for (const char* name : {"Measure all rungs", "Settings##ladder"})
+            CHECK(std::ranges::count(names, name) == static_cast<int>(tabs.size()));
+    }
+}
+
+TEST_CASE("Run shows the training that it starts on a rung, and a loaded state keeps its tab") {
+    const Folder folder;
+    const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
+    const auto tabOf = [&](const char* name) {
+        return Json::parse(contents(folder.file(name)))["exhibits"]["ladder"].value("tab", "");
+    };
+    const Outcome outcome = showScript(folder, "ladder",
+                                       "click ##ladder/tab/Source\n" + save("before") + "click Run\n" +
+                                           save("running") + "click ##ladder/tab/Source\nframes 2\n" +
+                                           save("back") + "drop before\nframes 2\n" + save("loaded"));
+    REQUIRE(outcome.code == 0);
+    CHECK(tabOf("before") == "source");
+    CHECK(tabOf("running") == "training");
+    CHECK(tabOf("back") == "source");
+    CHECK(tabOf("loaded") == "source");
+}

@@ -146,7 +146,7 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     if (roomy ? ui.segments("##ladder/product", chosen, names) : ui.combo("##ladder/product", chosen, names))
         product = allProducts[chosen];
     const float width = ImGui::GetContentRegionAvail().x; // of the next line
-    const bool playerBeside = ImGui::GetCursorScreenPos().x + width - ImGui::GetItemRectMax().x >= ui.px(250);
+    const bool playerBeside = ImGui::GetCursorScreenPos().x + width - ImGui::GetItemRectMax().x >= ui.px(280);
     std::vector<std::size_t> rungs{model.picked()};
     const bool roomForTwo = width >= ui.px(420) && height >= ui.px(150);
     if (const auto beside = rungBeside(model.rungs(), model.picked()); beside && roomForTwo)

@@ -261,23 +261,18 @@ class LadderExhibit final : public Exhibit {
         draw.AddLine({start.x, y}, {start.x + done, y}, ui.theme.accent, ui.line(2));
     }
 
-    void drawRungs(Ui& ui, bool asked) {
+    void drawRungs(Ui& ui) {
         if (ImGui::GetContentRegionAvail().y >= ui.px(320))
             drawClimb(ui, model_, doingShown_ ? "" : model_.doing());
         if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
-        if (asked || ui.detailPanel) return; // the details begin with it
-        ImGui::Dummy({0, ui.px(4)});
-        drawIdea(ui, model_.rung(), answerShown_);
-        const RungResult* result = model_.result(model_.picked());
-        if (result != nullptr && !result->timed()) ui.paragraph(checkText(*result), ui.theme.bad);
     }
 
     void drawTab(Ui& ui) {
-        const bool asked = drawRungRow(ui);
+        drawRungRow(ui);
         switch (tab_) {
         case Tab::memory: drawMemory(ui); return;
         case Tab::source: source_.draw(ui, model_.rung()); return;
-        case Tab::rungs: drawRungs(ui, asked); return;
+        case Tab::rungs: drawRungs(ui); return;
         case Tab::roofline:
             if (const auto batch = drawRoofline(ui, model_, rooflinePlot_)) {
                 RunOptions settings = model_.settings();
@@ -290,13 +285,12 @@ class LadderExhibit final : public Exhibit {
         }
     }
 
-    /// The choice of a rung, and its question where there is room: whether it is there. Otherwise what the
-    /// tab draws goes on beside the choice.
-    bool drawRungRow(Ui& ui) {
-        if (tab_ == Tab::crossover) return false;
+    /// The choice of a rung, and its question where there is room; else the tab goes on beside the choice.
+    void drawRungRow(Ui& ui) {
+        if (tab_ == Tab::crossover) return;
         const bool asked = !ui.detailPanel && ImGui::GetContentRegionAvail().y >= ui.px(440);
         if (tab_ == Tab::rungs) { // has them all
-            if (!asked) return false;
+            if (!asked) return;
             ImGui::AlignTextToFramePadding();
             ui.heading(std::string(model_.rung().lane));
         } else {
@@ -308,13 +302,12 @@ class LadderExhibit final : public Exhibit {
         }
         ImGui::SameLine(0, ui.px(10));
         if (asked) drawQuestion(ui, model_.rung(), answerShown_);
-        return asked;
     }
 
     /// Accesses of the picked rung and the one beside it, and the source of one of the two.
     void drawMemory(Ui& ui) {
         const float room = ImGui::GetContentRegionAvail().y;
-        const bool reads = room >= ui.px(620) && !model_.rung().file.empty() && model_.rung().gpu();
+        const bool reads = room >= ui.px(680) && !model_.rung().file.empty() && model_.rung().gpu();
         const float source = reads ? room * 0.27f : 0;
         const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
         if (!reads) return;

@@ -95,8 +95,8 @@ void drawStep(Ui& ui, const Stairs& stairs, const RungResult& result, float top)
     draw.AddRectFilled({end - ui.px(3), top}, {end, bottom}, colour);
 }
 
-// Clear of the bar's end and of the roof: behind the bar, or in its end, or behind the roof.
-float labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float width) {
+// Clear of the bar's end and of the roof: behind the bar, or in its end, or behind the roof; if anywhere.
+std::optional<float> labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float width) {
     const float gap = ui.px(8);
     const float roof = gpu ? stairs.roof : 0;
     const auto clear = [&](float left) {
@@ -105,22 +105,29 @@ float labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float 
     };
     for (const float left : {end + gap, end - gap - width, roof + gap})
         if (clear(left)) return left;
-    return stairs.right - gap - width;
+    return std::nullopt;
 }
 
-// Speed, share of the roof, and speed-up over the rung below.
+// Speed and share of the roof; where there is room, the speed-up over the rung below.
 void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, float top) {
     const RungResult& result = *model.result(index);
     const float size = stairs.letters();
     const std::string speed = ui.timing(model.stateOf(index));
+    const std::string gain = ui.masked ? "" : model.speedUp(index);
     std::string share = ui.masked ? "" : roofShare(&result, model.roof());
-    if (const std::string gain = model.speedUp(index);
-        !gain.empty() && !ui.masked && stairs.right - stairs.left > ui.px(440))
-        share += (share.empty() ? "" : "   ") + gain;
     const float first = ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, speed.c_str()).x;
-    const float width = first + (share.empty() ? 0 : ui.px(10) + stairs.widthOf(share));
+    const auto widthWith = [&](const std::string& rest) {
+        return first + (rest.empty() ? 0 : ui.px(10) + stairs.widthOf(rest));
+    };
     const float end = ui.masked ? stairs.left : stairs.at(result.measure.gflops);
-    const float left = labelPlace(ui, stairs, result.spec.gpu, end, width);
+    const std::string both = gain.empty() ? share : share + (share.empty() ? "" : "   ") + gain;
+    std::optional<float> place = labelPlace(ui, stairs, result.spec.gpu, end, widthWith(both));
+    if (place)
+        share = both;
+    else
+        place = labelPlace(ui, stairs, result.spec.gpu, end, widthWith(share));
+    const float width = widthWith(share);
+    const float left = place.value_or(stairs.right - ui.px(8) - width);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (left < end)
         draw.AddRectFilled({left - ui.px(5), top - ui.px(1)},

@@ -80,11 +80,11 @@ std::string distanceText(std::uint32_t distance, const RecordedArray& array, boo
     const char* verb = write ? "write" : "read";
     if (distance == 0)
         return fmt::format("{} the same word{}", verb, array.shared || write ? "" : ", in one access");
-    if (array.shared) return fmt::format("are {} bytes apart", distance);
+    if (array.shared) return fmt::format("{} words {} bytes apart", verb, distance);
     const char* lines =
         distance <= array.bytes || distance < 32 ? "sharing cache lines" : "a cache line each";
     if (distance <= array.bytes) return fmt::format("{} adjacent words, {}", verb, lines);
-    return fmt::format("are {} bytes apart, {}", distance, lines);
+    return fmt::format("{} {} bytes apart, {}", verb, distance, lines);
 }
 
 /// All operations in one kernel: its products are not to be told from the rest.
