@@ -17,6 +17,7 @@ inline constexpr ControlWords ladderControls[] = {
     {"ladder crossover",
      "Time or rate of CPU and GPU by problem size. Where the lines cross, the faster machine changes."},
     {"This rung##ladder", "Verifies and times the selected rung only."},
+    {"Measure this rung", "Verifies and times the selected rung only."},
     {"Stop##ladder", "Stops measuring; results so far stay."},
     {"rung/*", "One version of the kernel and its measured rate. Click to see its idea and source."},
     {"##ladder/rung*", "The rung shown: one version of the kernel."},

@@ -22,6 +22,14 @@ namespace {
 constexpr std::string_view tabWords[] = {"memory", "source", "rungs", "roofline", "crossover", "training"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 
+/// "measuring gpu:tiled, 3 of 12, about 0:40 left", or less where that is too wide: "3 of 12".
+std::string shortened(std::string doing, float width) {
+    const auto comma = [&] { return doing.find(", "); };
+    if (textWidth(doing) > width && comma() != std::string::npos) doing.erase(0, comma() + 2);
+    if (textWidth(doing) > width && comma() != std::string::npos) doing.erase(comma());
+    return doing;
+}
+
 class LadderExhibit final : public Exhibit {
   public:
     std::string_view id() const override { return "ladder"; }
@@ -47,9 +55,11 @@ class LadderExhibit final : public Exhibit {
     void draw(Ui& ui) override {
         ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
         drawTabRow(ui);
-        if (settingsShown_) drawSettings(ui);
+        RunOptions settings = model_.settings();
+        const bool changed = settingsShown_ && drawSettings(ui, settings);
         drawTab(ui);
         ui.endCard();
+        if (changed) model_.change(settings); // may throw, so only once nothing is half drawn
     }
     void drawDetails(Ui& ui) override {
         drawIdea(ui, model_.rung(), answerShown_);
@@ -200,8 +210,8 @@ class LadderExhibit final : public Exhibit {
                            name(run.settings.optimizer.kind), run.settings.batch);
     }
 
-    void drawSettings(Ui& ui) {
-        RunOptions settings = model_.settings();
+    /// True when they were changed.
+    static bool drawSettings(Ui& ui, RunOptions& settings) {
         RunForm form(ui, "ladder/");
         form.data(settings.data);
         form.hidden(settings.hiddenWidths, settings.data);
@@ -209,7 +219,7 @@ class LadderExhibit final : public Exhibit {
         form.batch(settings.settings.batch);
         form.seed(settings.settings.seed);
         form.end();
-        if (form.changed()) model_.change(settings); // may throw, so only once nothing is half drawn
+        return form.changed();
     }
 
     /// Tabs on the left; on the right what is there in each of them, and between both what is being measured.
@@ -229,21 +239,21 @@ class LadderExhibit final : public Exhibit {
                 sum += textWidth(label) + 2 * style.FramePadding.x + style.ItemSpacing.x;
             return sum;
         };
+        // Where there is no room for both, Stop takes the other's place.
+        const bool measuring = model_.measuringMany();
         float buttons = widthOf({"Measure all rungs", "This rung", "Stop", "Settings"});
         const bool all = buttons <= room;
-        if (!all) buttons = widthOf({"Measure all rungs", "Settings"});
-        doingShown_ = room - buttons >= ui.px(200);
-        if (doingShown_) {
+        if (!all) buttons = widthOf({measuring ? "Stop" : "Measure all rungs", "Settings"});
+        const float between = room - buttons - ui.px(12);
+        if (between >= ui.px(doing.empty() ? 200 : 60)) {
             ImGui::SameLine(0, ui.px(12));
             ImGui::AlignTextToFramePadding();
-            ui.muted(fittedText(doing.empty() ? settingsText() : doing, room - buttons - ui.px(12)));
+            ui.muted(fittedText(doing.empty() ? settingsText() : shortened(doing, between), between));
         }
         if (buttons <= room) {
             ImGui::SameLine();
             ImGui::SetCursorScreenPos({start.x + width - buttons, start.y});
         }
-        // Where there is no room for both, Stop takes the other's place.
-        const bool measuring = model_.measuringMany();
         if ((all || !measuring) && ui.button("Measure all rungs")) measureAll();
         if (all) {
             ImGui::SameLine();
@@ -262,8 +272,7 @@ class LadderExhibit final : public Exhibit {
     }
 
     void drawRungs(Ui& ui) {
-        if (ImGui::GetContentRegionAvail().y >= ui.px(320))
-            drawClimb(ui, model_, doingShown_ ? "" : model_.doing());
+        if (ImGui::GetContentRegionAvail().y >= ui.px(320)) drawClimb(ui, model_);
         if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
     }
 
@@ -348,7 +357,6 @@ class LadderExhibit final : public Exhibit {
     Tab tab_ = Tab::memory;
     bool answerShown_ = false;
     bool settingsShown_ = false;
-    bool doingShown_ = false; // in the row of the tabs
 };
 
 } // namespace

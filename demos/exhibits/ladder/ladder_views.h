@@ -20,9 +20,8 @@ void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown);
 /// Idea, question and answer below each other.
 void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown);
 
-/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed;
-/// or `doing`, unless it is empty.
-void drawClimb(Ui& ui, const LadderModel& model, const std::string& doing);
+/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed.
+void drawClimb(Ui& ui, const LadderModel& model);
 
 /// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
 /// read then. Returns the one that was clicked.

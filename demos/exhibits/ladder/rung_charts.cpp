@@ -207,7 +207,7 @@ std::string climbText(const LadderModel& model, std::string& rungs) {
 
 } // namespace
 
-void drawClimb(Ui& ui, const LadderModel& model, const std::string& doing) {
+void drawClimb(Ui& ui, const LadderModel& model) {
     std::string rungs;
     const std::string climb = climbText(model, rungs);
     if (!climb.empty()) {
@@ -218,8 +218,8 @@ void drawClimb(Ui& ui, const LadderModel& model, const std::string& doing) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(12), 0});
     if (!climb.empty()) ui.text(ui.timing(rungs), 0, ui.fonts.strong);
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    const std::string_view timed = "whole steps, each rung measured alone; log scale";
-    ui.muted(fittedText(doing.empty() ? timed : doing, ImGui::GetContentRegionAvail().x));
+    ui.muted(
+        fittedText("whole steps, each rung measured alone; log scale", ImGui::GetContentRegionAvail().x));
     if (const auto& machine = model.gpuMachine(); machine && machine->software) {
         const std::string device = honestDevice(*machine);
         if (ImGui::GetItemRectMax().x + ui.px(12) + textWidth(device) <= right) ImGui::SameLine();
