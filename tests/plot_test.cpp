@@ -125,9 +125,15 @@ TEST_CASE("smoothing: no bias at the start, gaps stay gaps") {
     CHECK(mean[3] == doctest::Approx(2));
     CHECK(mean[4] > 2);
     CHECK(mean[4] < 4);
-    // The weight of a weighted mean: 0.5 of the last, 0.25 of the one before.
+    // The second value counts 8/9 at least, later ones as the weight says.
     const double steps[] = {0, 3};
-    CHECK(smoothed(steps, 0.5)[1] == doctest::Approx((0.5 * 3 + 0.25 * 0) / 0.75));
+    CHECK(smoothed(steps, 0.5)[1] == doctest::Approx(3 * 8.0 / 9));
+    CHECK(smoothed(steps, 0.05)[1] == doctest::Approx(3 * 0.95));
+    // A steep fall is followed from the start.
+    std::vector<double> fall;
+    for (int i = 1; i <= 100; ++i) fall.push_back(1.0 / i);
+    const auto followed = smoothed(fall, 0.99);
+    for (std::size_t i = 0; i < fall.size(); ++i) CHECK(followed[i] < 1.2 * fall[i]);
 }
 
 TEST_CASE("decimation: at most one pair per pixel column, and no peak is lost") {

@@ -1,5 +1,6 @@
 // What is said about a race: lanes, their numbers, and why one was faster.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -256,7 +257,7 @@ TEST_CASE("a race is shown again as it was recorded, on one clock") {
         lane.end.trainingSeconds = 1;
     }
     // The first lane slows down. The second gets its losses four at a time.
-    for (const LossPoint& point : {LossPoint{0, 1, 0.1}, {3, 1, 0.3}, {7, 1, 1.0}})
+    for (const LossPoint& point : {LossPoint{0, 3, 0.1}, {3, 1, 0.3}, {7, 1, 1.0}})
         run.lanes[0].telemetry.addLosses({&point, 1});
     run.lanes[1].end.trainingSeconds = 5;
     for (std::uint64_t step = 0; step < 8; ++step) {
@@ -274,6 +275,9 @@ TEST_CASE("a race is shown again as it was recorded, on one clock") {
     CHECK(steps(1, 3.5) == doctest::Approx(6));
     CHECK(shareAfter(run, 1, 3.5) == doctest::Approx(0.75));
     CHECK(snapshotAfter(run.lanes[0], 0.65).step == 6);
+    CHECK(snapshotAfter(run.lanes[0], 0.2).loss == doctest::Approx(3));
+    CHECK(snapshotAfter(run.lanes[0], 0.65).loss == doctest::Approx((3 * 0.98 + 1) / 1.98)); // of 2 records
+    CHECK(std::isnan(snapshotAfter(run.lanes[1], 0).loss));                                  // none yet
     CHECK(snapshotAfter(run.lanes[0], 0.65).status == LaneStatus::running);
     CHECK(snapshotAfter(run.lanes[0], 1).status == LaneStatus::finished);
 

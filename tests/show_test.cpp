@@ -238,6 +238,24 @@ TEST_CASE("frames are drawn in any size, down to a single pixel") {
     CHECK(outcome.code == 0);
 }
 
+TEST_CASE("no race that begins or ends takes a view away") {
+    for (const std::string view : {"", "Curves", "Time", "Result"}) {
+        CAPTURE(view);
+        const Folder folder;
+        const std::string choice = view.empty() ? "" : "click ##race view/" + view + "\nframes 2\n";
+        const Outcome outcome =
+            showScript(folder, "race",
+                       "click Run\nframes 2\n" + choice + "frames 60\nstate " + folder.file("a.json") +
+                           "\ncontrols\nclick Run\nframes 60\nstate " + folder.file("b.json") + "\n");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(outcome.says(" Replay\n")); // it has ended
+        const std::string expected = view == "Time" ? "time" : view == "Result" ? "result" : "curves";
+        for (const std::string name : {"a.json", "b.json"})
+            CHECK(Json::parse(contents(folder.file(name)))["exhibits"]["race"]["view"] == expected);
+    }
+}
+
 TEST_CASE("a finished map no longer runs, and Run trains it again") {
     const Folder folder;
     const Outcome outcome =

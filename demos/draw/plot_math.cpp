@@ -160,12 +160,12 @@ std::vector<double> smoothed(std::span<const double> values, double weight) {
     std::vector<double> result(values.begin(), values.end());
     if (!(weight > 0)) return result;
     double mean = 0;
-    double share = 0; // of all weights that have been seen
+    double seen = 0;
     for (double& value : result) {
         if (!std::isfinite(value)) continue;
-        mean = weight * mean + (1 - weight) * value;
-        share = weight * share + (1 - weight);
-        value = mean / share;
+        seen += 1;
+        mean += std::max(1 - weight, 8 / (seen + 7)) * (value - mean);
+        value = mean;
     }
     return result;
 }

@@ -58,8 +58,10 @@ PlotRange withMargin(PlotRange extent, bool log);
 /// apart.
 PlotRange zoomed(PlotRange range, double fixed, double factor);
 
-/// Exponential mean of weight 0 (the values themselves) to below 1, started without bias. What is not finite
-/// stays as it is and leaves the mean alone.
+/// Exponential mean of weight 0 (the values themselves) to below 1. Of the first values, it covers about the
+/// latest eighth only, so that it does not lag behind a steep fall: value t counts 8 / (t + 7) at least, from
+/// polynomial-decay averaging (Shamir and Zhang, "Stochastic gradient descent for non-smooth optimization",
+/// 2013). What is not finite stays as it is and leaves the mean alone.
 std::vector<double> smoothed(std::span<const double> values, double weight);
 
 struct PlotPoint {

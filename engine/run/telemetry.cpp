@@ -25,8 +25,8 @@ void Telemetry::addLosses(std::span<const LossPoint> points) {
         const BatchRange batch = order_.range(point.step);
         ++steps_;
         examples_ += batch.rows;
-        runningSum_ = runningSum_ * runningKeep + static_cast<double>(point.loss);
-        runningWeight_ = runningWeight_ * runningKeep + 1;
+        running_.sum = running_.sum * runningKeep + static_cast<double>(point.loss);
+        running_.weight = running_.weight * runningKeep + 1;
         if (opening_.size() < openingSteps && point.step == firstStep_ + opening_.size())
             opening_.push_back(point.loss);
         keep(point);
@@ -53,24 +53,24 @@ void Telemetry::moveTo(std::uint64_t step) {
     if (step < firstStep_) firstStep_ = step;
     opening_.resize(std::min<std::uint64_t>(opening_.size(), step - firstStep_));
     beginEpoch(next.epoch);
-    // The running loss is computed from the recorded ones, each weighted by its stride.
+    running_ = runningBefore(step);
+}
+
+Telemetry::Running Telemetry::runningBefore(std::uint64_t step) const {
     const double keep = std::pow(runningKeep, static_cast<double>(stride_));
-    runningSum_ = 0;
-    runningWeight_ = 0;
+    Running running;
     for (const LossPoint& point : losses_) {
-        runningSum_ = runningSum_ * keep + static_cast<double>(point.loss);
-        runningWeight_ = runningWeight_ * keep + 1;
+        if (point.step >= step) break;
+        running.sum = running.sum * keep + static_cast<double>(point.loss);
+        running.weight = running.weight * keep + 1;
     }
+    return running;
 }
 
 void Telemetry::addEvaluation(double testLoss, double testAccuracy) {
     if (epochs_.empty()) return;
     epochs_.back().testLoss = testLoss;
     epochs_.back().testAccuracy = testAccuracy;
-}
-
-double Telemetry::runningLoss() const {
-    return runningWeight_ > 0 ? runningSum_ / runningWeight_ : std::numeric_limits<double>::quiet_NaN();
 }
 
 void Telemetry::keep(const LossPoint& point) {

@@ -47,11 +47,21 @@ class Telemetry {
     std::uint64_t steps() const { return steps_; }
     std::uint64_t examples() const { return examples_; }
     /// Exponential moving average over about 50 steps, bias-corrected; NaN before the first loss.
-    double runningLoss() const;
+    double runningLoss() const { return running_.value(); }
+    /// The same as it was before `step`, from the losses kept, each weighted by its stride; NaN without one.
+    double runningLossBefore(std::uint64_t step) const { return runningBefore(step).value(); }
 
     static constexpr std::size_t openingSteps = 100;
 
   private:
+    struct Running {
+        double sum = 0;
+        double weight = 0;
+
+        double value() const { return weight > 0 ? sum / weight : std::numeric_limits<double>::quiet_NaN(); }
+    };
+    Running runningBefore(std::uint64_t step) const;
+
     void addToEpoch(const LossPoint& point, const BatchRange& batch);
     void keep(const LossPoint& point);
     void beginEpoch(std::uint64_t epoch) {
@@ -70,8 +80,7 @@ class Telemetry {
     std::vector<EpochPoint> epochs_;
     std::uint64_t steps_ = 0;
     std::uint64_t examples_ = 0;
-    double runningSum_ = 0;
-    double runningWeight_ = 0;
+    Running running_;
     std::uint64_t epochUnderWay_ = 0;
     double epochLossSum_ = 0;
     std::size_t epochRows_ = 0;

@@ -134,7 +134,6 @@ class RaceExhibit : public Exhibit {
             curves_ = curves;
             model_.settings = read;
             view_ = view;
-            viewChosen_ = view != curvesView;
             model_.reset();
             if (!history) return;
             model_.setHistory(*history);
@@ -172,7 +171,6 @@ class RaceExhibit : public Exhibit {
             setupOpen_ = false;
             history_.pick = {};
             nextProbe_ = 0;
-            if (view_ == resultView && !viewChosen_) view_ = curvesView;
             if (!run->remark.empty()) ui.say(Severity::warning, run->remark);
         }
         if (run == nullptr || run->over == wasOver_) return;
@@ -180,7 +178,6 @@ class RaceExhibit : public Exhibit {
         for (const LaneResult& lane : run->lanes)
             if (lane.end.status == LaneStatus::failed)
                 ui.say(Severity::error, lane.spec.text() + ": " + lane.end.message);
-        if (!viewChosen_) view_ = resultView;
         nextProbe_ = 0; // what the lanes have to say in the end
         // A time trial has shown one lane after the other: now all of them, side by side.
         if (ui.scripted || run->settings.together || !canReplay(*run)) return;
@@ -347,10 +344,7 @@ class RaceExhibit : public Exhibit {
     }
 
     void drawViews(Ui& ui, const RaceRun& run) {
-        if (ui.segments("##race view", view_, viewNames)) {
-            viewChosen_ = true;
-            nextProbe_ = 0;
-        }
+        if (ui.segments("##race view", view_, viewNames)) nextProbe_ = 0;
         if (view_ == curvesView)
             return curves_.draw(ui, &run, pickedRuns(model_.history(), history_.pick, run.number));
         const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -370,12 +364,11 @@ class RaceExhibit : public Exhibit {
     RaceCurves curves_;
     std::size_t timeScale_ = 0;
     RaceAnswers answers_;
-    std::size_t view_ = 0;
+    std::size_t view_ = 0; // only a person or a state changes it: the headline says who won
     RaceReplay replay_;
     RaceHistory history_;
     bool pastShown_ = false; // in place of the starting lanes
     bool setupOpen_ = false;
-    bool viewChosen_ = false; // by a person: no race that begins or ends takes it away
     bool wasOver_ = false;
     std::uint64_t noticed_ = 0; // number of the race that the messages are about; 0: none
     double nextProbe_ = 0;

@@ -30,7 +30,8 @@ LaneSnapshot snapshotAfter(const LaneResult& lane, double seconds) {
     shown.step = static_cast<std::uint64_t>(stepsAfter(lane, seconds));
     shown.trainingSeconds = seconds;
     shown.recentRate = lane.end.rate();
-    shown.loss = shown.testLoss = shown.testAccuracy = LaneSnapshot::unknown;
+    shown.loss = lane.telemetry.runningLossBefore(shown.step);
+    shown.testLoss = shown.testAccuracy = LaneSnapshot::unknown;
     return shown;
 }
 

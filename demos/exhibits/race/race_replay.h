@@ -10,7 +10,7 @@ namespace lockstep::demos {
 /// Steps that the lane had done after `seconds` of training: between two records, in proportion.
 double stepsAfter(const LaneResult& lane, double seconds);
 
-/// What the lane showed after `seconds` of training. Its losses and accuracies are left out.
+/// What the lane showed after `seconds` of training; test losses and accuracies are left out.
 LaneSnapshot snapshotAfter(const LaneResult& lane, double seconds);
 
 /// 0 to 1: how far lane `index` had come after `seconds`. The way is as long as the steps it ran, and where
