@@ -277,7 +277,7 @@ TEST_CASE("tensors that had no memory for their picture are shown once there is 
     const auto shown = [&](const std::string& faults) {
         std::filesystem::remove(file);
         const Run run = script(folder, "inside",
-                               "click Next##inside\nframes 6\nstate " + (folder.path() / "s.json").string() +
+                               "click Next operation\nframes 6\nstate " + (folder.path() / "s.json").string() +
                                    "\npicture " + file + "\n",
                                faults);
         CHECK(run.code == 0);

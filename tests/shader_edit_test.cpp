@@ -24,7 +24,7 @@ Outcome edit(const Folder& folder, const std::string& script, const std::string&
 }
 
 /// To the first product's shader, its field active, the caret behind its last line.
-const std::string openEditor = "click Next##inside\nclick ##inside/tab/Source\nclick ##inside/panes/GLSL\n"
+const std::string openEditor = "click Next operation\nclick ##inside/tab/Source\nclick ##inside/panes/GLSL\n"
                                "click Edit##inside\nclick ##inside/code\nkey Ctrl+End\n";
 
 std::size_t occurrences(const std::string& output, const std::string& control) {
@@ -164,8 +164,8 @@ TEST_CASE("a check leaves the text scrolled as it was") {
 TEST_CASE("a click on a value that a product writes shows its sum, until another operation is selected") {
     const Folder folder;
     const Outcome outcome =
-        edit(folder, "resize 1280 1100\nclick Next##inside\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
-                     "click All tensors##inside/element\nclick A[1]\nclick Next##inside\nhover A[2]\n");
+        edit(folder, "resize 1280 1100\nclick Next operation\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
+                     "click All tensors##inside/element\nclick A[1]\nclick Next operation\nhover A[2]\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(occurrences(outcome.out, " All tensors##inside/element\ncontrol ") == 1);
@@ -176,7 +176,7 @@ TEST_CASE("the tensors of every operation are in sight, in the usual window and 
         CAPTURE(size);
         const Folder folder;
         std::string script = "resize " + size + "\ncontrols\n";
-        for (int i = 0; i < 10; ++i) script += "click Next##inside\ncontrols\n";
+        for (int i = 0; i < 10; ++i) script += "click Next operation\ncontrols\n";
         const Outcome outcome = edit(folder, script);
         INFO(outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);

@@ -47,6 +47,17 @@ void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         draw.AddCircleFilled({centre.x + at * r, centre.y + at * r}, size / 12, colour);
 }
 
+/// `reach`: from the centre to the tip, below 0 to the left.
+void drawArrow(ImDrawList& draw, ImVec2 centre, float reach, ImU32 colour) {
+    const float half = std::abs(reach) * 0.6f;
+    const ImVec2 tip{centre.x + 0.85f * reach, centre.y};
+    const ImVec2 head[] = {{tip.x - std::copysign(half, reach), tip.y - half},
+                           tip,
+                           {tip.x - std::copysign(half, reach), tip.y + half}};
+    draw.AddLine({centre.x - 0.85f * reach, centre.y}, tip, colour, std::abs(reach) / 4);
+    draw.AddPolyline(head, 3, colour, 0, std::abs(reach) / 4);
+}
+
 void drawIcon(Icon icon, ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
     const float r = size / 2;
     const auto triangle = [&](float left, float tip, float half) { // to the right
@@ -82,6 +93,8 @@ void drawIcon(Icon icon, ImDrawList& draw, ImVec2 centre, float size, ImU32 colo
                      size / 8, 0, size / 10);
         bar(0.25f, 0.95f, 0.75f);
         break;
+    case Icon::back: drawArrow(draw, centre, -r, colour); break;
+    case Icon::next: drawArrow(draw, centre, r, colour); break;
     }
 }
 
@@ -106,12 +119,14 @@ bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options)
     const std::string text(shownLabel(label));
     const std::string shown =
         (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
-    const bool pressed =
-        options.primary ? ui.primaryButton(shown.c_str(), true, label) : ui.namedButton(shown.c_str(), label);
+    const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), options.enabled, label)
+                                         : ui.namedButton(shown.c_str(), label, options.enabled);
     if (ui.hidden(label)) return false;
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
-    const ImU32 colour = options.primary ? ui.theme.onAccent : ui.theme.text;
+    const ImU32 colour = !options.enabled  ? faded(ui.theme.text, ImGui::GetStyle().DisabledAlpha)
+                         : options.primary ? ui.theme.onAccent
+                                           : ui.theme.text;
     const float centre =
         options.signOnly ? (low.x + high.x) / 2 : low.x + ImGui::GetStyle().FramePadding.x + size / 2;
     drawIcon(icon, *ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size, colour);

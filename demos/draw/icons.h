@@ -13,7 +13,7 @@ void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float s
 
 class Ui;
 
-enum class Icon { run, pause, kernel, step, epoch, reset, dice, panel };
+enum class Icon { run, pause, kernel, step, epoch, reset, dice, panel, back, next };
 
 /// Pointing down: there is a list to open.
 void drawChevron(const Ui& ui, ImDrawList& draw, ImVec2 centre, ImU32 colour);
@@ -21,6 +21,7 @@ void drawChevron(const Ui& ui, ImDrawList& draw, ImVec2 centre, ImU32 colour);
 struct IconButtonOptions {
     bool primary = false;  ///< filled: the main button, or one that is down
     bool signOnly = false; ///< the label appears under the mouse
+    bool enabled = true;
 };
 
 /// A button with a sign before its label; its name is the label.

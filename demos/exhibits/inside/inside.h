@@ -46,7 +46,9 @@ struct Timeline {
     std::optional<Gap> gap;             ///< likewise
 
     /// Draws as wide as there is room and `height` high. Returns the operation that was clicked.
-    std::optional<OperationAt> draw(Ui& ui, const InsideModel& model, OperationAt selected, float height);
+    /// low   without the axis' numbers, which each row's time makes up for
+    std::optional<OperationAt> draw(Ui& ui, const InsideModel& model, OperationAt selected, float height,
+                                    bool low);
     /// Moves what is shown so that the operation is in sight.
     void reveal(const TracedOperation& operation);
 };
@@ -134,6 +136,7 @@ struct Inside {
     bool playing = false;   ///< slow motion: operation by operation, and the next step after the last one
     bool startOver = false; ///< the next step's trace is looked at from its first operation
     double played = 0;      ///< share of the selected operation that slow motion has shown
+    bool neuronsLeftOut = false;     ///< the network view had no room for all, when it was last drawn
     std::optional<ElementAt> picked; ///< of a tensor that the selected operation writes: shown as a sum
 
     /// Null where there is none.
@@ -151,9 +154,15 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
 
 /// Draws into `size` at the cursor. Neurons show the values of the batch's first example: activations, and
 /// gradients where the backward pass has been.
+/// Of layers that are too wide, some whose activations are not 0, the largest among them. Returns whether
+/// there are such layers.
 /// phase   0 to 1: how far a signal has come along the links; below 0: nothing moves
-void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
+bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
              float phase, ImVec2 size);
+
+/// The colours of tensors, at the cursor, as high as a line.
+void drawScale(Ui& ui);
+float scaleWidth(const Ui& ui);
 
 /// Draws the tensors of the selected operation as large as they fit, written beside read, and keeps their
 /// pictures. Their values are compared with the other machine's. A click picks an element; then its sum is

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/draw/icons.h"
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/run_form.h"
@@ -103,9 +104,12 @@ void explainTimeline(Ui& ui, const Inside& inside) {
 void drawTimeline(Ui& ui, Inside& inside) {
     const float line = ImGui::GetTextLineHeight();
     const float room = ImGui::GetContentRegionAvail().y;
+    // Settings take their room from the timeline, so that tensors stay about where they are.
+    const bool low = room < ui.px(340);
+    const float least = (low ? 2 : 3) * line + ui.px(2 * 26 + (low ? 24 : 30));
     const float height =
-        std::clamp(room * 0.35f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 96 + 30));
-    if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.view.selected, height);
+        inside.view.settingsShown ? least : std::clamp(room * 0.28f, least, 3 * line + ui.px(2 * 80 + 30));
+    if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.view.selected, height, low);
         clicked && !ui.hidingControls) {
         inside.playing = false;
         inside.played = 0;
@@ -139,9 +143,13 @@ void drawTabs(Ui& ui, Inside& inside) {
 
 void drawPlayer(Ui& ui, Inside& inside) {
     const bool any = inside.selected() != nullptr;
-    if (ui.button("Back##inside", any && inside.view.selected.index > 0)) inside.moveSelection(-1);
+    const bool hasPrevious = any && inside.view.selected.index > 0;
+    if (iconButton(ui, "Previous operation", Icon::back, {.signOnly = true, .enabled = hasPrevious}))
+        inside.moveSelection(-1);
     ImGui::SameLine();
-    if (ui.button("Next##inside", any && !inside.startOver)) inside.moveSelection(1);
+    const bool hasNext = any && !inside.startOver;
+    if (iconButton(ui, "Next operation", Icon::next, {.signOnly = true, .enabled = hasNext}))
+        inside.moveSelection(1);
     ImGui::SameLine();
     if (ui.toggle("Slow motion", inside.playing, any)) {
         inside.playing = !inside.playing;
@@ -157,16 +165,36 @@ void drawPlayer(Ui& ui, Inside& inside) {
     drawTabs(ui, inside);
 }
 
-// On the line just written, if there is room.
+// Behind the item just drawn.
+float spaceBeside() {
+    return ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x - ImGui::GetItemRectMax().x;
+}
+
+void drawNeuronsText(Ui& ui, const Inside& inside, float width) {
+    const bool some = inside.neuronsLeftOut;
+    ui.muted(fittedText(some ? "First example, some active neurons" : "Values of the first example", width));
+    ui.explainItem({.title = "Neurons shown",
+                    .text = "The values are those of the batch's first example. Of a layer with more neurons "
+                            "than fit, you see some that are not 0, from the largest to the smallest."});
+}
+
+// On the line just written, if there is room; the colours of tensors at its end.
 void drawFormulaBeside(Ui& ui, Inside& inside) {
     std::string text = formulaShown(inside, *inside.selected());
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ";  ");
-    ImGui::PushFont(ui.fonts.mono);
     const float gap = ui.px(20);
-    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    const bool fits = ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(text.c_str()).x <= right;
+    ImGui::PushFont(ui.fonts.mono);
+    const bool fits = gap + ImGui::CalcTextSize(text.c_str()).x <= spaceBeside();
     if (fits) ImGui::SameLine(0, gap);
-    if (fits || !ui.presenter) ui.paragraph(text); // a presenter has no room for a line of its own
+    if (fits) ui.paragraph(text);
+    ImGui::PopFont();
+    if (inside.view.tab == tensorsTab && gap + scaleWidth(ui) <= spaceBeside()) {
+        ImGui::SameLine(0, spaceBeside() - scaleWidth(ui));
+        drawScale(ui);
+    }
+    if (fits || ui.presenter) return; // a presenter has no room for a line of its own
+    ImGui::PushFont(ui.fonts.mono);
+    ui.paragraph(text);
     ImGui::PopFont();
 }
 
@@ -202,13 +230,15 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
     if (times != nullptr) ui.muted("built in: " + ui.timing(timeText(times->builtInMs)));
 }
 
-void drawNetwork(Ui& ui, Inside& inside) {
+/// named   which neurons are drawn has been said
+void drawNetwork(Ui& ui, Inside& inside, bool named) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 size{room.x, room.y - ImGui::GetTextLineHeightWithSpacing()};
+    const ImVec2 size{room.x, room.y - (named ? 0 : ImGui::GetTextLineHeightWithSpacing())};
     const float phase = inside.playing ? static_cast<float>(inside.played) : -1;
     const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
-    if (size.y > ui.px(50)) drawNet(ui, *inside.model.shape(), trace, *inside.selected(), phase, size);
-    ui.muted(fittedText("Values of the batch's first example, some neurons of each layer", room.x));
+    if (size.y > ui.px(50))
+        inside.neuronsLeftOut = drawNet(ui, *inside.model.shape(), trace, *inside.selected(), phase, size);
+    if (!named) drawNeuronsText(ui, inside, room.x);
 }
 
 void drawShown(Ui& ui, Inside& inside) {
@@ -220,7 +250,7 @@ void drawShown(Ui& ui, Inside& inside) {
                                               : counterpartOf(*inside.selected(), *gpu);
         inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
     } else if (inside.view.tab == networkTab) {
-        drawNetwork(ui, inside);
+        drawNetwork(ui, inside, true);
     } else {
         ImGui::BeginChild("inside/tensors");
         drawTensors(ui, inside);
@@ -232,11 +262,15 @@ void drawBottom(Ui& ui, Inside& inside) {
     // Where there is room, the network stands beside the tensors.
     const bool roomy = ImGui::GetContentRegionAvail().x >= ui.px(840) && inside.view.tab == tensorsTab;
     drawNameAndTime(ui, inside);
+    if (inside.view.tab == networkTab) {
+        ImGui::SameLine(0, ui.px(20));
+        drawNeuronsText(ui, inside, ImGui::GetContentRegionAvail().x);
+    }
     drawFormulaBeside(ui, inside);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (roomy) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
-        drawNetwork(ui, inside);
+        drawNetwork(ui, inside, false);
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }

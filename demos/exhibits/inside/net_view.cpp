@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -14,8 +17,9 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::size_t leastDots = 3; // of a column, where the layer has as many
-constexpr std::size_t mostDots = 10;
-constexpr float there = 0.85f; // phase of an arrival: it can be read before the next operation begins
+constexpr std::size_t mostDots = 12;
+constexpr float moreUnits = 12; // below a column: there is more
+constexpr float there = 0.85f;  // phase of an arrival: it can be read before the next operation begins
 
 /// What of the net an operation touches.
 struct Lit {
@@ -64,10 +68,11 @@ class Sketch {
     Sketch(Ui& ui, const NetShape& shape, const StepTrace& trace, ImVec2 min, ImVec2 max)
         : ui_(ui), shape_(shape), trace_(trace), draw_(*ImGui::GetWindowDrawList()), min_(min), max_(max) {
         spacing_ = (max.x - min.x) / static_cast<float>(shape.widths.size());
-        const float room = bottom() - min.y - ui.px(20); // below the dots there may be more
-        most_ = std::clamp(static_cast<std::size_t>(std::max(room, 0.0f) / ui.px(30)), leastDots, mostDots);
-        pitch_ = std::min(room / static_cast<float>(most_), ui.px(44));
-        radius_ = std::clamp(std::min(spacing_ / 8, pitch_ * 0.36f), ui.px(2), ui.px(13));
+        const float room = bottom() - min.y - ui.px(moreUnits);
+        most_ = std::clamp(static_cast<std::size_t>(std::max(room, 0.0f) / ui.px(24)), leastDots, mostDots);
+        pitch_ = std::min(room / static_cast<float>(most_), ui.px(60));
+        radius_ = std::clamp(std::min(spacing_ / 8, pitch_ * 0.36f), ui.px(2), ui.px(18));
+        for (std::size_t level = 0; level < shape.widths.size(); ++level) neurons_.push_back(chosen(level));
     }
 
     /// lit   each in its weight's colour, as thick as the weight is large
@@ -105,7 +110,7 @@ class Sketch {
         if (shape_.widths[level] > dots(level)) // there are more
             for (int i = 0; i < 3; ++i)
                 draw_.AddCircleFilled({x(level), dot(level, dots(level) - 1).y + radius_ +
-                                                     ui_.px(5 + 4 * static_cast<float>(i))},
+                                                     ui_.px(4 + 3 * static_cast<float>(i))},
                                       ui_.px(1.2f), ui_.theme.muted, 6);
     }
 
@@ -149,6 +154,11 @@ class Sketch {
         draw_.AddText({x(level) - wide / 2, bottom() + ui_.px(2)}, colour, text.c_str());
     }
 
+    /// Some layer has more neurons than are drawn.
+    bool leftOut() const {
+        return std::ranges::any_of(shape_.widths, [&](std::size_t width) { return width > most_; });
+    }
+
   private:
     // Where there is room between two columns.
     void number(ImVec2 at, float value) const {
@@ -175,15 +185,33 @@ class Sketch {
         return values;
     }
     std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], most_); }
-    /// Of a wide layer, neurons from the first to the last.
-    std::size_t neuron(std::size_t level, std::size_t dot) const {
-        const std::size_t width = shape_.widths[level];
-        return width <= most_ ? dot : dot * (width - 1) / (most_ - 1);
+    std::size_t neuron(std::size_t level, std::size_t dot) const { return neurons_[level][dot]; }
+    /// Of a wide layer, those that are not 0, evenly from the largest to the smallest: most of a ReLU's
+    /// neurons are 0, and so are their gradients.
+    std::vector<std::size_t> chosen(std::size_t level) const {
+        std::vector<std::size_t> neurons(shape_.widths[level]);
+        std::iota(neurons.begin(), neurons.end(), std::size_t{0});
+        if (neurons.size() <= most_) return neurons;
+        const TracedTensor* tensor = trace_.find({TensorKind::activations, level});
+        std::size_t among = neurons.size();
+        if (tensor != nullptr && tensor->columns == among && tensor->values.size() >= among) {
+            const auto magnitude = [&](std::size_t neuron) {
+                const float value = std::abs(tensor->values[neuron]);
+                return std::isfinite(value) ? value : std::numeric_limits<float>::infinity();
+            };
+            std::ranges::stable_sort(neurons, std::greater{}, magnitude);
+            const auto zeros = static_cast<std::size_t>(std::ranges::count(neurons, 0.0f, magnitude));
+            among = std::max(among - zeros, most_);
+        }
+        for (std::size_t i = 0; i < most_; ++i) neurons[i] = neurons[i * (among - 1) / (most_ - 1)];
+        neurons.resize(most_);
+        std::ranges::sort(neurons);
+        return neurons;
     }
     float x(std::size_t level) const { return min_.x + spacing_ * (static_cast<float>(level) + 0.5f); }
     float bottom() const { return max_.y - ImGui::GetTextLineHeight() - ui_.px(4); }
     ImVec2 dot(std::size_t level, std::size_t index) const {
-        const float middle = (min_.y + bottom() - ui_.px(20)) / 2;
+        const float middle = (min_.y + bottom() - ui_.px(moreUnits)) / 2;
         const float place = static_cast<float>(index) - (static_cast<float>(dots(level)) - 1) / 2;
         return {x(level), middle + pitch_ * place};
     }
@@ -198,6 +226,7 @@ class Sketch {
     float pitch_ = 0;   // of the dots in one
     float radius_ = 0;
     std::size_t most_ = leastDots;
+    std::vector<std::vector<std::size_t>> neurons_; // that are drawn, by level
 };
 
 } // namespace
@@ -209,7 +238,7 @@ float largestOf(std::span<const float> values) {
     return largest;
 }
 
-void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
+bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
              float phase, ImVec2 size) {
     const ImVec2 min = ImGui::GetCursorScreenPos();
     ImGui::Dummy(size);
@@ -234,6 +263,7 @@ void drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const Traced
         sketch.column(level, colour, on, valuesAt(trace, operation, level, arrived));
         sketch.width(level, on ? ui.theme.text : ui.theme.muted);
     }
+    return sketch.leftOut();
 }
 
 } // namespace lockstep::demos

@@ -8,22 +8,21 @@ namespace lockstep::demos {
 
 namespace {
 
+// Of one vocabulary, the operation's: tensors have names of their own.
 std::vector<std::string> shortNames(const TracedOperation& operation) {
-    const std::size_t l = operation.layer;
+    const std::size_t layer = operation.layer + 1;
     const OperationKind kind = kindOf(operation);
     const std::string label = rowOf(kind).label;
-    const std::string ofLayer = fmt::format("{} {}", label, l + 1);
-    if (operation.source == "loss_sum") return {"sum of losses", "sum"};
+    const std::string ofLayer = fmt::format("{} {}", label, layer);
+    if (operation.source == "loss_sum") return {"loss: sum", "sum"};
     if (operation.source == "loss_scale") return {"loss scale", "scale"};
     switch (kind) {
-    case OperationKind::gather: return {label, "A[0]"};
-    case OperationKind::forward: return {ofLayer, fmt::format("A[{}]", l + 1)};
-    case OperationKind::loss: return {label, "L"};
-    case OperationKind::backwardInputs:
-        return {ofLayer, fmt::format("inputs {}", l + 1), fmt::format("dZ[{}]", l - 1)};
-    case OperationKind::backwardWeights:
-        return {ofLayer, fmt::format("weights {}", l + 1), fmt::format("dW[{}]", l)};
-    case OperationKind::update: return {label, "W"};
+    case OperationKind::gather: return {label};
+    case OperationKind::forward: return {ofLayer, fmt::format("fwd {}", layer)};
+    case OperationKind::loss: return {label};
+    case OperationKind::backwardInputs: return {ofLayer, fmt::format("inputs {}", layer)};
+    case OperationKind::backwardWeights: return {ofLayer, fmt::format("weights {}", layer)};
+    case OperationKind::update: return {label};
     case OperationKind::wholeStep: return {label, "step"};
     }
     return {};

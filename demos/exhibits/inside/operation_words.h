@@ -15,7 +15,7 @@ inline OperationKind kindOf(const TracedOperation& operation) { return kindOf(op
 /// "forward, layer 1 of 3", "loss". `layers` of the network; people count them from 1.
 std::string titleOf(const TracedOperation& operation, std::size_t layers);
 
-/// Names from the longest to the shortest, for bars of any width: "backward: weights 2", "dW[1]".
+/// The operation's name, and its short form for narrower bars: "backward: weights 2", "weights 2".
 std::vector<std::string> barLabels(const TracedOperation& operation);
 /// "A[1] = relu(A[0] W[0]^T + b[0])", with the layer's own indices.
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/exhibits/inside/tensor_layout.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
@@ -91,103 +92,16 @@ std::string sizeText(const TracedTensor& tensor, float largest) {
 struct Exhibited {
     const TracedTensor* tensor = nullptr;
     TensorPicture* shown = nullptr;
-    float name = 0;  ///< width of what stands above the picture
-    float below = 0; ///< and below it
-    ImVec2 at{};     ///< of its words, from its group's corner
-    ImVec2 size{};   ///< of the picture
+    std::string group = {}; ///< "writes", before the first of its group
+    float words = 0;        ///< width of group and name
+    bool sized = false;     ///< its size stands beside its name
 };
 
-/// What an operation writes, or what it reads.
-struct TensorGroup {
-    const char* title;
-    std::vector<Exhibited> tensors{};
-    float width = 0;
-};
+constexpr float wordGap = 6;
+constexpr float captionGap = 3;
 
-constexpr float groupGap = 32;
-constexpr float tensorGap = 14;
-constexpr float leastTensor = 20; // in height
-
-/// Up to `highest`; a picture that is much wider than high is squeezed, the more where they are `crowded`.
-ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest, float highest, bool crowded) {
-    const auto rows = static_cast<float>(tensor.keptRows());
-    const auto columns = static_cast<float>(tensor.columns);
-    const float height = std::min(highest, std::max(rows * ui.px(18), ui.px(leastTensor)));
-    const float wide = rows == 1 ? columns * ui.px(6) : columns * height / rows;
-    const float most = std::min(widest, std::max(1.4f * highest, ui.px(crowded ? 72 : 160)));
-    return {std::round(std::clamp(wide, std::min(std::max(ui.px(56), 0.4f * height), most), most)),
-            std::round(height)};
-}
-
-/// Places pictures up to `highest` in rows as wide as the group. Returns the height of all.
-/// sized   their sizes stand below them
-float layOut(const Ui& ui, TensorGroup& group, float highest, bool sized) {
-    const float words = (sized ? 2 : 1) * (ImGui::GetTextLineHeight() + ui.px(3));
-    ImVec2 at{0, 0};
-    float row = 0;
-    for (Exhibited& each : group.tensors) {
-        each.size = shownSize(ui, *each.tensor, group.width, highest, !sized);
-        const float wide = std::max({each.size.x, each.name, sized ? each.below : 0});
-        if (at.x > 0 && at.x + wide > group.width) {
-            at = {0, at.y + row + ui.px(8)};
-            row = 0;
-        }
-        each.at = at;
-        row = std::max(row, words + each.size.y);
-        at.x += wide + ui.px(tensorGap);
-    }
-    return at.y + row;
-}
-
-/// Divides the width between both groups so that all pictures are as large as the room allows. Returns the
-/// height of the higher one.
-float layOut(const Ui& ui, std::span<TensorGroup, 2> groups, ImVec2 room, bool sized) {
-    const float both = groups[0].tensors.empty() || groups[1].tensors.empty() ? 0 : ui.px(groupGap);
-    const auto placed = [&](float share, float highest) {
-        if (both > 0) groups[0].width = (room.x - both) * share;
-        if (both > 0) groups[1].width = (room.x - both) * (1 - share);
-        return std::max(layOut(ui, groups[0], highest, sized), layOut(ui, groups[1], highest, sized));
-    };
-    groups[0].width = groups[1].width = room.x;
-    float best = ui.px(leastTensor);
-    float bestShare = 0.5f;
-    for (float share = 0.2f; share < 0.85f; share += 0.05f)
-        for (float highest = room.y; highest > best; highest -= ui.px(4))
-            if (placed(share, highest) <= room.y) {
-                best = highest;
-                bestShare = share;
-            }
-    return placed(bestShare, best);
-}
-
-// Up to `right`, where there is room behind `least`.
-void drawScale(Ui& ui, ImVec2 right, float least) {
-    constexpr int steps = 48;
-    const float line = ImGui::GetTextLineHeight();
-    const float bar = ui.px(120);
-    const float gap = ui.px(6);
-    const float below = ImGui::CalcTextSize("below 0").x;
-    const float width = below + bar + ImGui::CalcTextSize("above 0").x + 2 * gap;
-    const ImVec2 at{right.x - width, right.y};
-    if (at.x < least) return;
-    ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({width, line});
-    ui.explainItem({.title = "Colours of tensors",
-                    .text = "Blue: negative. Orange: positive. Each tensor's largest magnitude (±, printed "
-                            "below it) has full colour. Colour follows the square root of the magnitude, "
-                            "so small values stay visible."});
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(at, ui.theme.muted, "below 0");
-    const float left = at.x + below + gap;
-    for (int i = 0; i < steps; ++i) {
-        const auto from = static_cast<float>(i) / steps;
-        const auto to = static_cast<float>(i + 1) / steps;
-        draw.AddRectFilled({left + bar * from, at.y + line * 0.1f}, {left + bar * to, at.y + line * 0.95f},
-                           signedColour(ui.theme, from + to - 1));
-    }
-    const float zero = left + (bar - ImGui::CalcTextSize("0").x) / 2;
-    draw.AddText({zero, at.y}, ui.theme.text, "0");
-    draw.AddText({left + bar + gap, at.y}, ui.theme.muted, "above 0");
+float strongWidth(const Ui& ui, const std::string& text) {
+    return ui.fonts.strong->CalcTextSizeA(ImGui::GetFontSize(), FLT_MAX, 0, text.c_str()).x;
 }
 
 void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorPicture& shown) {
@@ -266,11 +180,20 @@ struct Pointed {
     bool clicked = false;
 };
 
-Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
-                   bool sized, TensorPicture& shown) {
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
+Pointed drawTensor(Ui& ui, const Exhibited& each, ImVec2 size, bool gpu, const TracedTensor* other) {
+    const TracedTensor& tensor = *each.tensor;
+    TensorPicture& shown = *each.shown;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(captionGap)});
     ImGui::BeginGroup();
+    if (!each.group.empty()) {
+        ui.text(each.group, ui.theme.muted, ui.fonts.strong);
+        ImGui::SameLine(0, ui.px(wordGap));
+    }
     ui.text(name(tensor.id), 0, ui.fonts.strong); // "updated" says the group
+    if (each.sized) {
+        ImGui::SameLine(0, ui.px(wordGap));
+        ui.muted(sizeText(tensor, shown.largest));
+    }
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size.x, low.y + size.y};
     ImGui::PushID(captionOf(tensor).c_str());
@@ -290,7 +213,6 @@ Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, co
     }
     ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
                                         ui.line());
-    if (sized) ui.muted(sizeText(tensor, shown.largest));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
     if (!hovered) return {};
@@ -325,6 +247,36 @@ std::optional<ElementSum> pickedSum(Inside& inside) {
 
 } // namespace
 
+float scaleWidth(const Ui& ui) { return ui.px(120); }
+
+void drawScale(Ui& ui) {
+    constexpr int steps = 48;
+    const float line = ImGui::GetTextLineHeight();
+    const float width = scaleWidth(ui);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({width, line});
+    ui.explainItem({.title = "Colours of tensors",
+                    .text = "Blue: negative. Orange: positive. Each tensor's largest magnitude (±, printed "
+                            "above it) has full colour. Colour follows the square root of the magnitude, "
+                            "so small values stay visible."});
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (int i = 0; i < steps; ++i) {
+        const auto from = static_cast<float>(i) / steps;
+        const auto to = static_cast<float>(i + 1) / steps;
+        draw.AddRectFilled({at.x + width * from, at.y + line * 0.1f},
+                           {at.x + width * to, at.y + line * 0.95f}, signedColour(ui.theme, from + to - 1));
+    }
+    const auto letter = [&](const char* text, float share) {
+        const float wide = ImGui::CalcTextSize(text).x;
+        const float x =
+            std::clamp(at.x + share * width - wide / 2, at.x + ui.px(4), at.x + width - wide - ui.px(4));
+        draw.AddText({x, at.y}, ui.theme.text, text);
+    };
+    letter("-", 0);
+    letter("0", 0.5f);
+    letter("+", 1);
+}
+
 void drawTensors(Ui& ui, Inside& inside) {
     const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
     const StepTrace* other = inside.model.trace(1 - inside.view.selected.machine);
@@ -336,8 +288,11 @@ void drawTensors(Ui& ui, Inside& inside) {
     }
     for (auto& [id, shown] : inside.tensors) shown.used = false;
     const std::tuple origin{inside.model.revision(), trace.machine.gpu, ui.theme.dark};
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
     // As in its formula: the result first.
-    std::array<TensorGroup, 2> groups{TensorGroup{"writes"}, TensorGroup{"reads"}};
+    std::array<std::vector<Exhibited>, 2> groups;
+    TensorPlaces places;
     for (std::size_t i = 0; i < groups.size(); ++i)
         for (const TensorId& id : flatOnesLast(i == 0 ? operation.writes : operation.reads, trace)) {
             const TracedTensor* tensor = trace.find(id);
@@ -347,43 +302,39 @@ void drawTensors(Ui& ui, Inside& inside) {
                 shown.largest = largestOf(tensor->values);
                 shown.stale = true;
             }
-            // Its values do not matter: pictures stay where they are while it trains.
-            groups[i].tensors.push_back({.tensor = tensor,
-                                         .shown = &shown,
-                                         .name = textWidth(name(id)),
-                                         .below = textWidth(sizeText(*tensor, 0) + ", ±0.000")});
+            Exhibited each{.tensor = tensor, .shown = &shown};
+            if (groups[i].empty()) each.group = i == 0 ? "writes" : "reads";
+            each.words = strongWidth(ui, name(id));
+            if (!each.group.empty()) each.words += strongWidth(ui, each.group) + ui.px(wordGap);
+            places[i].push_back({.rows = static_cast<float>(tensor->keptRows()),
+                                 .columns = static_cast<float>(tensor->columns),
+                                 .caption = std::max(each.words, ui.px(40))});
+            groups[i].push_back(each);
         }
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float heading = ImGui::GetTextLineHeight() + ui.px(6);
-    const ImVec2 below{room.x, room.y - heading};
-    float height = layOut(ui, groups, below, true);
-    const bool sized = height <= below.y; // else the mouse tells
-    if (!sized) height = layOut(ui, groups, below, false);
-    float left = start.x;
-    float headingEnd = start.x;
+    const float line = ImGui::GetTextLineHeight() + ui.px(captionGap);
+    const float height = layOutTensors(
+        places, room,
+        {.caption = line, .gap = ui.px(10), .between = ui.px(24), .least = ui.px(20), .cell = ui.px(44)});
     Pointed pointed;
-    for (const TensorGroup& group : groups) {
-        if (group.tensors.empty()) continue;
-        ImGui::SetCursorScreenPos({left, start.y});
-        ui.text(group.title, ui.theme.muted, ui.fonts.strong);
-        headingEnd = ImGui::GetItemRectMax().x;
-        for (const Exhibited& each : group.tensors) {
-            ImGui::SetCursorScreenPos({left + each.at.x, start.y + heading + each.at.y});
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        for (std::size_t k = 0; k < groups[i].size(); ++k) {
+            Exhibited& each = groups[i][k];
+            const TensorPlace& place = places[i][k];
+            // Its values do not matter: words stay as they are while it trains.
+            const float size = textWidth(sizeText(*each.tensor, 0) + ", ±0.000") + ui.px(wordGap);
+            each.sized = each.words + size <= place.size.x; // else the mouse tells
+            ImGui::SetCursorScreenPos({start.x + place.at.x, start.y + place.at.y});
             const TracedTensor* there = other == nullptr ? nullptr : other->find(each.tensor->id);
-            const Pointed here =
-                drawTensor(ui, *each.tensor, each.size, trace.machine.gpu, there, sized, *each.shown);
+            const Pointed here = drawTensor(ui, each, place.size, trace.machine.gpu, there);
             if (here.element) pointed = here;
         }
-        left += group.width + ui.px(groupGap);
-        if (left >= start.x + room.x) continue;
-        const float middle = left - ui.px(groupGap) / 2;
-        ImGui::GetWindowDrawList()->AddLine({middle, start.y}, {middle, start.y + heading + height},
-                                            ui.theme.border, ui.line());
+    if (!places[0].empty() && !places[1].empty()) {
+        const float middle = start.x + places[1].front().at.x - ui.px(12);
+        ImGui::GetWindowDrawList()->AddLine({middle, start.y}, {middle, start.y + height}, ui.theme.border,
+                                            ui.line());
     }
-    drawScale(ui, {start.x + room.x, start.y}, headingEnd + ui.px(16));
     ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({room.x, heading + height});
+    ImGui::Dummy({room.x, height});
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
     std::erase_if(inside.tensors, [](const auto& entry) { return !entry.second.used; });
     if (pointed.element) followPointed(ui, inside, pointed);

@@ -265,7 +265,7 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
 }
 
 std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, OperationAt selected,
-                                          float height) {
+                                          float height, bool low) {
     hovered.reset();
     gap.reset();
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -277,7 +277,8 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, Oper
     const StepTrace* gpu = model.trace(1);
     frame.inOrder = ui.masked || (cpu != nullptr && !cpu->timed) || (gpu != nullptr && !gpu->timed);
     frame.whole = std::max({lengthOf(cpu, frame.inOrder), lengthOf(gpu, frame.inOrder), 1e-6}) * 1.01;
-    frame.axisTop = frame.max.y - ImGui::GetTextLineHeight() - ui.px(6);
+    const bool axis = !low || frame.inOrder; // its words say that there are no times
+    frame.axisTop = frame.max.y - (axis ? ImGui::GetTextLineHeight() + ui.px(6) : 0);
     frame.rowHeight = (frame.axisTop - start.y) / machineCount;
     frame.numerals = frame.rowHeight >= ui.px(64) ? ui.fonts.title : ui.fonts.strong;
     frame.headerHeight = frame.numerals->FontSize + ui.px(7);
@@ -286,7 +287,7 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, Oper
     frame.begin = shown[0];
     frame.end = shown[1];
 
-    drawAxis(ui, frame);
+    if (axis) drawAxis(ui, frame);
     for (std::size_t machine = 0; machine < machineCount; ++machine)
         drawRow(ui, frame, model, machine, selected, *this);
 
