@@ -130,12 +130,11 @@ void drawTabs(Ui& ui, Inside& inside) {
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     float width = ui.px(4);
     for (const std::string& name : names) width += textWidth(name) + padding;
-    if (!ui.presenter) width += gap + textWidth("Settings") + padding;
+    width += gap + textWidth("Settings") + padding;
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
     const float free = right - width - ImGui::GetItemRectMax().x;
     if (free >= gap) ImGui::SameLine(0, free);
     ui.segments("##inside/tab", inside.view.tab, names);
-    if (ui.presenter) return;
     ImGui::SameLine();
     if (ui.toggle("Settings", inside.view.settingsShown))
         inside.view.settingsShown = !inside.view.settingsShown;
@@ -305,8 +304,7 @@ void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
 } // namespace
 
 void drawInside(Ui& ui, Inside& inside) {
-    // A presenter has no room for settings.
-    if (inside.view.settingsShown && !ui.presenter) drawSettings(ui, inside);
+    if (inside.view.settingsShown) drawSettings(ui, inside);
     drawTimeline(ui, inside);
     if (!ui.detailPanel && !ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(900)) {
         const SmallLetters small(ui);

@@ -138,7 +138,7 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     for (std::size_t letters = 60; letters >= 12; letters -= 4) {
         const std::string device = honestDevice(trace->machine, letters);
         if (x + ImGui::CalcTextSize(device.c_str()).x > right - ui.px(8)) continue;
-        frame.draw.AddText({x, top}, ui.theme.muted, device.c_str());
+        frame.draw.AddText({x, top}, ui.deviceColour(trace->machine.software), device.c_str());
         return;
     }
 }

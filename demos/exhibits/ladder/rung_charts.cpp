@@ -223,7 +223,7 @@ void drawClimb(Ui& ui, const LadderModel& model) {
     if (const auto& machine = model.gpuMachine(); machine && machine->software) {
         const std::string device = honestDevice(*machine);
         if (ImGui::GetItemRectMax().x + ui.px(12) + textWidth(device) <= right) ImGui::SameLine();
-        ui.text(device, ui.theme.warning);
+        ui.text(device, ui.deviceColour(true));
     }
     ImGui::PopStyleVar();
     ImGui::EndGroup();

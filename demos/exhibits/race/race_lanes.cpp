@@ -205,7 +205,8 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     draw.AddText({right, at.y}, statusTint, status.c_str(), status.c_str() + sign);
     draw.AddText({right + textWidth(status.substr(0, sign)), at.y}, sign > 0 ? ui.theme.text : ui.theme.muted,
                  status.c_str() + sign);
-    draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());
+    draw.AddText({x, at.y}, ui.deviceColour(machine.software),
+                 deviceText(machine, right - x - ui.px(10)).c_str());
 }
 
 /// After a race, where the lane was when the fastest one finished: the distance is the result.
