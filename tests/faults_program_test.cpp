@@ -277,8 +277,8 @@ TEST_CASE("tensors that had no memory for their picture are shown once there is 
     const auto shown = [&](const std::string& faults) {
         std::filesystem::remove(file);
         const Run run = script(folder, "inside",
-                               "click Next operation\nframes 6\nstate " + (folder.path() / "s.json").string() +
-                                   "\npicture " + file + "\n",
+                               "click Next operation\nframes 6\nstate " +
+                                   (folder.path() / "s.json").string() + "\npicture " + file + "\n",
                                faults);
         CHECK(run.code == 0);
         CHECK(run.says("VK_ERROR_OUT_OF_DEVICE_MEMORY") == !faults.empty());
