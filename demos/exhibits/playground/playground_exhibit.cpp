@@ -351,8 +351,8 @@ class PlaygroundExhibit : public Exhibit {
     PlaygroundView view_;
     PlanePictures pictures_;
     Plot plot_;
-    bool told_ = false;     // of the failure
-    bool replaced_ = false; // work that no file holds, by another state: to be said
+    bool told_ = false;      // of the failure
+    bool replaced_ = false;  // work that no file holds, by another state: to be said
     std::size_t loaded_ = 0; // edits when a state was last loaded: later ones are such work
 };
 
