@@ -46,8 +46,9 @@ void nameBand(const PlotFrame& frame, const PlotBand& band) {
     const float width = edge(band.x.back()) - left;
     const float wanted = textWidth(band.name);
     if (!(wanted <= width)) return;
-    frame.draw.AddText({left + (width - wanted) / 2, frame.low.y + frame.ui.px(3)}, frame.ui.theme.muted,
-                       band.name.c_str());
+    // Below the highest line, which has a 25th of the height above it.
+    const float top = frame.low.y + frame.height() / 16 + frame.ui.px(3);
+    frame.draw.AddText({left + (width - wanted) / 2, top}, frame.ui.theme.muted, band.name.c_str());
 }
 
 struct Stroke {

@@ -16,8 +16,8 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr float markUnits = 4;  // of a mark's line, and between it and its value
-constexpr float longest = 1.7f; // of a tile: its longer side by its shorter one
+constexpr float markUnits = 4; // of a mark's line, and between it and its value
+constexpr float longest = 2;   // of a tile: its longer side by its shorter one
 
 /// Room that marks, values and names of the axes take around a mosaic.
 struct AxisRoom {

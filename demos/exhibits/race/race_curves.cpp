@@ -142,7 +142,7 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const PickedRuns& picked, floa
     const ImVec2 room = ImGui::GetContentRegionAvail();
     // Beside a chip, a narrow room has none for the legend; names stand at the lines' ends, too.
     options.legend = options.lead == 0 || room.x >= ui.px(600);
-    options.size = {room.x, std::max(room.y - below, 6 * ImGui::GetTextLineHeight())};
+    options.size = {room.x, std::max(room.y - below, 5 * ImGui::GetTextLineHeight())};
     plot_.draw(ui, "race curves", lines, options);
 }
 
