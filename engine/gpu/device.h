@@ -111,7 +111,8 @@ struct DeviceCounters {
     std::atomic<std::uint64_t> submissionNanoseconds{0}; ///< host time in queue submission
     std::atomic<std::uint64_t> uploadNanoseconds{0};     ///< host time until the device has the bytes
     std::atomic<std::uint64_t> downloadNanoseconds{0};
-    std::atomic<std::uint64_t> bytesAllocated{0};                            ///< currently allocated
+    std::atomic<std::uint64_t> longestNanoseconds{0}; ///< device time of the longest submission so far
+    std::atomic<std::uint64_t> bytesAllocated{0};     ///< currently allocated
     std::array<std::atomic<std::uint64_t>, VK_MAX_MEMORY_HEAPS> heapBytes{}; ///< currently allocated, by heap
 };
 
@@ -190,6 +191,9 @@ class Device {
     VkPhysicalDevice physical() const { return physical_; }
     /// The graphics queue; null without options().drawing.
     const DrawQueue& drawing() const { return drawing_; }
+    /// Milliseconds that no submission should exceed: the window draws between those of a queue that it
+    /// shares.
+    double longestSubmission() const { return drawing_.mutex == &queueMutex_ ? 16 : 100; }
     /// The timeline semaphore whose values are tickets, so that other queues can wait for them.
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }

@@ -1,6 +1,7 @@
 #include "engine/gpu/kernel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "engine/gpu/buffer.h"
@@ -12,9 +13,19 @@ VkDescriptorType descriptorType(BindingKind kind) {
                                        : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
+namespace {
+
+std::uint64_t nextId() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
+} // namespace
+
 AnyKernel::AnyKernel(Device& device, const KernelSource& source)
-    : device_(&device), name_(source.name), shader_(source.shader.empty() ? source.name : source.shader),
-      variant_(source.variant), texels_(source.texels) {
+    : device_(&device), id_(nextId()), name_(source.name),
+      shader_(source.shader.empty() ? source.name : source.shader), variant_(source.variant),
+      texels_(source.texels) {
     if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
     info_ = reflect(source.words, source.constants, name_);
     if (!source.buffersOf.empty()) addUnusedBuffers(source);
@@ -116,6 +127,7 @@ void AnyKernel::createPipeline(const KernelSource& source) {
                                               values.size() * sizeof(std::uint32_t), values.data()};
 
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT; // the recorder cuts long dispatches
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     if (info_.matrices != MatrixDialect::none)
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;

@@ -57,6 +57,8 @@ class AnyKernel {
     /// The number of workgroups that cover the items. Throws GpuError if the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
     TexelFormat texels() const { return texels_; }
+    /// Differs from that of every other kernel of this process, past ones included.
+    std::uint64_t id() const { return id_; }
     /// Whether the kernel has not been dispatched with buffers of these sizes before.
     bool firstUse(std::span<const BufferView> views) const;
 
@@ -67,6 +69,7 @@ class AnyKernel {
     void createPipeline(const KernelSource& source);
 
     Device* device_;
+    std::uint64_t id_;
     std::string name_;
     std::string shader_;
     std::string variant_;

@@ -1,5 +1,6 @@
-// Start at dispatchBytes(): check the buffers, emit a barrier if order() asks for one, bind, set the push
-// constants, dispatch. The rest creates and submits command buffers and reads timestamps.
+// Start at record(): emit a barrier if order() asks for one, bind, set the push constants, dispatch.
+// dispatchBytes() checks the buffers before and cuts what would take too long. The rest creates and submits
+// command buffers and reads timestamps.
 #include "engine/gpu/recorder.h"
 
 #include <algorithm>
@@ -19,6 +20,12 @@ constexpr VkAccessFlags workAccesses = workWrites | VK_ACCESS_SHADER_READ_BIT | 
 
 Access accessOf(const BufferView& view, bool reads, bool writes) {
     return {reinterpret_cast<std::uint64_t>(view.buffer), view.offset, view.size, reads, writes};
+}
+
+void raise(std::atomic<std::uint64_t>& largest, double value) {
+    const auto candidate = static_cast<std::uint64_t>(value);
+    for (std::uint64_t now = largest; now < candidate && !largest.compare_exchange_weak(now, candidate);) {
+    }
 }
 
 } // namespace
@@ -71,6 +78,8 @@ void Recorder::begin() {
     hazards_.clear();
     slot.timed.clear();
     slot.traced = false;
+    slot.recorded = 0;
+    slot.flops = 0;
     if (slot.sets) slot.sets->reset();
     if (slot.queries) device_.vk().CmdResetQueryPool(slot.commands, slot.queries.get(), 0, queries);
     writeTimestamp(0);
@@ -126,6 +135,40 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     checkViews(kernel, views);
     const WorkItems groups = kernel.groupsFor(items);
     if (kernel.firstUse(views)) ++device_.counters().coldDispatches;
+    DispatchPace& pace = paces_[kernel.id()];
+    const std::uint64_t all = total(groups);
+    const double longest = device_.longestSubmission();
+    if (cost.flops <= pace.most(longest)) return record(kernel, {{0, 0, 0}, groups}, params, views, cost);
+
+    const double share = 1 / static_cast<double>(all);
+    if (current().recorded > 0) submitAndGoOn(); // pieces are timed by themselves
+    double passed = 0;
+    for (std::uint64_t done = 0; done < all;) {
+        if (done > 0) submitPiece(pace);
+        const double left = static_cast<double>(all - done) * share * cost.flops;
+        if (giveUpBeyond_ > 0 && passed + pace.milliseconds(left) > giveUpBeyond_) {
+            gaveUp_ = true;
+            return;
+        }
+        const GroupRange range = nextGroups(groups, done, pace.most(longest) / (cost.flops * share));
+        const double part = static_cast<double>(total(range.count)) * share;
+        record(kernel, range, params, views,
+               {cost.flops * part, cost.bytes * part, cost.tag, cost.continues || done > 0});
+        passed += pace.milliseconds(cost.flops * part);
+        done += total(range.count);
+    }
+}
+
+// Once the speed is known, nobody needs to wait.
+void Recorder::submitPiece(const DispatchPace& pace) {
+    const Ticket ticket = submitAndGoOn();
+    if (pace.known()) return;
+    device_.wait(ticket);
+    collectFinished();
+}
+
+void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const void* params,
+                      std::span<const BufferView> views, const Cost& cost) {
     Slot& slot = current();
     const DeviceApi& vk = device_.vk();
 
@@ -147,7 +190,11 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     if (timed)
         writeTimestamp(query,
                        tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
-    vk.CmdDispatch(slot.commands, groups.x, groups.y, groups.z);
+    const auto& [first, count] = groups;
+    vk.CmdDispatchBase(slot.commands, first.x, first.y, first.z, count.x, count.y, count.z);
+    ++slot.recorded;
+    slot.kernel = kernel.id();
+    slot.flops = cost.flops;
     if (timed) {
         writeTimestamp(query + 1);
         slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), cost, barrierBefore, 0, 0});
@@ -188,6 +235,7 @@ void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) 
 
 void Recorder::fill(const BufferView& view, std::uint32_t word) {
     requireRecording("fill");
+    ++current().recorded;
     order(std::array{accessOf(view, false, true)});
     device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
 }
@@ -195,6 +243,7 @@ void Recorder::fill(const BufferView& view, std::uint32_t word) {
 void Recorder::copy(const BufferView& from, const BufferView& to) {
     requireRecording("copy");
     if (from.size != to.size) throw std::logic_error("a copy between views of different sizes");
+    ++current().recorded;
     order(std::array{accessOf(from, true, false), accessOf(to, false, true)});
     const VkBufferCopy region{from.offset, to.offset, to.size};
     device_.vk().CmdCopyBuffer(current().commands, from.buffer, to.buffer, 1, &region);
@@ -277,6 +326,8 @@ void Recorder::collect(Slot& slot) {
     const double onHost = std::chrono::duration<double, std::milli>(now - started).count();
     const double milliseconds = slot.queries ? millisecondsFromQueries(slot) : onHost;
     noteTimed(slot);
+    if (slot.recorded == 1 && slot.flops > 0) paces_[slot.kernel].learn(slot.flops, milliseconds);
+    raise(device_.counters().longestNanoseconds, milliseconds * 1e6);
     lastFinished_ = now;
     deviceSeconds_ += milliseconds * 1e-3;
     finished_.push_back({slot.ticket, milliseconds});

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/bindings.h"
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/dispatch_pace.h"
 #include "engine/gpu/hazards.h"
 #include "engine/gpu/kernel.h"
 
@@ -71,11 +73,20 @@ class Recorder {
 
     /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Adds the necessary barriers. Throws
     /// std::runtime_error, naming the kernel, for too few or many views or one that cannot be bound.
+    ///
+    /// Work whose cost is given never holds the device for long (dispatch_pace.h): what would is submitted in
+    /// pieces, and the first of an unknown kernel are waited for. Then more than one submission finishes.
     template <class Params>
     void dispatch(const Kernel<Params>& kernel, const WorkItems& items, const Params& params,
                   std::initializer_list<BufferView> views, const Cost& cost = {}) {
         dispatchBytes(kernel, items, &params, {views.begin(), views.size()}, cost);
     }
+
+    /// From now on, leaves out the rest of a dispatch once its pieces show that all of it would take longer
+    /// than so many milliseconds (0: never). For trials; results are incomplete then.
+    void giveUpBeyond(double milliseconds) { giveUpBeyond_ = milliseconds; }
+    /// Whether that has happened since the last call.
+    bool gaveUp() { return std::exchange(gaveUp_, false); }
 
     /// Sets every 32-bit word of the view.
     void fill(const BufferView& view, std::uint32_t word);
@@ -114,11 +125,17 @@ class Recorder {
         std::chrono::steady_clock::time_point submitted;
         std::vector<TracedDispatch> timed; ///< in the order of their query pairs
         bool traced = false;               ///< `timed` is for takeTrace(), not for timings()
+        std::uint64_t recorded = 0;        ///< dispatches, fills and copies
+        std::uint64_t kernel = 0;          ///< of the last dispatch whose cost is known
+        double flops = 0;                  ///< of that dispatch
     };
 
     void requireRecording(const std::string& what) const;
     void dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                        std::span<const BufferView> views, const Cost& cost);
+    void record(const AnyKernel& kernel, const GroupRange& groups, const void* params,
+                std::span<const BufferView> views, const Cost& cost);
+    void submitPiece(const DispatchPace& pace);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
     void bind(const AnyKernel& kernel, std::span<const BufferView> views);
     bool order(std::span<const Access> accesses);
@@ -141,6 +158,9 @@ class Recorder {
     bool tracing_ = false;
     HazardTracker hazards_;
     std::vector<Access> accesses_;
+    std::map<std::uint64_t, DispatchPace> paces_; ///< by kernel
+    double giveUpBeyond_ = 0;
+    bool gaveUp_ = false;
     std::vector<FinishedSubmission> finished_;
     std::chrono::steady_clock::time_point lastFinished_{};
     double deviceSeconds_ = 0;

@@ -294,13 +294,11 @@ std::vector<OperationTiming> GpuTrainer::operations() const {
 // A step writes each of its tensors once (parameters and optimizer state aside), so all of them can be copied
 // when it is over.
 void GpuTrainer::runTraced(StepTrace& trace) {
-    // For the picture's sake, one submission may take longer than in training, but not so long that the
-    // system resets the device. Before any step was timed, the warm-up's time is the estimate, compilation
-    // included.
-    constexpr double longForOneSubmission = 400; // milliseconds
+    // For the picture's sake, one submission may take longer than in training. Before any step was timed, the
+    // warm-up's time is the estimate, compilation included.
     const double known = submission_.millisecondsPerUnit();
     const double expected = known > 0 ? known : warmUpStepMilliseconds_;
-    trace.oneSubmission = expected <= longForOneSubmission && !how_.inPieces();
+    trace.oneSubmission = expected <= device_.longestSubmission() && !how_.inPieces();
     const double deviceBefore = recorder_.deviceSeconds();
     const double before = trainingSeconds();
     {

@@ -56,10 +56,11 @@ class Chooser {
         const std::string key = keyOf(product, trial, activation);
         std::optional<ProductTrial> numbers;
         const MeasuredKernel chosen =
-            fastest(key, fitting(product, shape), denseWork(trial).flops, [&](const ProductKernel& kernel) {
-                if (!numbers) numbers.emplace(device_, product, trial, activation);
-                return numbers->measure(kernels_.dense(product, kernel, activation), 2);
-            });
+            fastest(key, fitting(product, shape), denseWork(trial).flops,
+                    [&](const ProductKernel& kernel, double limit) {
+                        if (!numbers) numbers.emplace(device_, product, trial, activation);
+                        return numbers->measure(kernels_.dense(product, kernel, activation), 2, limit);
+                    });
         if (chosen.milliseconds >= 0) return chosen;
         throw std::runtime_error(
             "on '" + device_.report().name + "' no kernel computes " + key +
@@ -74,9 +75,9 @@ class Chooser {
         std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
         std::erase_if(all, [](const ProductKernel& kernel) { return !rowOf(kernel.rung).foldable; });
         std::optional<UpdateTrial> numbers;
-        return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel) {
+        return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel, double limit) {
             if (!numbers) numbers.emplace(device_, trial, optimizer);
-            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2);
+            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2, limit);
         });
     }
 
@@ -121,7 +122,8 @@ class Chooser {
                 break;
             }
             if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
-            const double milliseconds = timeOf(candidate, measure);
+            constexpr double farBehind = 4; // times as long
+            const double milliseconds = timeOf(candidate, measure, found ? farBehind * best.milliseconds : 0);
             if (std::isinf(milliseconds)) continue;
             right.push_back({candidate, milliseconds});
             if (!found || milliseconds < best.milliseconds) best = right.back();
@@ -143,19 +145,21 @@ class Chooser {
         });
         if (candidates.size() < 2) return best;
         const std::vector<double> least = leastInTurn(
-            candidates.size(), rounds, [&](std::size_t at) { return timeOf(candidates[at].kernel, measure); },
+            candidates.size(), rounds,
+            [&](std::size_t at) { return timeOf(candidates[at].kernel, measure, 0); },
             [&] { return timeLeft(); });
         const auto winner = std::ranges::min_element(least);
         if (*winner >= std::numeric_limits<double>::max()) return best; // no time for a round
         return {candidates[static_cast<std::size_t>(winner - least.begin())].kernel, *winner};
     }
 
-    // Infinity for a kernel that is wrong. One that the driver refuses is a candidate less, no reason to
-    // stop.
-    template <class Measure> static double timeOf(const ProductKernel& kernel, Measure measure) {
+    // Infinity for a kernel that is wrong, or takes longer than `limit` milliseconds (0: none). One that the
+    // driver refuses is a candidate less, no reason to stop.
+    template <class Measure>
+    static double timeOf(const ProductKernel& kernel, Measure measure, double limit) {
         constexpr double wrong = std::numeric_limits<double>::infinity();
         try {
-            const TrialResult result = measure(kernel);
+            const TrialResult result = measure(kernel, limit);
             return result.verified() ? result.milliseconds : wrong;
         } catch (const gpu::OutOfMemoryError&) {
             throw;

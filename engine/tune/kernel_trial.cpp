@@ -6,6 +6,7 @@
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/random.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -58,10 +59,13 @@ template <class Record> double bestMilliseconds(gpu::Recorder& recorder, int rou
 
 // Runs the kernel once, in the submission that has begun, and compares; then, if it is right, times it.
 template <class Record, class Compare>
-TrialResult checkedThenTimed(gpu::Recorder& recorder, double tolerance, int rounds, Record record,
-                             Compare compare) {
+TrialResult checkedThenTimed(gpu::Recorder& recorder, double tolerance, int rounds, double limit,
+                             Record record, Compare compare) {
+    recorder.giveUpBeyond(limit);
     record();
     recorder.submitAndTime();
+    recorder.giveUpBeyond(0);
+    if (recorder.gaveUp()) return {.hopeless = true};
     TrialResult result{.milliseconds = 0, .largestDifference = compare(), .tolerance = tolerance};
     if (result.verified()) result.milliseconds = bestMilliseconds(recorder, rounds, record);
     return result;
@@ -79,6 +83,12 @@ std::vector<float> randomArena(const DenseShape& shape, const LayerLayout& layou
     if (arena > 0) // mean squares are not negative, and a small one would blow rounding up
         for (float& value : values) value = 0.5f + std::abs(value);
     return values;
+}
+
+// By which the recorder cuts what would hold the device for long.
+gpu::Cost costOf(const DenseShape& shape) {
+    const Work work = denseWork(shape);
+    return {work.flops, work.bytes};
 }
 
 // Every term of the formulas counts, and rates are large enough for a wrong gradient to be seen.
@@ -171,15 +181,18 @@ void ProductTrial::computeExpected(const CpuKernels& cpu) {
 void ProductTrial::dispatch(const DenseKernel& kernel) {
     const gpu::BufferView result =
         result_.view(0, expected_.size() * (resultsAreHalves() ? 2 : sizeof(float)));
+    const gpu::Cost cost = costOf(shape_);
     if (product_ == Product::forward)
         dispatchProduct(recorder_, kernel, shape_,
                         {a_.view(), b_.view(), third_.view(), result,
-                         derivativeNeedsSum(activation_) ? second_.view() : result});
+                         derivativeNeedsSum(activation_) ? second_.view() : result},
+                        cost);
     else if (product_ == Product::backwardInputs)
-        dispatchProduct(recorder_, kernel, shape_, {a_.view(), b_.view(), third_.view(), result});
+        dispatchProduct(recorder_, kernel, shape_, {a_.view(), b_.view(), third_.view(), result}, cost);
     else
         dispatchProduct(recorder_, kernel, shape_,
-                        {a_.view(), b_.view(), result, second_.view(0, 4 * roundUpToFour(shape_.outputs))});
+                        {a_.view(), b_.view(), result, second_.view(0, 4 * roundUpToFour(shape_.outputs))},
+                        cost);
 }
 
 double ProductTrial::compare() const {
@@ -190,7 +203,7 @@ double ProductTrial::compare() const {
     return std::max(difference, largestDifference(expectedSecond_, second, largestOf(expectedSecond_)));
 }
 
-TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
+TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds, double limit) {
     double tolerance = sumTolerance(extentsOf(product_, shape_).k);
     if (resultsAreHalves()) tolerance += (1 + 1.13) / 2048;
     recorder_.begin();
@@ -198,7 +211,7 @@ TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
     recorder_.fill(result_.view(), 0x7FC07FC0u);
     recorder_.fill(second_.view(), 0x7FC07FC0u);
     return checkedThenTimed(
-        recorder_, tolerance, rounds, [&] { dispatch(kernel); }, [&] { return compare(); });
+        recorder_, tolerance, rounds, limit, [&] { dispatch(kernel); }, [&] { return compare(); });
 }
 
 UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer)
@@ -256,12 +269,15 @@ gpu::BufferView UpdateTrial::arena(std::size_t at) const {
     return arenas_[at < arenas_.size() ? at : 0].view();
 }
 
-TrialResult UpdateTrial::measureFolded(const DenseUpdateKernel& kernel, int rounds) {
+TrialResult UpdateTrial::measureFolded(const DenseUpdateKernel& kernel, int rounds, double limit) {
     const FoldedBuffers buffers{dSums_.view(), inputs_.view(), status_.view(), arena(0), arena(1), arena(2)};
-    const auto record = [&] { dispatchDenseUpdate(recorder_, kernel, shape_, step_, buffers); };
+    const auto record = [&] {
+        dispatchDenseUpdate(recorder_, kernel, shape_, step_, buffers, costOf(shape_));
+    };
     uploadParameters();
     recorder_.begin();
-    return checkedThenTimed(recorder_, sumTolerance(shape_.rows), rounds, record, [&] { return compare(); });
+    return checkedThenTimed(recorder_, sumTolerance(shape_.rows), rounds, limit, record,
+                            [&] { return compare(); });
 }
 
 double UpdateTrial::measureUpdate(const gpu::Kernel<shared::UpdateParams>& kernel, int rounds) {

@@ -20,7 +20,8 @@ struct TrialResult {
     double milliseconds = 0;      ///< of one call, the best of a few; not timed when the check failed
     double largestDifference = 0; ///< from the processor's results, relative to the largest of them
     double tolerance = 0;         ///< how far rounding of sums of that length may take them
-    bool verified() const { return largestDifference <= tolerance; }
+    bool hopeless = false;        ///< given up before its end: nothing else is known
+    bool verified() const { return !hopeless && largestDifference <= tolerance; }
 };
 
 /// Times candidates in turn, so that what slows the machine for a while slows each of them. Returns the least
@@ -65,7 +66,8 @@ class ProductTrial {
                  const CpuKernels& reference = simdKernels(), bool half = false);
 
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
-    TrialResult measure(const DenseKernel& kernel, int rounds);
+    /// Gives up where it would take longer than `limit` milliseconds (0: none).
+    TrialResult measure(const DenseKernel& kernel, int rounds, double limit = 0);
 
   private:
     void computeExpected(const CpuKernels& cpu);
@@ -98,7 +100,7 @@ class UpdateTrial {
     UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer);
 
     /// One step of the folded kernel, compared: parameters and state; then, if right, timed.
-    TrialResult measureFolded(const DenseUpdateKernel& kernel, int rounds);
+    TrialResult measureFolded(const DenseUpdateKernel& kernel, int rounds, double limit = 0);
 
     /// Milliseconds of the operation `update` on this layer's parameters, the best of a few.
     double measureUpdate(const gpu::Kernel<shared::UpdateParams>& kernel, int rounds);

@@ -11,6 +11,7 @@
 //   no-push-descriptors   devices do not offer VK_KHR_push_descriptor
 //   vulkan-1.1            devices offer Vulkan 1.1
 //   no-timestamps         queues have no timestamps
+//   slow-clock:N          timestamps say that everything takes N times as long
 //   low-limits            no more than the specification's required minimum (128 invocations, 16 KiB shared)
 //   non-coherent          mapped memory shows nothing of the other side's writes until flushed or invalidated
 //   staged                device-local memory cannot be mapped

@@ -33,6 +33,8 @@ void lower(VkPhysicalDeviceLimits& limits) {
 VKAPI_ATTR void VKAPI_CALL getProperties2(VkPhysicalDevice physical, VkPhysicalDeviceProperties2* out) {
     instanceOf(physical).next.GetPhysicalDeviceProperties2(physical, out);
     if (plan().has("vulkan-1.1")) out->properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 1, 200);
+    if (const auto slower = plan().number("slow-clock"); slower > 0)
+        out->properties.limits.timestampPeriod *= static_cast<float>(slower);
     if (plan().has("non-coherent")) out->properties.limits.nonCoherentAtomSize = pretendedAtom;
     if (!plan().has("low-limits")) return;
     lower(out->properties.limits);

@@ -16,6 +16,7 @@ constexpr std::string_view plain[] = {
     "non-coherent", "lost-counter",      "suboptimal",          "once"};
 
 constexpr std::string_view counted[] = {"hang",
+                                        "slow-clock",
                                         "create",
                                         "vkQueueSubmit",
                                         "vkWaitSemaphores",
