@@ -27,6 +27,10 @@ TEST_CASE("a race ends with a table, the check that lanes agree, and a headline"
     CHECK(race.says("over the first 100 steps"));
     CHECK(race.says("one thread, no SIMD"));
     CHECK(race.says("time trial"));
+    CHECK(race.says("short, so it was timed beyond the finish line: 1."));
+    const Outcome hurried = run("race --quick --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
+    CHECK(hurried.says("too short to compare"));
+    CHECK_FALSE(hurried.says("time trial"));
     CHECK(race.out.find('\x1b') == std::string::npos); // no terminal: plain lines
     CHECK(race.err.find('\x1b') == std::string::npos);
     CHECK(race.err.find('\r') == std::string::npos);
@@ -40,15 +44,16 @@ TEST_CASE("a race ends with a table, the check that lanes agree, and a headline"
     const Outcome together =
         run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd --together");
     CHECK(together.says("head to head"));
-    const Outcome quiet = run("race --data spiral --steps 300 --lane cpu:simd --quiet");
+    const Outcome quiet = run("race --quick --data spiral --steps 300 --lane cpu:simd --quiet");
     CHECK(quiet.err.empty());
     CHECK(quiet.says("one run; --repeat 5 shows the spread"));
-    CHECK(run("race --steps 1e3 --quiet " + oneLane).says("until 1,000 steps"));
-    CHECK(run("race --steps 1 --quiet " + oneLane).says("until 1 step "));
+    CHECK(run("race --quick --steps 1e3 --quiet " + oneLane).says("until 1,000 steps"));
+    CHECK(run("race --quick --steps 1 --quiet " + oneLane).says("until 1 step "));
 }
 
 TEST_CASE("the table's rate is that of its time, also in a race of milliseconds") {
-    const Outcome race = run("race --data spiral --steps 40 --batch 10 --quiet --lane cpu:simd --threads 1");
+    const Outcome race =
+        run("race --quick --data spiral --steps 40 --batch 10 --quiet --lane cpu:simd --threads 1");
     REQUIRE(race.code == 0);
     std::istringstream lines(race.out);
     std::string line;

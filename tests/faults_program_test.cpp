@@ -42,7 +42,7 @@ Run runProgram(const CacheFolder& folder, const std::string& arguments, const st
     return run;
 }
 
-const std::string race = "race --data circle --layers 8 --epochs 2 ";
+const std::string race = "race --quick --data circle --layers 8 --epochs 2 ";
 
 } // namespace
 

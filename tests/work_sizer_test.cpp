@@ -50,6 +50,7 @@ class DeviceBesideAWindow final : public Trainer {
     TrainerState state() override { return {}; }
     void restore(const TrainerState&) override {}
     void setOptimizer(const OptimizerSettings&) override {}
+    Pace rehearse(double, double, const std::function<bool()>&) override { return {}; }
     double trainingSeconds() const override { return 0; }
     double deviceSeconds() const override { return static_cast<double>(completed_) * 1e-4; }
     double warmUpSeconds() const override { return 0; }

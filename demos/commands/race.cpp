@@ -138,6 +138,7 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
 
 struct RaceCommandOptions : RunOptions {
     bool together = false;
+    bool quick = false;
     std::size_t repeat = 1;
 };
 
@@ -160,7 +161,8 @@ int race(const RaceCommandOptions& options) {
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    const RaceOptions how{laneOptions(options, job, finish), options.together};
+    RaceOptions how{laneOptions(options, job, finish), options.together};
+    if (!options.together && !options.quick) how.lane.compareTimes();
     const LoadWatch watch;
     std::vector<std::vector<LaneResult>> runs;
     int interrupt = 0;
@@ -276,6 +278,10 @@ Action addRace(CLI::App& command) {
     command.option_defaults()->group(machineGroup);
     command.add_flag("--together", options->together,
                      "run all lanes at once (head to head); they then compete for the machine");
+    command.add_flag(
+        "--quick", options->quick,
+        "start at once and stop at the finish line; otherwise each machine first works until its "
+        "speed settles (2 s at most), and is timed for a second at least");
     addNumber(command, "--repeat", "N", options->repeat, atLeastOne(),
               "run the race N times, 1 to 20, and show medians and ranges [1]");
     return [options, &command] {

@@ -28,9 +28,14 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
     goal.accuracy = finish.accuracy;
     goal.loss = finish.loss;
     const std::string task = headline.bySeconds ? "reached " + goal.text() : "trained";
+    constexpr double shortest = 0.95; // seconds: below, other programs decide
+    const auto tooShort = [&](const LaneResult& lane) {
+        return (headline.bySeconds ? lane.end.trainingSeconds : lane.end.timedSeconds()) < shortest;
+    };
     const std::string how =
         together ? "head to head: the lanes competed for the machine, so this is not a measurement"
-                 : "time trial, end to end, without warm-up";
+        : tooShort(faster) || tooShort(slower) ? "too short to compare: a race should take a second or more"
+                                               : "time trial, end to end, without warm-up";
     return comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
                       headline.ratio, task, fmt::format("{} ({})", evidence, how));
 }

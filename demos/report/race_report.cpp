@@ -97,6 +97,7 @@ Json laneJson(const LaneResult& result, std::size_t classes) {
                  {"log_every", result.telemetry.stride()},
                  {"epochs", epochsJson(result.telemetry)},
                  {"seconds", end.trainingSeconds},
+                 {"timed_seconds", end.timedSeconds()},
                  {"device_seconds", end.deviceSeconds},
                  {"skipped_steps", result.skippedSteps},
                  {"warm_up_seconds", end.warmUpSeconds},
@@ -264,6 +265,9 @@ std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* l
     if (skippedSteps > 0)
         text += fmt::format("{}gradients overflowed in {} steps, which were skipped", nextLine,
                             grouped(skippedSteps));
+    if (lane.end.extraSeconds > 0)
+        text += fmt::format("{}short, so it was timed beyond the finish line: {:.2f} s in all", nextLine,
+                            lane.end.timedSeconds());
     return text + fmt::format("{}{}: {:.3f} s warm-up, {:.3f} s evaluation\n", nextLine, leftOut,
                               lane.end.warmUpSeconds, lane.end.evaluationSeconds);
 }

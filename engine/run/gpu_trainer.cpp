@@ -26,9 +26,10 @@ class GpuTrainer final : public TrainerBase {
 
     void run(std::uint64_t steps) override;
     void finish() override {
+        collect();
         const Stopwatch::Running running(training_);
         recorder_.finish();
-        collect();
+        collectFinished();
     }
     TrainerState state() override;
     void restore(const TrainerState& state) override;
@@ -50,6 +51,9 @@ class GpuTrainer final : public TrainerBase {
     };
 
     void collect() override;
+    void collectFinished();
+    void forgetDeviceSeconds(double seconds) override { warmUpRecorded_ += seconds; }
+    bool profilesNow() const;
     std::vector<float> parameters() override {
         recorder_.finish();
         return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
@@ -102,6 +106,8 @@ class GpuTrainer final : public TrainerBase {
     std::uint64_t nextStep_ = 0; // the next to be recorded
     std::uint64_t submissions_ = 0;
     std::deque<Flight> flights_;
+    std::optional<std::chrono::steady_clock::time_point>
+        pendingSince_;                  // the end of a call, if steps were pending
     double warmUpStepMilliseconds_ = 0; // of the one step that compiles the kernels, on the device
     double warmUpRecorded_ = 0;         // seconds of everything before training, on the device
 };
@@ -204,15 +210,27 @@ void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
 }
 
 void GpuTrainer::run(std::uint64_t steps) {
-    constexpr std::uint64_t profilePeriod = 64; // submissions; timing dispatches one by one slows them down
-    const Stopwatch::Running running(training_);
-    while (steps > 0 && !failedStep_) {
-        const bool profile = submissions_ % profilePeriod == 0;
-        const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
-        submitSteps(count, profile);
-        steps -= count;
-        collect();
+    collect();
+    {
+        const Stopwatch::Running running(training_);
+        while (steps > 0 && !failedStep_) {
+            const bool profile = profilesNow();
+            const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
+            submitSteps(count, profile);
+            steps -= count;
+            collectFinished();
+        }
     }
+    if (!flights_.empty()) pendingSince_ = std::chrono::steady_clock::now();
+}
+
+// Timing dispatches one by one slows them down by microseconds. In a run whose times count, steps of a few
+// milliseconds are timed beforehand, in its rehearsal; elsewhere now and then.
+bool GpuTrainer::profilesNow() const {
+    constexpr double longStep = 20;                    // milliseconds
+    const std::uint64_t period = rehearsing_ ? 8 : 64; // submissions
+    return submissions_ % period == 0 &&
+           (rehearsing_ || !rehearsed_ || submission_.millisecondsPerUnit() > longStep);
 }
 
 void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
@@ -225,8 +243,19 @@ void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
     ++submissions_;
 }
 
-// Losses of submissions that have finished; never waits.
+// Time between calls counts while the device works: all of it if it still does, else what it needed at most.
 void GpuTrainer::collect() {
+    const double before = recorder_.deviceSeconds();
+    collectFinished();
+    if (!pendingSince_) return;
+    const double passed = secondsSince(*pendingSince_);
+    training_.add(flights_.empty() ? std::min(passed, recorder_.deviceSeconds() - before) : passed);
+    pendingSince_.reset();
+    if (!flights_.empty()) pendingSince_ = std::chrono::steady_clock::now();
+}
+
+// Losses of submissions that have finished; never waits.
+void GpuTrainer::collectFinished() {
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
         pendingMilliseconds_ += finished.milliseconds;
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
@@ -269,6 +298,7 @@ void GpuTrainer::restore(const TrainerState& state) {
     recorder_.finish();
     recorder_.takeFinished();
     flights_.clear();
+    pendingSince_.reset();
     arenas_.parameters.uploadValues<float>(state.parameters);
     if (half_) half_->restore(state.parameters, state.lossScaling);
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
@@ -311,7 +341,7 @@ void GpuTrainer::runTraced(StepTrace& trace) {
         ++nextStep_;
         recorder_.finish();
         trace.wallMs = 1e3 * (trainingSeconds() - before);
-        collect();
+        collectFinished();
     }
     trace.half = how_.half;
     trace.timed = device_.limits().timestampNanoseconds > 0;

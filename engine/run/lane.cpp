@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "engine/net/names.h"
 
@@ -132,6 +133,7 @@ void Lane::train() {
             return;
         }
         if (lineReached()) break; // moved there while paused
+        rehearse();
         const std::uint64_t room = std::min(allowed, nextHalt(asked_) - asked_);
         const std::uint64_t steps = std::min(request_.units(), room);
         trainer_->run(steps);
@@ -143,7 +145,35 @@ void Lane::train() {
     }
     settle();
     evaluate();
+    timeOn();
     setStatus(LaneStatus::finished);
+}
+
+/// Once, before the first step.
+void Lane::rehearse() {
+    if (std::exchange(rehearsed_, true) || options_.settleSeconds <= 0) return;
+    constexpr double look = 0.1;
+    setStatus(LaneStatus::preparing);
+    const auto begin = std::chrono::steady_clock::now();
+    trainer_->rehearse(look, options_.settleSeconds, [this] { return mayTrain(); });
+    const std::lock_guard lock(mutex_);
+    rehearsalSeconds_ = secondsSince(begin);
+    snapshot_.warmUpSeconds = trainer_->warmUpSeconds() + rehearsalSeconds_;
+    snapshot_.status = LaneStatus::running;
+}
+
+void Lane::timeOn() {
+    const double missing = options_.leastSeconds - trainer_->trainingSeconds();
+    if (missing <= 0 || snapshot().runSteps == 0) return;
+    const Pace pace = trainer_->rehearse(missing, missing, [this] { return mayTrain(); });
+    const std::lock_guard lock(mutex_);
+    snapshot_.extraSeconds = pace.seconds;
+    snapshot_.extraExamples = pace.steps * order_.batch();
+}
+
+bool Lane::mayTrain() const {
+    const std::lock_guard lock(mutex_);
+    return !stopWanted_ && !pauseWanted_;
 }
 
 /// The number of steps to request now; 0 once the lane must stop. Waits while the lane is paused.
@@ -272,7 +302,7 @@ void Lane::collect(std::uint64_t steps) {
         view.loss = telemetry_.runningLoss();
         view.trainingSeconds = trainer_->trainingSeconds();
         view.deviceSeconds = trainer_->deviceSeconds();
-        view.warmUpSeconds = trainer_->warmUpSeconds();
+        view.warmUpSeconds = trainer_->warmUpSeconds() + rehearsalSeconds_;
         view.progress = options_.finish.progress(order_, view.step, view.trainingSeconds);
         // Until the first window is over, the rate is that of all there is: a first chunk alone says little.
         const double elapsed = view.trainingSeconds - rateSeconds_;

@@ -53,12 +53,18 @@ struct LaneSnapshot {
     std::uint64_t evaluatedStep = 0; ///< steps done at the last evaluation
     double recentRate = 0;           ///< examples per second over about the last half second
     double trainingSeconds = 0;      ///< without evaluation, pauses and warm-up
+    double extraSeconds = 0;         ///< timed beyond the finish line (LaneOptions::leastSeconds) ...
+    std::uint64_t extraExamples = 0; ///< ... and the examples trained in them
     double deviceSeconds = 0;
     double warmUpSeconds = 0;
     double evaluationSeconds = 0;
 
-    /// Samples per second of training time over the whole run; 0 before the first.
-    double rate() const { return trainingSeconds > 0 ? static_cast<double>(examples) / trainingSeconds : 0; }
+    /// Seconds that rate() is of.
+    double timedSeconds() const { return trainingSeconds + extraSeconds; }
+    /// Samples per second of training time over the whole run and beyond; 0 before the first.
+    double rate() const {
+        return timedSeconds() > 0 ? static_cast<double>(examples + extraExamples) / timedSeconds() : 0;
+    }
     bool over() const { return status >= LaneStatus::finished; }
 };
 
@@ -68,7 +74,16 @@ struct LaneOptions {
     std::uint64_t keepLossEvery = 0;   ///< Telemetry's keepEvery
     std::optional<TrainerState> start; ///< initial state instead of random weights
     bool startPaused = false;          ///< wait at the starting line until resume() or step()
-    std::uint64_t saveEvery = 0;       ///< epochs between calls of `save`; 0: never
+    /// For times that can be compared. Before the first step, Trainer::rehearse() for at most so many
+    /// seconds: a machine that idled is slow at first.
+    double settleSeconds = 0;
+    /// After the finish line the same until training was timed for so long: a few milliseconds say little.
+    double leastSeconds = 0;
+    void compareTimes() {
+        settleSeconds = 2;
+        leastSeconds = 1;
+    }
+    std::uint64_t saveEvery = 0; ///< epochs between calls of `save`; 0: never
     /// Called on the lane's thread when no steps are pending. An exception from it fails the lane.
     std::function<void(Trainer&)> save;
 };
@@ -135,6 +150,9 @@ class Lane {
     void follow();
     std::uint64_t nextHalt(std::uint64_t step) const;
     void halt();
+    void rehearse();
+    void timeOn();
+    bool mayTrain() const;
     void settle();
     void collect(std::uint64_t steps = 0);
     void evaluate();
@@ -153,6 +171,8 @@ class Lane {
     WorkSizer request_{{20, 1 << 20}}; ///< steps of a call of Trainer::run(): 20 ms of them
     std::uint64_t asked_ = 0;          // steps requested from the trainer, counted like LaneSnapshot::step
     bool evaluated_ = false;           // evaluation_ belongs to the current weights
+    bool rehearsed_ = false;
+    double rehearsalSeconds_ = 0;
     std::vector<LossPoint> newLosses_;
     std::uint64_t rateExamples_ = 0; // at the start of the measurement of recentRate
     double rateSeconds_ = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -28,6 +29,14 @@ class NonFiniteError : public std::runtime_error {
         : std::runtime_error(message), step(failedStep), where(std::move(failedWhere)) {}
     std::uint64_t step;
     std::string where; ///< "layer 2 (256 -> 128): its weights", "the inputs of example 17", "the loss"
+};
+
+/// How far a machine came in some time.
+struct Pace {
+    std::uint64_t steps = 0;
+    double seconds = 0;
+
+    double stepsPerSecond() const { return seconds > 0 ? static_cast<double>(steps) / seconds : 0; }
 };
 
 /// Used by one thread at a time. Calls may return while the device is still working, but what they return is
@@ -67,10 +76,16 @@ class Trainer {
     /// needs a new trainer.
     virtual void setOptimizer(const OptimizerSettings& settings) = 0;
 
+    /// Trains on until the machine's speed settles, that is, until two looks of `lookSeconds` agree within 3
+    /// %, for at most `mostSeconds` and while `goesOn` (asked often); then takes it all back: weights, losses
+    /// and times are as before. Returns the steps and seconds of the last look.
+    virtual Pace rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) = 0;
+
     /// LossScaling::skippedSteps; 0 unless in half precision. Waits for the requested steps.
     virtual std::uint64_t skippedSteps() { return 0; }
 
-    /// Wall time inside run() and finish(), without warm-up.
+    /// Wall time inside run() and finish(), and between calls while the device works on requested steps;
+    /// without warm-up.
     virtual double trainingSeconds() const = 0;
     /// Time the device was busy with steps; on a CPU the same as trainingSeconds().
     virtual double deviceSeconds() const = 0;

@@ -5,6 +5,7 @@
 
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -78,6 +79,40 @@ void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
                                            "; make a new trainer and restore the state"));
     job_.settings.optimizer = settings;
     optimizerChanged();
+}
+
+Pace TrainerBase::rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) {
+    constexpr double settled = 0.03;
+    const auto start = std::chrono::steady_clock::now();
+    const TrainerState before = state(); // waits for what was requested
+    const Stopwatch training = training_;
+    const double device = deviceSeconds();
+    rehearsing_ = true;
+    WorkSizer chunk({20, 1 << 20});
+    Pace last;
+    const auto onTime = [&] { return secondsSince(start) < mostSeconds && goesOn(); };
+    do {
+        const Pace previous = last;
+        last = {};
+        const auto look = std::chrono::steady_clock::now();
+        while (secondsSince(look) < lookSeconds && !failedStep_ && goesOn()) {
+            const auto begin = std::chrono::steady_clock::now();
+            run(chunk.units());
+            last.steps += chunk.units();
+            chunk.add(chunk.size(), 1e3 * secondsSince(begin));
+        }
+        finish();
+        last.seconds = secondsSince(look);
+        const double change = std::abs(last.stepsPerSecond() - previous.stepsPerSecond());
+        if (change <= settled * previous.stepsPerSecond()) break;
+    } while (!failedStep_ && onTime());
+    rehearsing_ = false;
+    rehearsed_ = true;
+    if (failedStep_) last = {};
+    forgetDeviceSeconds(deviceSeconds() - device);
+    restore(before);
+    training_ = training;
+    return last;
 }
 
 void TrainerBase::goOnFrom(const TrainerState& state) {

@@ -30,6 +30,7 @@ class Stopwatch {
         Stopwatch& watch_;
     };
 
+    void add(double seconds) { seconds_ += seconds; }
     double seconds() const { return seconds_ + (since_ ? secondsSince(*since_) : 0); }
 
   private:
@@ -45,6 +46,7 @@ class TrainerBase : public Trainer {
     Evaluation evaluate(Split split) final;
     std::vector<float> predict(Split split, std::size_t first, std::size_t rows) final;
     void setOptimizer(const OptimizerSettings& settings) final;
+    Pace rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) final;
     double trainingSeconds() const final { return training_.seconds(); }
     double warmUpSeconds() const final { return warmUpSeconds_; }
     StepTrace traceStep(const TraceOptions& options) final;
@@ -52,6 +54,8 @@ class TrainerBase : public Trainer {
   protected:
     explicit TrainerBase(const TrainJob& job) : job_(job), order_(job.order()) {}
 
+    /// So many seconds of deviceSeconds() are to be left out.
+    virtual void forgetDeviceSeconds(double) {}
     /// Notes losses that have become known; never waits.
     virtual void collect() {}
     /// The whole arena, as training has left it.
@@ -84,6 +88,8 @@ class TrainerBase : public Trainer {
     float largestNumber_ = std::numeric_limits<float>::max(); ///< that products can read
     Stopwatch training_;
     double warmUpSeconds_ = 0;
+    bool rehearsing_ = false;
+    bool rehearsed_ = false;
 
   private:
     std::optional<NonFiniteError> error_;

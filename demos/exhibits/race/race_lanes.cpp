@@ -169,6 +169,9 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
                      {"mean loss", lossText(end.loss) + ", over about 50 steps"},
                      {"test loss", lossText(end.testLoss)},
                      {"test accuracy", percent(end.testAccuracy)}};
+    if (end.extraSeconds > 0)
+        detail.values.emplace_back("timed in all",
+                                   seconds(end.timedSeconds()) + ", beyond the finish line, too");
     if (!lane.machine.driver.empty()) detail.text = "Driver: " + lane.machine.driver + ". ";
     if (!lane.machine.kernels.empty()) detail.text += "Kernels: " + ui.timing(lane.machine.kernels) + ". ";
     if (lane.machine.software) detail.text += "This Vulkan device is software, not a GPU. ";

@@ -207,6 +207,7 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     options.lane.finish = run.finish;
     options.lane.evaluateEvery = run.settings.run.evaluateEvery;
     options.lane.startPaused = true;
+    if (pacer_.flatOut() && !paused_ && !byScript_ && !options.together) options.lane.compareTimes();
     std::vector<RaceEntry> entries;
     run.probes.clear();
     // One for each, also where a device cannot be opened.
