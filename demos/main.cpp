@@ -29,6 +29,7 @@ constexpr CommandEntry commands[] = {
     {"predict", "evaluate a trained network: accuracy, confusion matrix, every prediction", addPredict},
     {"map", "train one network per pixel, coloured by whether it converges or diverges", addMap},
     {"bench", "check every kernel and rung against plain loops, then time it", addBench},
+    {"tune", "compare all kernels for a network once, so that gpu:best starts with the fastest", addTune},
     {"devices", "list the Vulkan devices, which one is used, and why", addDevices},
 };
 

@@ -3,12 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/data_files.h"
 #include "tests/run_program.h"
 #include "tests/sanitized.h"
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+using lockstep::test::CacheFolder;
 using lockstep::test::contents;
 using lockstep::test::Folder;
 using lockstep::test::Outcome;
@@ -70,4 +72,19 @@ TEST_CASE("bench rejects what it cannot time") {
     CHECK(run("bench --widths 8").code == 2);
     CHECK(run("bench --widths 8,0,3").code == 2);
     CHECK(run("bench --lane gpu:fastest").code == 2);
+}
+
+TEST_CASE("tuning compares every kernel once, and gpu:best starts with its choice") {
+    const CacheFolder folder;
+    const std::string network = "--data spiral --layers 8 --batch 20";
+    const Outcome first = run("tune " + network);
+    CHECK(first.code == 0);
+    CHECK(first.says("dense_backward_inputs"));
+    CHECK(first.says(" kernels compared in "));
+    CHECK(first.says("gpu:best: "));
+    const Outcome again = run("tune " + network);
+    CHECK(again.says("nothing was left to compare"));
+    const std::string chosen = first.out.substr(first.out.find("gpu:best: ") + 10);
+    CHECK(
+        run("race --quick --steps 20 --lane gpu:best " + network).says(chosen.substr(0, chosen.find('\n'))));
 }

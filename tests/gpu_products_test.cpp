@@ -9,6 +9,7 @@
 #include "engine/tune/kernel_choice.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
+#include "tests/data_files.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;
@@ -233,4 +234,25 @@ TEST_CASE("the choice of `best` is measured once and remembered; a broken memory
         CHECK(first.layers[layer].forward == second.layers[layer].forward);
         CHECK(first.layers[layer].backwardWeights == second.layers[layer].backwardWeights);
     }
+}
+
+TEST_CASE("a choice that ran out of time is gone on with at the next start") {
+    const test::CacheFolder folder;
+    const NetShape shape{{20, 12, 3}};
+    Kernels kernels(testDevice());
+    const auto submissionsOf = [&](double seconds) {
+        const std::uint64_t before = testDevice().counters().submissions;
+        chooseKernels(testDevice(), kernels, Rung::best, shape, Optimizer::adam, 32, seconds);
+        return testDevice().counters().submissions - before;
+    };
+    constexpr double patience = 300;
+    const std::uint64_t hurried = submissionsOf(0);
+    const std::uint64_t rest = submissionsOf(patience);
+    CHECK(submissionsOf(patience) == 0); // all is known
+    const test::CacheFolder another;
+    const std::uint64_t atOnce = submissionsOf(patience);
+    CHECK(hurried > 0);
+    CHECK(rest > 0);
+    CHECK(rest < atOnce);
+    CHECK(testDevice().counters().kernelsToCompare == 0);
 }

@@ -78,18 +78,18 @@ Without --lane: gpu:best if there is a GPU, else cpu:best.
 )";
 
 /// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or then 130.
-int runToEnd(Race& race, bool quiet) {
+int runToEnd(Race& race, const Machines& machines, bool quiet) {
     const InterruptGuard interrupt;
     ProgressLines progress(quiet);
     race.start();
     bool stopping = false;
     while (!race.waitFor(std::chrono::milliseconds(100))) {
-        progress.show(progressOf(race));
+        progress.show(progressOf(race, machines));
         if (interrupt.exitCode() == 0 || stopping) continue;
         race.stop();
         stopping = true;
     }
-    progress.show(progressOf(race));
+    progress.show(progressOf(race, machines));
     return interrupt.exitCode();
 }
 
@@ -171,7 +171,7 @@ int race(const RaceCommandOptions& options) {
         ++begun;
         if (options.repeat > 1 && !options.quiet) fmt::print(stderr, "run {} of {}\n", begun, options.repeat);
         Race run(job, entries, how);
-        interrupt = runToEnd(run, options.quiet);
+        interrupt = runToEnd(run, machines, options.quiet);
         if (interrupt == 0 || runs.empty()) runs.push_back(run.results()); // a later run counts as a whole
     }
     if (interrupt != 0 && options.repeat > 1)
@@ -258,7 +258,7 @@ int train(TrainCommandOptions options) {
     saved.save = save;
     Race race(job, {{lane, machines.maker(job, lane)}}, {std::move(saved)});
     const LoadWatch watch;
-    const int interrupt = runToEnd(race, options.quiet);
+    const int interrupt = runToEnd(race, machines, options.quiet);
     const int exitCode =
         reportRace({job, finish, false, watch.load()}, options, repeatedRace({race.results()}), interrupt);
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;

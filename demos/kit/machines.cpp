@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/gpu/error.h"
+#include "engine/net/names.h"
 #include "engine/run/make_trainer.h"
 #include "engine/tune/kernel_cache.h"
 
@@ -35,6 +36,17 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
     gpu::DeviceOptions options;
     options.select = spec.device.empty() ? device_ : spec.device;
     return &open(std::move(options));
+}
+
+std::string Machines::preparation(const LaneSpec& spec) const {
+    const auto device = devices_.find(spec.device.empty() ? device_ : spec.device);
+    if (spec.gpu && device != devices_.end() && device->second) {
+        const gpu::DeviceCounters& counters = device->second->counters();
+        if (const std::uint64_t all = counters.kernelsToCompare; all > 0)
+            return concat("compares kernels, ", std::min<std::uint64_t>(counters.kernelsCompared, all),
+                          " of ", all);
+    }
+    return "warms up";
 }
 
 gpu::Device& Machines::open(gpu::DeviceOptions options) {

@@ -30,9 +30,9 @@ std::string bar(double progress, std::size_t cells) {
     return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
 }
 
-std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
-    if (snapshot.status == LaneStatus::waiting) return "waiting for its turn";
-    if (snapshot.status == LaneStatus::preparing) return "warming up";
+std::string numbersOf(const LaneSnapshot& snapshot, const std::string& preparation, bool withTest) {
+    if (snapshot.status == LaneStatus::waiting) return "waits for its turn";
+    if (snapshot.status == LaneStatus::preparing) return preparation;
     std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step),
                                    std::isnan(snapshot.loss) ? "n/a" : lossText(snapshot.loss));
     // Of the whole run so far, as in the table and as the time left assumes.
@@ -72,12 +72,14 @@ std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::s
 
 } // namespace
 
-std::vector<LaneProgress> progressOf(Race& race) {
+std::vector<LaneProgress> progressOf(Race& race, const Machines& machines) {
     std::vector<LaneProgress> lanes;
     for (std::size_t i = 0; i < race.size(); ++i) {
         const LaneSnapshot lane = race.lane(i).snapshot();
+        const std::string preparation = machines.preparation(race.spec(i));
         lanes.push_back({race.lane(i).title(), race.spec(i).gpu, lane.status, lane.runSteps > 0,
-                         lane.progress, numbersOf(lane, true), numbersOf(lane, false)});
+                         lane.progress, numbersOf(lane, preparation, true),
+                         numbersOf(lane, preparation, false)});
     }
     return lanes;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "demos/kit/machines.h"
 #include "engine/run/lane.h"
 #include "engine/run/race.h"
 
@@ -22,8 +23,8 @@ struct LaneProgress {
     std::string brief;   ///< a shorter form
 };
 
-/// The current state of a race's lanes.
-std::vector<LaneProgress> progressOf(Race& race);
+/// The current state of a race's lanes, which run on `machines`.
+std::vector<LaneProgress> progressOf(Race& race, const Machines& machines);
 
 /// "  0:12 left" for a running lane; empty if unknown.
 std::string timeLeft(const LaneSnapshot& lane);

@@ -26,6 +26,17 @@ void Kernels::useReplacement(gpu::KernelSource& source) const {
     std::erase_if(source.constants, [&](const auto& constant) { return !known.contains(constant.first); });
 }
 
+const gpu::AnyKernel* Kernels::known(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = made_.find(key);
+    return found == made_.end() ? nullptr : found->second.get();
+}
+
+const gpu::AnyKernel& Kernels::keep(const std::string& key, std::unique_ptr<gpu::AnyKernel> made) {
+    const std::lock_guard lock(mutex_);
+    return *made_.try_emplace(key, std::move(made)).first->second;
+}
+
 DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
     gpu::SpecConstants constants = constantsOf(how, device_);
     if (product != Product::backwardWeights) constants[shared::denseActivation] = gpu::asUint(activation);

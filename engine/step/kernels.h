@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 namespace lockstep {
 
 /// Pipelines of a device, created on first use and kept. References stay valid as long as the object lives.
+/// Several threads may ask for kernels at once, so that drivers compile them side by side.
 class Kernels {
   public:
     explicit Kernels(gpu::Device& device) : device_(device) {}
@@ -96,8 +98,9 @@ class Kernels {
                                     const std::string& shownAs = {}, gpu::WorkItems itemsPerGroup = {0, 0, 0},
                                     gpu::TexelFormat texels = gpu::TexelFormat::floats,
                                     std::string variant = {}) {
-        std::unique_ptr<gpu::AnyKernel>& kernel = made_[keyOf(stem, constants)];
-        if (!kernel) {
+        const std::string key = keyOf(stem, constants);
+        const gpu::AnyKernel* kernel = known(key);
+        if (kernel == nullptr) {
             gpu::KernelSource source{.name = shownAs.empty() ? stem : shownAs,
                                      .words = shaderWords(stem),
                                      .constants = std::move(constants),
@@ -106,7 +109,7 @@ class Kernels {
                                      .shader = stem,
                                      .variant = std::move(variant)};
             useReplacement(source);
-            kernel = std::make_unique<gpu::Kernel<Params>>(device_, source);
+            kernel = &keep(key, std::make_unique<gpu::Kernel<Params>>(device_, source));
         }
         return static_cast<const gpu::Kernel<Params>&>(*kernel); // a shader has one params struct
     }
@@ -114,9 +117,13 @@ class Kernels {
   private:
     std::string keyOf(const std::string& stem, const gpu::SpecConstants& constants) const;
     void useReplacement(gpu::KernelSource& source) const;
+    const gpu::AnyKernel* known(const std::string& key);
+    /// The one that was there first, if another thread was faster.
+    const gpu::AnyKernel& keep(const std::string& key, std::unique_ptr<gpu::AnyKernel> made);
 
     gpu::Device& device_;
     ReplacedShaders replaced_;
+    std::mutex mutex_;                                            ///< guards made_
     std::map<std::string, std::unique_ptr<gpu::AnyKernel>> made_; ///< by shader and constants
 };
 

@@ -1,11 +1,14 @@
 #include "engine/tune/kernel_choice.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
@@ -32,6 +35,15 @@ std::string keyOf(Product product, const DenseShape& shape, Activation activatio
     return sizeOf(name(product), shape) + " " + std::string(name(activation));
 }
 
+std::string keyOf(Optimizer optimizer, const DenseShape& shape) {
+    return sizeOf("dense_backward_weights_update", shape) + " " + std::string(name(optimizer));
+}
+
+// Of one candidate's time.
+std::string keyOf(const std::string& operation, const ProductKernel& kernel) {
+    return operation + ", " + kernel.describe();
+}
+
 DenseShape trialOf(DenseShape shape) {
     shape.rows = std::min(shape.rows, trialRows);
     return shape;
@@ -42,7 +54,10 @@ class Chooser {
   public:
     Chooser(gpu::Device& device, Kernels& kernels, double budgetSeconds)
         : device_(device), kernels_(kernels), cache_(device), budgetSeconds_(budgetSeconds) {}
-    ~Chooser() { cache_.store(); }
+    ~Chooser() {
+        cache_.store();
+        device_.counters().kernelsToCompare = 0;
+    }
     Chooser(const Chooser&) = delete;
     Chooser& operator=(const Chooser&) = delete;
 
@@ -70,15 +85,12 @@ class Chooser {
     /// The weights' gradients with the optimizer's step folded in. Below 0 milliseconds: no kernel is right.
     MeasuredKernel chooseFolded(const DenseShape& shape, Optimizer optimizer) {
         const DenseShape trial = trialOf(shape);
-        const std::string key =
-            sizeOf("dense_backward_weights_update", trial) + " " + std::string(lockstep::name(optimizer));
-        std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
-        std::erase_if(all, [](const ProductKernel& kernel) { return !rowOf(kernel.rung).foldable; });
         std::optional<UpdateTrial> numbers;
-        return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel, double limit) {
-            if (!numbers) numbers.emplace(device_, trial, optimizer);
-            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2, limit);
-        });
+        return fastest(keyOf(optimizer, trial), foldable(shape), denseWork(trial).flops,
+                       [&](const ProductKernel& kernel, double limit) {
+                           if (!numbers) numbers.emplace(device_, trial, optimizer);
+                           return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2, limit);
+                       });
     }
 
     /// Milliseconds of the operation `update` on a layer's parameters.
@@ -92,11 +104,57 @@ class Chooser {
         return milliseconds;
     }
 
+    /// Has the drivers of GPUs compile, on all threads, what is going to be compared; software Vulkan
+    /// compiles when a kernel is first used. Counts what choose() and chooseFolded() will compare.
+    void prepare(const NetShape& shape, Optimizer optimizer, std::size_t batch) {
+        std::vector<std::function<void()>> compile;
+        const auto add = [&](const std::string& key, const std::vector<ProductKernel>& all, const auto& get) {
+            if (cache_.find(key)) return;
+            device_.counters().kernelsToCompare += all.size();
+            for (const ProductKernel& kernel : all)
+                if (!cache_.find(keyOf(key, kernel))) compile.push_back([get, kernel] { get(kernel); });
+        };
+        device_.counters().kernelsCompared = 0;
+        for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+            const DenseShape dense = denseShapeOf(shape, layer, batch);
+            const auto addProduct = [&](Product product, Activation activation) {
+                add(keyOf(product, trialOf(dense), activation), fitting(product, dense),
+                    [=, this](const ProductKernel& kernel) { kernels_.dense(product, kernel, activation); });
+            };
+            addProduct(Product::forward, shape.activationOf(layer));
+            if (layer > 0) addProduct(Product::backwardInputs, shape.activationOf(layer - 1));
+            addProduct(Product::backwardWeights, shape.activationOf(layer));
+            add(keyOf(optimizer, trialOf(dense)), foldable(dense),
+                [=, this](const ProductKernel& kernel) { kernels_.denseUpdate(kernel, optimizer); });
+        }
+        if (!device_.software()) compileAll(compile);
+    }
+
     bool timeLeft() const {
         return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds_;
     }
 
   private:
+    void compileAll(const std::vector<std::function<void()>>& jobs) const {
+        std::atomic<std::size_t> next{0};
+        const auto work = [&] {
+            for (std::size_t at = next++; at < jobs.size() && timeLeft(); at = next++) try {
+                    jobs[at]();
+                } catch (const std::exception&) { // said when its turn comes to be measured
+                }
+        };
+        std::vector<std::thread> others(std::max(std::thread::hardware_concurrency(), 1u) - 1);
+        for (std::thread& thread : others) thread = std::thread(work);
+        work();
+        for (std::thread& thread : others) thread.join();
+    }
+
+    std::vector<ProductKernel> foldable(const DenseShape& shape) const {
+        std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
+        std::erase_if(all, [](const ProductKernel& kernel) { return !rowOf(kernel.rung).foldable; });
+        return all;
+    }
+
     std::vector<ProductKernel> fitting(Product product, const DenseShape& shape) const {
         std::vector<ProductKernel> all = fastCandidates(device_, product, trialOf(shape));
         std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device_, kernel, shape); });
@@ -104,8 +162,8 @@ class Chooser {
     }
 
     // At least one candidate is checked, even without time left. A choice made in a hurry is good for this
-    // run, but only a full comparison is remembered. All kernels sum in the same order, so results do not
-    // depend on the choice.
+    // run; the times are remembered, so that the next start compares the rest. All kernels sum in the same
+    // order, so results do not depend on the choice.
     template <class Measure>
     MeasuredKernel fastest(const std::string& key, const std::vector<ProductKernel>& all, double flops,
                            Measure measure) {
@@ -117,16 +175,22 @@ class Chooser {
         bool comparedAll = true;
         for (const ProductKernel& candidate : all) {
             const bool found = !right.empty();
-            if (found && !timeLeft()) {
+            const std::optional<MeasuredKernel> before = cache_.find(keyOf(key, candidate));
+            if (!before && found && !timeLeft()) {
                 comparedAll = false;
-                break;
+                continue;
             }
+            ++device_.counters().kernelsCompared;
             if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
             constexpr double farBehind = 4; // times as long
-            const double milliseconds = timeOf(candidate, measure, found ? farBehind * best.milliseconds : 0);
-            if (std::isinf(milliseconds)) continue;
-            right.push_back({candidate, milliseconds});
-            if (!found || milliseconds < best.milliseconds) best = right.back();
+            const MeasuredKernel now =
+                before ? *before
+                       : MeasuredKernel{candidate, timeOf(candidate, measure,
+                                                          found ? farBehind * best.milliseconds : 0)};
+            if (now.milliseconds < 0) continue; // perhaps another time: what refuses today may not tomorrow
+            if (!before) cache_.remember(keyOf(key, candidate), now);
+            right.push_back(now);
+            if (!found || now.milliseconds < best.milliseconds) best = now;
         }
         if (comparedAll) best = playOff(right, best, measure);
         best.complete = comparedAll;
@@ -146,18 +210,21 @@ class Chooser {
         if (candidates.size() < 2) return best;
         const std::vector<double> least = leastInTurn(
             candidates.size(), rounds,
-            [&](std::size_t at) { return timeOf(candidates[at].kernel, measure, 0); },
+            [&](std::size_t at) {
+                const double now = timeOf(candidates[at].kernel, measure, 0);
+                return now < 0 ? std::numeric_limits<double>::infinity() : now;
+            },
             [&] { return timeLeft(); });
         const auto winner = std::ranges::min_element(least);
         if (*winner >= std::numeric_limits<double>::max()) return best; // no time for a round
         return {candidates[static_cast<std::size_t>(winner - least.begin())].kernel, *winner};
     }
 
-    // Infinity for a kernel that is wrong, or takes longer than `limit` milliseconds (0: none). One that the
+    // -1 for a kernel that is wrong, or takes longer than `limit` milliseconds (0: none). One that the
     // driver refuses is a candidate less, no reason to stop.
     template <class Measure>
     static double timeOf(const ProductKernel& kernel, Measure measure, double limit) {
-        constexpr double wrong = std::numeric_limits<double>::infinity();
+        constexpr double wrong = -1;
         try {
             const TrialResult result = measure(kernel, limit);
             return result.verified() ? result.milliseconds : wrong;
@@ -215,6 +282,7 @@ void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer op
 
 StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {
     StepKernels step;
+    chooser.prepare(shape, optimizer, batch);
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
         LayerKernels& how = step.layers.emplace_back();
@@ -238,9 +306,9 @@ ProductKernel likeliest(const gpu::Device& device, Product product, const DenseS
 } // namespace
 
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
-                          Optimizer optimizer, std::size_t batch, double budgetSeconds) {
+                          Optimizer optimizer, std::size_t batch, std::optional<double> budgetSeconds) {
     if (rung == Rung::best) {
-        Chooser chooser(device, kernels, budgetSeconds);
+        Chooser chooser(device, kernels, budgetSeconds.value_or(device.software() ? 0.9 : 2.5));
         return measuredKernels(chooser, shape, optimizer, batch);
     }
     StepKernels step;

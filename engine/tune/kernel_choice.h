@@ -1,6 +1,8 @@
 // Which kernels make the steps of a training run: fixed for most rungs, measured for `best`.
 #pragma once
 
+#include <optional>
+
 #include "engine/step/gpu_ops.h"
 
 namespace lockstep {
@@ -10,12 +12,14 @@ namespace lockstep {
 ///   fused              the likeliest kind for this device, the update folded into the weights' gradients
 ///   whole-step         the same, for what is not done by WholeStep (whole_step.h)
 ///   best               times the candidates on the device for up to `budgetSeconds` in all, compilation
-///                      included (what was fully compared is remembered, see kernel_cache.h), and takes the
-///                      fastest whose results agree with the processor's; folds the update where that is
-///                      faster over all layers
+///                      included, and takes the fastest whose results agree with the processor's; folds the
+///                      update where that is faster over all layers. Every time is remembered (see
+///                      kernel_cache.h): where it ran out, the next start goes on. DeviceCounters say how far
+///                      it has come
 /// Throws std::runtime_error when the device cannot run it, or when no kernel of a product is right.
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
-                          Optimizer optimizer, std::size_t batch, double budgetSeconds = 0.9);
+                          Optimizer optimizer, std::size_t batch,
+                          std::optional<double> budgetSeconds = std::nullopt); // 0.9; 2.5 on a GPU
 
 /// What evaluates the networks of a rung. `one` and the naive rungs would take minutes over a test set and
 /// teach nothing by it: they borrow the forward products of the likeliest kernels.

@@ -1,6 +1,7 @@
 #include "engine/tune/product_candidates.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -76,6 +77,19 @@ std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
     };
 }
 
+// GPUs have 10 to 140 processors, each of which wants several workgroups. A product that a kernel cuts into
+// fewer leaves processors idle, however good the kernel is: kernels with half, a quarter, ... of these come
+// later.
+void sortByFill(std::vector<ProductKernel>& all, const ProductExtents& extents) {
+    constexpr std::uint64_t enough = 64;
+    std::ranges::stable_sort(all, {}, [&](const ProductKernel& kernel) {
+        const gpu::WorkItems outputs = kernel.outputsPerGroup();
+        const std::uint64_t groups =
+            std::uint64_t{divideUp(extents.m, outputs.y)} * divideUp(extents.n, outputs.x);
+        return std::bit_width(enough / std::min(groups, enough));
+    });
+}
+
 // Blocks of subgroups, each with as many whole tiles as come near to a size.
 std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
     const gpu::MatrixTile tile = matrixTileOf(device);
@@ -125,6 +139,7 @@ bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseSha
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
     std::vector<ProductKernel> all =
         device.software() ? softwareCandidates(device, extentsOf(product, shape)) : gpuCandidates(device);
+    if (!device.software()) sortByFill(all, extentsOf(product, shape));
     addPlainKernels(device, all);
     std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device, kernel, shape); });
     return all;

@@ -9,8 +9,9 @@
 
 namespace lockstep {
 
-/// The kernels of a product on this kind of device, the likeliest fastest first. All fit into the device's
-/// limits. The last ones are slow rungs (RungRow::slow), there to be looked at.
+/// The kernels of a product on this kind of device, the likeliest fastest first: on a GPU, those that have
+/// enough workgroups to keep it busy. All fit into the device's limits. The last ones are slow rungs
+/// (RungRow::slow), there to be looked at.
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape);
 
 /// The same without slow rungs. All sum in the same order, so that results do not depend on the choice: where

@@ -22,8 +22,13 @@ double logShare(double from, double now, double to) {
     return std::log(from / now) / std::log(from / to);
 }
 
+// What RaceModel::update() has noted.
+std::string preparation(const LaneResult& lane) {
+    return lane.end.message.empty() ? "warms up" : lane.end.message;
+}
+
 std::string atStep(const LaneResult& lane) {
-    if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " warms up";
+    if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " " + preparation(lane);
     return fmt::format("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
 }
 
@@ -120,7 +125,7 @@ double shareOfWay(const FinishLine& finish, const LaneResult& lane) {
 std::string statusText(const RaceRun& run, std::size_t lane) {
     const LaneStatus status = run.lanes[lane].end.status;
     if (status == LaneStatus::waiting && !run.settings.together) return "waits for its turn";
-    if (status == LaneStatus::preparing) return "warms up";
+    if (status == LaneStatus::preparing) return preparation(run.lanes[lane]);
     if (status == LaneStatus::ready) return "at the start";
     if (status == LaneStatus::paused && !run.paused) return "running"; // held between slow steps
     return std::string(name(status));

@@ -33,7 +33,7 @@ std::string whereItEnded(const RaceRun& run);
 /// towards a loss by the logarithm, from the first step's loss on.
 double shareOfWay(const FinishLine& finish, const LaneResult& lane);
 
-/// A lane's status in words: "warming up", "waiting for its turn", "ran 469 steps".
+/// A lane's status in words: "warms up", "waits for its turn", "finished".
 std::string statusText(const RaceRun& run, std::size_t lane);
 
 /// What one step of a lane costs, as far as its timings tell; zeros where they do not.

@@ -1,0 +1,90 @@
+// `lockstep tune`: the choice of kernels behind gpu:best, taken with time instead of at a start in a hurry.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "demos/commands/command.h"
+#include "demos/kit/machines.h"
+#include "demos/options/parse.h"
+#include "demos/options/run_options.h"
+#include "demos/words/text.h"
+#include "engine/run/make_trainer.h"
+#include "engine/tune/kernel_choice.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* tuneAbout =
+    R"(Compares every kernel that could compute this network's products on your graphics card, and remembers the fastest.
+gpu:best does the same at its first start, but for a few seconds only; what is still open then, it compares at the next
+starts. The results of training do not depend on the choice: all kernels add in the same order.)";
+
+constexpr const char* tuneExamples = R"(examples:
+  lockstep tune                                     for the network that `lockstep race` trains
+  lockstep tune --data spiral --layers 32,32 --batch 10
+  lockstep tune --device 1
+)";
+
+// The rows of one layer's products.
+void addRows(std::vector<std::vector<std::string>>& rows, const TrainJob& job, std::size_t layer,
+             const StepKernels& step) {
+    const LayerKernels& how = step.layers[layer];
+    const std::string size =
+        fmt::format("{} x {} x {}", job.settings.batch, job.shape.widths[layer], job.shape.widths[layer + 1]);
+    const auto add = [&](std::string_view operation, const ProductKernel& kernel) {
+        rows.push_back({std::string(operation), size, kernel.describe()});
+    };
+    add("dense", how.forward);
+    if (layer > 0) add("dense_backward_inputs", how.backwardInputs);
+    add(step.foldsUpdate ? "dense_backward_weights, with the update" : "dense_backward_weights",
+        how.backwardWeights);
+}
+
+int tune(const RunOptions& options) {
+    const Dataset data = loadData(options);
+    const TrainJob job = makeJob(options, data);
+    Machines machines(0, options.device);
+    gpu::Device& device = *machines.deviceOf(laneSpecFromText("gpu:best"));
+    fmt::print("{} ({}), {}\nbatch {}, {} {}, {}\n", device.report().name,
+               gpu::describe(device.report().type), device.report().driver, job.settings.batch,
+               job.shape.describeWidths(), name(job.shape.activation), name(job.settings.optimizer.kind));
+    std::fflush(stdout);
+
+    constexpr double unlimited = 1e9;
+    Kernels kernels(device);
+    const auto begin = std::chrono::steady_clock::now();
+    const StepKernels step = chooseKernels(device, kernels, Rung::best, job.shape,
+                                           job.settings.optimizer.kind, job.settings.batch, unlimited);
+    const std::uint64_t compared = device.counters().kernelsCompared;
+    std::vector<std::vector<std::string>> rows{{"operation", "rows x inputs x outputs", "fastest kernel"}};
+    for (std::size_t layer = 0; layer < job.shape.layers(); ++layer) addRows(rows, job, layer, step);
+    fmt::print("\n{}\n", table(rows, 3));
+    const auto trainer = makeTrainer(job, laneSpecFromText("gpu:best"), 0, &device); // whole steps, too
+    if (compared == 0)
+        fmt::print("nothing was left to compare: this choice was made before\n");
+    else
+        fmt::print("{} compared in {:.1f} s\n", counted(compared, "kernel"), secondsSince(begin));
+    fmt::print("gpu:best: {}\n", trainer->machine().kernels);
+    return 0;
+}
+
+} // namespace
+
+Action addTune(CLI::App& command) {
+    const auto options = std::make_shared<RunOptions>();
+    addManual(command, tuneAbout, tuneExamples);
+    addDataOptions(command, *options);
+    addNetworkOptions(command, *options);
+    addSettingsOptions(command, *options);
+    command.option_defaults()->group(machineGroup);
+    command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID")
+        ->type_name("DEVICE");
+    return [options, &command] {
+        refuseIdleOptions(command, *options);
+        return tune(*options);
+    };
+}
+
+} // namespace lockstep::demos
