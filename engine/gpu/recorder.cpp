@@ -192,6 +192,7 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
                        tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
     const auto& [first, count] = groups;
     vk.CmdDispatchBase(slot.commands, first.x, first.y, first.z, count.x, count.y, count.z);
+    ++dispatches_;
     ++slot.recorded;
     slot.kernel = kernel.id();
     slot.flops = cost.flops;

@@ -110,7 +110,8 @@ class Recorder {
     double deviceSeconds() const { return deviceSeconds_; }
     const std::map<std::string, KernelTiming>& timings() const { return timings_; } ///< by kernel
     Device& device() const { return device_; }
-    std::uint64_t barriers() const { return barriers_; } ///< emitted between dispatches so far
+    std::uint64_t dispatches() const { return dispatches_; } ///< recorded so far, pieces one by one
+    std::uint64_t barriers() const { return barriers_; }     ///< emitted between dispatches so far
 
   private:
     static constexpr std::size_t slots = 3;
@@ -165,6 +166,7 @@ class Recorder {
     std::chrono::steady_clock::time_point lastFinished_{};
     double deviceSeconds_ = 0;
     std::uint64_t barriers_ = 0;
+    std::uint64_t dispatches_ = 0;
     std::map<std::string, KernelTiming> timings_;
     std::vector<TracedDispatch> trace_;
     std::optional<std::uint64_t> traceOrigin_; ///< ticks

@@ -8,12 +8,10 @@
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/gpu_evaluation.h"
+#include "engine/run/gpu_steps.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/trainer_base.h"
-#include "engine/step/gpu_ops.h"
-#include "engine/step/whole_step.h"
 #include "engine/step/work_sizer.h"
-#include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_choice.h"
 
 namespace lockstep {
@@ -74,16 +72,6 @@ class GpuTrainer final : public TrainerBase {
     StepKernels choose(const ReplacedShaders& replaced);
     void describeMachine();
     void warmUp();
-    void recordSteps(std::uint64_t first, std::uint64_t count);
-    void chooseWholeSteps();
-    void setWholeSteps(bool on);
-    // Of the device, for steps that change no weights.
-    double millisecondsOf(std::uint64_t first, std::uint64_t steps) {
-        recorder_.begin();
-        recordSteps(first, steps);
-        return recorder_.submitAndTime();
-    }
-    double warmUpSteps();
     void submitSteps(std::uint64_t count, bool profile);
     void noteLosses(const Flight& flight);
     void setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
@@ -96,20 +84,17 @@ class GpuTrainer final : public TrainerBase {
     StepKernels how_;
     std::optional<HalfArenas> half_; // of kernels of half precision
     gpu::Recorder recorder_;         // of training: its device time is the steps' own
-    GpuOps ops_;
+    GpuSteps steps_;
     GpuEvaluation evaluation_;
-    std::optional<WholeStep> wholeStep_; // trains instead of ops_
-    bool mayChangeSteps_ = false;        // `best`, and both fit
-    WorkSizer submission_;               // of steps
-    double pendingMilliseconds_ = 0;     // of a step's operations that were submitted one by one
+    WorkSizer submission_;           // of steps
+    double pendingMilliseconds_ = 0; // of a step's operations that were submitted one by one
 
     std::uint64_t nextStep_ = 0; // the next to be recorded
     std::uint64_t submissions_ = 0;
     std::deque<Flight> flights_;
     std::optional<std::chrono::steady_clock::time_point>
-        pendingSince_;                  // the end of a call, if steps were pending
-    double warmUpStepMilliseconds_ = 0; // of the one step that compiles the kernels, on the device
-    double warmUpRecorded_ = 0;         // seconds of everything before training, on the device
+        pendingSince_;          // the end of a call, if steps were pending
+    double warmUpRecorded_ = 0; // seconds of everything before training, on the device
 };
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced)
@@ -118,7 +103,7 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
       half_(how_.half ? std::optional<HalfArenas>(std::in_place, device, arenas_,
                                                   initialWeights(job.shape, job.settings.seed))
                       : std::nullopt),
-      recorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
+      recorder_(device), steps_(recorder_, arenas_, kernels_, job_, rung, how_, half_ ? &*half_ : nullptr),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submission_({submissionMilliseconds(device.software())}) {
@@ -138,75 +123,23 @@ StepKernels GpuTrainer::choose(const ReplacedShaders& replaced) {
 
 void GpuTrainer::describeMachine() {
     machine_ = machineOf(device_);
+    machine_.dispatches = steps_.dispatches();
+    machine_.barriers = steps_.barriers();
     const std::string first = how_.layers.front().forward.describe();
     const std::string_view own = name(rung_);
     machine_.kernels = first == own ? first : concat(own, " (first layer: ", first, ")");
-    if (wholeStep_) machine_.kernels = wholeStep_->describe();
+    machine_.kernels = steps_.whole() ? steps_.describe() : machine_.kernels + steps_.describe();
     for (const auto& [shader, words] : kernels_.replacedShaders())
         machine_.kernels += ", replaced: " + shader;
 }
 
-// Drivers compile a pipeline at its first use, and some compile another version for buffers of another size.
-// So the warm-up dispatches all that a run will dispatch, with updates switched off, as after a failed step.
+// With updates switched off, as after a failed step.
 void GpuTrainer::warmUp() {
     setStatus(0);
-    ops_.submitEachOperation(true); // their times are not known yet
-    if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
-    warmUpStepMilliseconds_ = warmUpSteps();
+    steps_.warmUp();
     evaluation_.warmUp();
-    mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).refusal.empty();
-    if (mayChangeSteps_) chooseWholeSteps();
     warmUpRecorded_ = recorder_.deviceSeconds();
     setStatus(shared::noStep);
-}
-
-// `best` trains in whole steps where they fit and are faster. They round differently from single operations,
-// so the choice is remembered: between runs in the cache, and in a run's state. The cache knows built-in
-// shaders only: an edited one may be slower, and its time says nothing about other runs.
-void GpuTrainer::chooseWholeSteps() {
-    const bool builtIn = kernels_.replacedShaders().empty();
-    KernelCache cache(device_);
-    std::string key = "whole_step";
-    for (const std::size_t width : job_.shape.widths) key += concat(" ", width);
-    key += concat(" x", arenas_.order.batch(), " ", name(job_.shape.activation), " ",
-                  name(job_.settings.optimizer.kind));
-    if (builtIn)
-        if (const auto known = cache.find(key)) return setWholeSteps(known->milliseconds >= 0);
-    constexpr std::uint64_t steps = 16;
-    millisecondsOf(0, steps);
-    const double apart = millisecondsOf(0, steps);
-    setWholeSteps(true);
-    millisecondsOf(0, steps);
-    const double whole = millisecondsOf(0, steps);
-    if (whole >= apart) setWholeSteps(false);
-    if (!builtIn) return;
-    cache.remember(key, {{}, whole < apart ? whole / steps : -1}); // -1: single operations are faster
-    cache.store();
-}
-
-void GpuTrainer::setWholeSteps(bool on) {
-    if (on == wholeStep_.has_value()) return;
-    wholeStep_.reset();
-    if (!on) return; // single operations are warm since the start
-    wholeStep_.emplace(kernels_, arenas_, job_);
-    warmUpSteps();
-}
-
-// The first step of an epoch and its last one, whose batch may be smaller. Returns the first one's
-// milliseconds.
-double GpuTrainer::warmUpSteps() {
-    ops_.firstPiecesOnly(true);
-    const double milliseconds = millisecondsOf(0, 1);
-    const std::uint64_t last = arenas_.order.stepsPerEpoch() - 1;
-    if (arenas_.order.range(last).rows != arenas_.order.batch()) millisecondsOf(last, 1);
-    ops_.firstPiecesOnly(false);
-    return milliseconds;
-}
-
-void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
-    if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
-    for (std::uint64_t step = first; step < first + count; ++step)
-        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
 }
 
 void GpuTrainer::run(std::uint64_t steps) {
@@ -234,10 +167,10 @@ bool GpuTrainer::profilesNow() const {
 }
 
 void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
-    ops_.submitEachOperation(submission_.splitsUnits());
+    steps_.submitEachOperation(submission_.splitsUnits());
     recorder_.begin();
     recorder_.profileDispatches(profile);
-    recordSteps(nextStep_, count);
+    steps_.record(nextStep_, count);
     flights_.push_back({recorder_.submit(), nextStep_, count, profile});
     nextStep_ += count;
     ++submissions_;
@@ -289,7 +222,7 @@ TrainerState GpuTrainer::state() {
     for (const gpu::Buffer& kept : arenas_.optimizerState)
         state.optimizerState.push_back(kept.downloadValues<float>(arenas_.layout.size()));
     if (half_) state.lossScaling = half_->scaling();
-    if (mayChangeSteps_) state.wholeSteps = wholeStep_.has_value();
+    if (steps_.mayChange()) state.wholeSteps = steps_.whole();
     return state;
 }
 
@@ -304,11 +237,11 @@ void GpuTrainer::restore(const TrainerState& state) {
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
         arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);
     nextStep_ = state.step;
-    if (!mayChangeSteps_ || !state.wholeSteps || *state.wholeSteps == wholeStep_.has_value())
+    if (!steps_.mayChange() || !state.wholeSteps || *state.wholeSteps == steps_.whole())
         return setStatus(shared::noStep);
     const double before = recorder_.deviceSeconds();
     setStatus(0); // nothing is learned from warming up
-    setWholeSteps(*state.wholeSteps);
+    steps_.setWhole(*state.wholeSteps);
     warmUpRecorded_ += recorder_.deviceSeconds() - before;
     setStatus(shared::noStep);
     describeMachine();
@@ -327,16 +260,16 @@ void GpuTrainer::runTraced(StepTrace& trace) {
     // For the picture's sake, one submission may take longer than in training. Before any step was timed, the
     // warm-up's time is the estimate, compilation included.
     const double known = submission_.millisecondsPerUnit();
-    const double expected = known > 0 ? known : warmUpStepMilliseconds_;
+    const double expected = known > 0 ? known : steps_.coldMilliseconds();
     trace.oneSubmission = expected <= device_.longestSubmission() && !how_.inPieces();
     const double deviceBefore = recorder_.deviceSeconds();
     const double before = trainingSeconds();
     {
         const Stopwatch::Running running(training_);
-        ops_.submitEachOperation(!trace.oneSubmission);
+        steps_.submitEachOperation(!trace.oneSubmission);
         recorder_.begin();
         recorder_.traceDispatches(true);
-        recordSteps(nextStep_, 1);
+        steps_.recordApart(nextStep_);
         flights_.push_back({recorder_.submit(), nextStep_, 1, true});
         ++nextStep_;
         recorder_.finish();

@@ -1,5 +1,5 @@
-// To follow a product from the host to the device: dispatchProduct() launches it, paramsOf() fills its push
-// constants, constantsOf() sets its specialisation constants (Kernels::dense adds the activation), and
+// To follow a product from the host to the device: dispatchProduct() launches it, denseParams() fills its
+// push constants, constantsOf() sets its specialisation constants (Kernels::dense adds the activation), and
 // shaderName() says which shader runs.
 #include "engine/step/dense_kernel.h"
 
@@ -14,8 +14,9 @@ namespace {
 
 using gpu::asUint;
 
-// The push constants.
-shared::DenseParams paramsOf(const DenseShape& shape, const ProductPiece& piece) {
+} // namespace
+
+shared::DenseParams denseParams(const DenseShape& shape, const ProductPiece& piece) {
     return {.rows = asUint(shape.rows),
             .inputs = asUint(shape.inputs),
             .outputs = asUint(shape.outputs),
@@ -24,8 +25,6 @@ shared::DenseParams paramsOf(const DenseShape& shape, const ProductPiece& piece)
             .first = piece.first,
             .count = piece.count};
 }
-
-} // namespace
 
 std::string_view name(Product product) {
     constexpr std::string_view names[] = {"dense", "dense_backward_inputs", "dense_backward_weights"};
@@ -114,7 +113,7 @@ void dispatchProduct(gpu::Recorder& recorder, const DenseKernel& kernel, const D
     constexpr std::size_t perSubmission = 8; // a longer one would block everything else on the device
     for (std::size_t at = 0; at < (firstPieceOnly ? 1 : pieces.size()); ++at) {
         const double share = pieces[at].count / (static_cast<double>(m) * n);
-        recorder.dispatch(*kernel.pipeline, items, paramsOf(shape, pieces[at]), views,
+        recorder.dispatch(*kernel.pipeline, items, denseParams(shape, pieces[at]), views,
                           {cost.flops * share, cost.bytes * share, cost.tag, at > 0});
         if (at % perSubmission == perSubmission - 1 && at + 1 < pieces.size()) recorder.submitAndGoOn();
     }
@@ -124,7 +123,7 @@ void dispatchDenseUpdate(gpu::Recorder& recorder, const DenseUpdateKernel& kerne
                          const shared::UpdateParams& update, const FoldedBuffers& buffers,
                          const gpu::Cost& cost) {
     const auto [m, n, k] = extentsOf(Product::backwardWeights, shape);
-    const shared::DenseUpdateParams params{paramsOf(shape, {0, m * n}), update};
+    const shared::DenseUpdateParams params{denseParams(shape, {0, m * n}), update};
     const auto& [dSums, inputs, status, parameters, state1, state2] = buffers;
     const std::initializer_list<gpu::BufferView> once{dSums, inputs, status, parameters, state1, state2};
     const std::initializer_list<gpu::BufferView> twice{dSums,  inputs,     status, parameters, state1,

@@ -179,6 +179,8 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       status(device, sizeof(std::uint32_t), gpu::Memory::device, "status"),
       lossPartials(device, (capacity / Kernels::rowsPerGroup + 1) * sizeof(float), gpu::Memory::device,
                    "loss partials"),
+      lastLayerPartials(device, (1 + lastLayerGroups(capacity)) * sizeof(float), gpu::Memory::device,
+                        "last layer's partials"),
       targets(device, capacity * targetWidth * sizeof(std::uint32_t), gpu::Memory::device, "targets"),
       scoreSums(device, scoreGroups(job, capacity) * sizeof(float), gpu::Memory::readback, "score sums"),
       scoreCounts(device, scoreCountBytes(classes), gpu::Memory::readback, "score counts"),
@@ -192,6 +194,7 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
                                     "optimizer state " + std::to_string(array + 1));
     if (job.data->test.count > 0) test.emplace(device, *job.data, job.data->test, "test");
     parameters.uploadValues<float>(initialWeights(shape, job.settings.seed));
+    lastLayerPartials.uploadValues<std::uint32_t>(std::vector<std::uint32_t>(1 + lastLayerGroups(capacity)));
     const std::uint32_t none = shared::noStep;
     status.uploadValues<std::uint32_t>({&none, 1});
 }

@@ -10,6 +10,7 @@
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 #include "engine/step/train_job.h"
+#include "shaders/shared/params.h"
 
 namespace lockstep {
 
@@ -38,6 +39,11 @@ inline gpu::BufferView biasIn(const gpu::Buffer& arena, const LayerLayout& place
     return arena.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
 }
 
+/// Workgroups of last_layer.comp for a batch: those of whole blocks of 128 rows.
+constexpr std::uint32_t lastLayerGroups(std::size_t rows) {
+    return static_cast<std::uint32_t>((rows + 127) / 128 * 128 / shared::lastLayerRows);
+}
+
 class GpuArenas {
   public:
     /// Uploads the data set and the initial weights. Throws gpu::OutOfMemoryError.
@@ -63,9 +69,10 @@ class GpuArenas {
     gpu::Buffer losses; ///< ring of ringSlots floats, mapped: step s is at slot s % ringSlots
     gpu::Buffer status; ///< one word: the first step whose loss was not finite, or noStep
     gpu::Buffer lossPartials;
-    gpu::Buffer targets;     ///< of the batch at hand
-    gpu::Buffer scoreSums;   ///< mapped
-    gpu::Buffer scoreCounts; ///< mapped: hits, then the confusion matrix
+    gpu::Buffer lastLayerPartials; ///< of last_layer.comp: its counter, then a sum per workgroup
+    gpu::Buffer targets;           ///< of the batch at hand
+    gpu::Buffer scoreSums;         ///< mapped
+    gpu::Buffer scoreCounts;       ///< mapped: hits, then the confusion matrix
 
     const GpuExamples& examples(Split split) const;
     /// Floats per row of A[level].
@@ -76,6 +83,8 @@ class GpuArenas {
     /// Z[layer], or its outputs when not kept: what the activation's derivative is computed from.
     gpu::BufferView sums(std::size_t layer, std::size_t rows) const;
     gpu::BufferView dSums(std::size_t layer, std::size_t rows) const;
+    gpu::BufferView allActivations() const { return activations_.view(); }
+    gpu::BufferView allDSums() const { return dSums_.view(); }
     gpu::BufferView weights(std::size_t layer) const { return weightsIn(parameters, layout.layer(layer)); }
     gpu::BufferView bias(std::size_t layer) const { return biasIn(parameters, layout.layer(layer)); }
     gpu::BufferView dWeights(std::size_t layer) const { return weightsIn(gradients, layout.layer(layer)); }

@@ -27,12 +27,30 @@ gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, wo
 
 } // namespace
 
-void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
-                    const shared::OrderKeys& keys) {
-    rows_ = rows;
-    const shared::GatherBatchParams params{
-        asUint(rows),      asUint(first),         asUint(examples.count), shuffle ? 1u : 0u,
-        arenas_.stride(0), examples.sourceStride, arenas_.targetWidth,    keys};
+shared::GatherBatchParams gatherParams(const GpuArenas& arenas, const StepSettings& step) {
+    return {asUint(step.batch.rows),    asUint(step.batch.first),
+            asUint(arenas.train.count), arenas.order.shuffles() ? 1u : 0u,
+            arenas.stride(0),           arenas.train.sourceStride,
+            arenas.targetWidth,         step.keys};
+}
+
+shared::LossParams lossParams(const GpuArenas& arenas, const StepSettings& step) {
+    const std::size_t outputs = arenas.shape.outputs();
+    const auto stepNumber = static_cast<std::uint32_t>(step.step);
+    return {.rows = asUint(step.batch.rows),
+            .outputs = asUint(outputs),
+            .stride = arenas.stride(arenas.shape.layers()),
+            .targetWidth = arenas.targetWidth,
+            .step = stepNumber,
+            .slot = stepNumber % GpuArenas::ringSlots,
+            .targetKind = arenas.targetKind,
+            .groups = groupsOf(step.batch.rows),
+            .scale = static_cast<float>(
+                1.0 / static_cast<double>(lossTerms(arenas.shape.loss, step.batch.rows, outputs)))};
+}
+
+void GpuOps::gather(const GpuExamples& examples, const shared::GatherBatchParams& params) {
+    const std::size_t rows = rows_ = params.rows;
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, asUint(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), activations(0),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
@@ -41,11 +59,23 @@ void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t 
 }
 
 void GpuOps::gatherBatch(const StepSettings& step) {
-    gather(arenas_.train, step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys);
+    training_ = true;
+    step_ = step;
+    rows_ = step.batch.rows;
+    if (!fused(Fusion::gather)) gather(arenas_.train, gatherParams(arenas_, step));
 }
 
 void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
-    gather(arenas_.examples(split), first, rows, false, {});
+    training_ = false;
+    const GpuExamples& examples = arenas_.examples(split);
+    gather(examples, {asUint(rows),
+                      asUint(first),
+                      asUint(examples.count),
+                      0,
+                      arenas_.stride(0),
+                      examples.sourceStride,
+                      arenas_.targetWidth,
+                      {}});
 }
 
 void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
@@ -58,36 +88,43 @@ void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
 }
 
 void GpuOps::dense(std::size_t layer) {
+    const bool isLast = layer + 1 == arenas_.shape.layers();
+    if (isLast && fused(Fusion::lastLayer)) return; // lossAndGradient() does it
+    if (layer == 0 && fused(Fusion::gather)) {
+        const Work batch = gatherWork(rows_, arenas_.shape.inputs(), arenas_.pixels);
+        const Work product = denseWork(denseShapeOf(arenas_.shape, 0, rows_));
+        fusions_->gatheredDense(recorder_, step_, cost(batch + product));
+        return endOperation();
+    }
     product(layers_[layer].forward, layer,
             {activations(layer), weights(layer), arenas_.bias(layer), activations(layer + 1), sums(layer)});
 }
 
 void GpuOps::lossAndGradient(const StepSettings& step) {
     const std::size_t last = arenas_.shape.layers() - 1;
-    const std::size_t outputs = arenas_.shape.outputs();
-    const auto perTerm =
-        static_cast<float>(1.0 / static_cast<double>(lossTerms(arenas_.shape.loss, rows_, outputs)));
-    const auto stepNumber = static_cast<std::uint32_t>(step.step);
-    const std::uint32_t slot = stepNumber % GpuArenas::ringSlots;
-    const std::uint32_t groups = groupsOf(rows_);
-    const shared::LossParams params{asUint(rows_),       asUint(outputs), arenas_.stride(last + 1),
-                                    arenas_.targetWidth, stepNumber,      slot,
-                                    arenas_.targetKind,  groups,          perTerm};
+    if (fused(Fusion::lastLayer)) {
+        fusions_->lastLayer(recorder_, step, cost(lastLayerWork(), last));
+        return endOperation();
+    }
+    const shared::LossParams params = lossParams(arenas_, step);
+    const std::uint32_t groups = params.groups;
     const gpu::BufferView partials = arenas_.lossPartials.view();
     // Only fp16 scales the loss; without it, the binding needs some other buffer.
     const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
     recorder_.dispatch(lossAndGradient_, {asUint(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
                         arenas_.targets.view(), dSums(last), partials, scale},
-                       cost(lossWork(rows_, outputs, half_ != nullptr)));
+                       cost(lossWork(rows_, arenas_.shape.outputs(), half_ != nullptr)));
     if (groups > 1)
-        recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, perTerm},
+        recorder_.dispatch(lossSum_, {1, 1, 1},
+                           shared::LossSumParams{groups, params.step, params.slot, params.scale},
                            {arenas_.losses.view(), arenas_.status.view(), partials},
                            {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float)});
     endOperation();
 }
 
 void GpuOps::denseBackwardInputs(std::size_t layer) {
+    if (layer + 1 == arenas_.shape.layers() && fused(Fusion::lastLayer)) return; // done
     product(layers_[layer].backwardInputs, layer,
             {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
 }
@@ -97,7 +134,16 @@ void GpuOps::denseBackwardWeights(std::size_t layer) {
             {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
 }
 
+// Layers come from the last to the first: only then all gradients of sums are known.
 void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
+    if (fused(Fusion::weightGradients)) {
+        if (layer > 0) return;
+        Work work;
+        for (std::size_t each = 0; each < arenas_.shape.layers(); ++each)
+            work = work + denseWork(denseShapeOf(arenas_.shape, each, rows_));
+        fusions_->weightGradients(recorder_, step, cost(work));
+        return endOperation();
+    }
     const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
                                 arenas_.activations(layer, rows_),
@@ -108,6 +154,11 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
     dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers,
                         cost(denseWork(shape), layer));
     endOperation();
+}
+
+Work GpuOps::lastLayerWork() const {
+    const Work product = denseWork(denseShapeOf(arenas_.shape, arenas_.shape.layers() - 1, rows_));
+    return product + product + lossWork(rows_, arenas_.shape.outputs());
 }
 
 void GpuOps::update(const StepSettings& step) {

@@ -8,6 +8,8 @@
 #include "engine/step/half_arenas.h"
 #include "engine/step/kernels.h"
 #include "engine/step/ops.h"
+#include "engine/step/step_fusions.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -31,11 +33,19 @@ struct StepKernels {
     bool inPieces() const { return !layers.empty() && layers.front().forward.rung == Rung::one; }
 };
 
+/// The push constants of a training step's batch and of its loss.
+shared::GatherBatchParams gatherParams(const GpuArenas& arenas, const StepSettings& step);
+shared::LossParams lossParams(const GpuArenas& arenas, const StepSettings& step);
+
 class GpuOps final : public Ops {
   public:
     /// All references must outlive the object. `half` holds the operands of fp16 kernels; null for fp32.
     GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
            const StepKernels& how, const HalfArenas* half = nullptr);
+
+    /// From now on, operations of training steps that `fusions` fuses are recorded together, where the last
+    /// of them is due. Null: one by one. It must outlive the object or the next call.
+    void fuse(const StepFusions* fusions) { fusions_ = fusions; }
 
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
@@ -70,8 +80,9 @@ class GpuOps final : public Ops {
         const DenseUpdateKernel* denseUpdate = nullptr; // null if not
     };
 
-    void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
-                const shared::OrderKeys& keys);
+    bool fused(Fusion fusion) const { return training_ && fusions_ != nullptr && fusions_->on(fusion); }
+    Work lastLayerWork() const;
+    void gather(const GpuExamples& examples, const shared::GatherBatchParams& params);
     void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
     void endOperation() {
@@ -103,8 +114,11 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // fp16
     const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
     const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
-    std::size_t rows_ = 0;            ///< of the current batch or range
-    std::uint32_t scoreSlot_ = 0;     ///< where the next score() puts its sums
+    const StepFusions* fusions_ = nullptr;
+    StepSettings step_{};         ///< of the batch that gatherBatch() has announced
+    bool training_ = false;       ///< not evaluating: that is never fused
+    std::size_t rows_ = 0;        ///< of the current batch or range
+    std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;
 };

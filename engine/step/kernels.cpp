@@ -72,6 +72,37 @@ const gpu::Kernel<shared::WholeStepParams>& Kernels::wholeStep(const NetShape& s
     return find<shared::WholeStepParams>("whole_step", std::move(constants), {}, {1, 1, 1});
 }
 
+const gpu::Kernel<shared::LossParams>& Kernels::lastLayer(const NetShape& shape) {
+    const std::size_t layer = shape.layers() - 1;
+    return find<shared::LossParams>("last_layer",
+                                    {{0, rowsPerGroup},
+                                     {1, gpu::asUint(shape.loss)},
+                                     {2, gpu::asUint(shape.outputActivation)},
+                                     {3, gpu::asUint(shape.activationOf(layer - 1))},
+                                     {4, gpu::asUint(roundUpToFour(shape.widths[layer]) / 4)},
+                                     {5, gpu::asUint(roundUpToFour(shape.outputs()))}},
+                                    "loss_and_gradient", {1, 1, 1});
+}
+
+const gpu::Kernel<shared::WeightGradientsParams>& Kernels::weightGradients(const ProductKernel& how,
+                                                                           Optimizer optimizer) {
+    gpu::SpecConstants constants = constantsOf(how, device_);
+    constants[shared::updateOptimizer] = gpu::asUint(optimizer);
+    return find<shared::WeightGradientsParams>("weight_gradients", std::move(constants),
+                                               std::string(name(Product::backwardWeights)), {1, 1, 1},
+                                               gpu::TexelFormat::floats, how.describe());
+}
+
+const gpu::Kernel<shared::GatheredDenseParams>& Kernels::gatheredDense(const ProductKernel& how, bool pixels,
+                                                                       Activation activation) {
+    gpu::SpecConstants constants = constantsOf(how, device_);
+    constants[shared::denseActivation] = gpu::asUint(activation);
+    constants[shared::gatheredPixels] = pixels ? 1 : 0;
+    return find<shared::GatheredDenseParams>("gathered_dense", std::move(constants),
+                                             std::string(name(Product::forward)), how.outputsPerGroup(),
+                                             gpu::TexelFormat::floats, how.describe());
+}
+
 const gpu::Kernel<shared::RoofParams>& Kernels::roofMatrix() {
     const gpu::MatrixTile tile = matrixTileOf(device_);
     return find<shared::RoofParams>("roof_matrix", {{shared::denseGroupSize, roofGroup},

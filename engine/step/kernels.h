@@ -45,6 +45,15 @@ class Kernels {
     const gpu::Kernel<shared::LossSumParams>& lossSum() { // the same operation's second half
         return find<shared::LossSumParams>("loss_sum", {{0, rowsPerGroup}}, "loss_and_gradient");
     }
+    /// The last layer forward, lossAndGradient() and the gradient passed on to the layer below, in one
+    /// dispatch (fp32, two layers at least); an item is a workgroup.
+    const gpu::Kernel<shared::LossParams>& lastLayer(const NetShape& shape);
+    /// The weight gradients of all layers, and the update; an item is a workgroup. `how`: tiled.
+    const gpu::Kernel<shared::WeightGradientsParams>& weightGradients(const ProductKernel& how,
+                                                                      Optimizer optimizer);
+    /// gatherBatch(), and the first layer's forward product. `how`: tiled.
+    const gpu::Kernel<shared::GatheredDenseParams>& gatheredDense(const ProductKernel& how, bool pixels,
+                                                                  Activation activation);
     const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation output) {
         return find<shared::ScoreParams>(
             "score", {{0, rowsPerGroup}, {1, gpu::asUint(loss)}, {2, gpu::asUint(output)}});

@@ -86,6 +86,10 @@ struct MachineInfo {
     std::size_t threads = 0; ///< CPU threads that train; 0 for a GPU
     std::string kernels{};   ///< which kernels run, for humans: "oneDNN 2.6 sgemm, AVX-512", "dense: blocked
                              ///< 16x16, ..."
+    /// Of a training step on a GPU: dispatches, and barriers between them; 0 where a step takes long, or many
+    /// make one dispatch.
+    std::size_t dispatches = 0;
+    std::size_t barriers = 0;
 };
 
 /// The first `width` values of every `stride`: rows of a matrix without their padding.

@@ -14,6 +14,8 @@ namespace lockstep {
 struct Work {
     double flops = 0;
     double bytes = 0;
+
+    friend Work operator+(const Work& a, const Work& b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
 };
 
 /// One multiplication per input (pixels become floats); the source is read, the batch is written. `half` here

@@ -53,8 +53,8 @@ std::string shaderFingerprint() {
             add(shaderName(name(product), kernel));
         add(shaderName("dense_backward_weights_update", kernel));
     }
-    for (const char* shader :
-         {"update", "whole_step", "population_invocation", "population_subgroup", "population_workgroup"})
+    for (const char* shader : {"update", "whole_step", "last_layer", "weight_gradients", "gathered_dense",
+                               "population_invocation", "population_subgroup", "population_workgroup"})
         add(shader);
     return std::to_string(hash);
 }

@@ -16,10 +16,13 @@ layout(set = 0, binding = 8) uniform textureBuffer oldState2;
 #else
 #define OLD(now, before, at) now[at]
 #endif
+#ifndef FIRST_PARAMETER // of the layer, in the buffers; then the including shader declares params and how, too
+#define FIRST_PARAMETER 0
 layout(push_constant) uniform Params { // DenseUpdateParams
     DenseParams params;
     UpdateParams how;
 };
+#endif
 
 // Nothing is learned once a step's loss was not finite.
 bool learns() { return failedStep == noStep; }
@@ -47,16 +50,16 @@ void updateOne(uint at, float gradient) {
 // The bias begins where the weights end, at the next multiple of 64 floats (engine/net/param_layout.h).
 void updateBias(uint o, float gradient) {
     uint weights = params.outputs * params.inputStride;
-    updateOne((weights + 63) / 64 * 64 + o, gradient);
+    updateOne(FIRST_PARAMETER + (weights + 63) / 64 * 64 + o, gradient);
 }
 
 // What product_block.glsl asks for.
 vec4 loadColumns(uint i) { return vec4(learns() ? 1.0 : 0.0); }
 void store(uint o, uint i, vec4 product, vec4 learning) {
-    if (learning.x != 0.0) updateWeights((o * params.inputStride + i) / 4, product);
+    if (learning.x != 0.0) updateWeights((FIRST_PARAMETER + o * params.inputStride + i) / 4, product);
 }
 void store(uint o, uint i, float product) { // product_tiled.glsl
-    if (learns()) updateOne(o * params.inputStride + i, product);
+    if (learns()) updateOne(FIRST_PARAMETER + o * params.inputStride + i, product);
 }
 void storeRowSum(uint o, float sum) {
     if (learns()) updateBias(o, sum);

@@ -10,6 +10,13 @@
 // The including shader provides what product_blocked.glsl names; without QUADS store(m, n, float) for one value instead of
 // loadColumns, store and finish for four.
 
+// A shader that computes several products in one dispatch says in BEGIN which one, and where in it this workgroup is.
+#ifndef BEGIN
+#define BEGIN
+uint groupRow() { return gl_WorkGroupID.y; }
+uint groupColumn() { return gl_WorkGroupID.x; }
+#endif
+
 const uint blockM = groupM * tileM;
 const uint blockN = groupN * tileN;
 const uint slabsK = slabK * slices;
@@ -38,8 +45,9 @@ void loadSlab(uint m0, uint n0, uint k0) {
 }
 
 void main() {
-    uint m0 = gl_WorkGroupID.y * blockM;
-    uint n0 = gl_WorkGroupID.x * blockN;
+    BEGIN
+    uint m0 = groupRow() * blockM;
+    uint n0 = groupColumn() * blockN;
     uint ownM = localM() * tileM;
 
     float sum[tileM * tileN];
@@ -106,7 +114,7 @@ void main() {
                 if (column < productN()) store(row, column, sum[m * tileN + n]);
             }
 #endif
-            if (sumRowsOfA && invocationN() == 0) storeRowSum(row, rowSum[m]);
+            if (sumRowsOfA && n0 == 0 && localN() == 0) storeRowSum(row, rowSum[m]);
         }
     }
 

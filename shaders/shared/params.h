@@ -64,6 +64,13 @@ struct DenseParams {
     uint count;
 };
 
+// The batch, and the first layer's product with it (gathered_dense.comp).
+struct GatheredDenseParams {
+    GatherBatchParams batch;
+    DenseParams dense;
+};
+SHARED_CONST uint gatheredPixels = 20u; // specialisation constant: whether the source holds pixels
+
 // Numbers of the specialisation constants of a dense product's kernels (dense_constants.glsl says what each means).
 SHARED_CONST uint denseGroupSize = 0u;
 SHARED_CONST uint denseGroupN = 1u;
@@ -87,6 +94,7 @@ struct RoofParams {
 SHARED_CONST uint roofOperations = 128u;   // floating-point operations of an invocation in a round
 SHARED_CONST uint roofMatrixProducts = 8u; // products of tiles of a subgroup in a round
 
+SHARED_CONST uint lastLayerRows = 8u; // of a workgroup of last_layer.comp
 struct LossParams {
     uint rows;
     uint outputs;
@@ -113,6 +121,25 @@ struct UpdateParams {
     float l1;
     float l2;
     uint nesterov;
+};
+
+// The weights' gradients of all layers, and the optimizer's step with them (weight_gradients.comp).
+struct WeightGradientsParams {
+    uint rows;
+    uint layers;
+    UpdateParams update;
+};
+// Where a layer lies in the arenas, counted in floats.
+struct WeightGradientsLayer {
+    uint inputs;
+    uint outputs;
+    uint inputStride;
+    uint outputStride;
+    uint firstInput;     // A[l]
+    uint firstDSum;      // dZ[l]
+    uint firstParameter; // W[l]; b[l] begins at the next multiple of 64 after it
+    uint firstGroup;     // its first workgroup
+    uint groupsN;        // its workgroups along n
 };
 
 // A product whose kernel also does the optimizer's step; `count` and `stride` are not used.

@@ -211,6 +211,10 @@ std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& res
         numbers.emplace_back("share of the roof", share);
     numbers.emplace_back("time per step", duration(measure.secondsPerStep));
     numbers.emplace_back("samples", shortRate(measure.samplesPerSecond) + " /s");
+    if (measure.machine.dispatches > 0)
+        numbers.emplace_back(
+            "dispatches per step",
+            fmt::format("{}, {}", measure.machine.dispatches, counted(measure.machine.barriers, "barrier")));
     if (result.productBytes > 0) {
         numbers.emplace_back("bytes moved per step", amountText(result.bytes(), "B"));
         numbers.emplace_back("bandwidth", amountText(result.bytes() / measure.secondsPerStep, "B/s"));

@@ -1,0 +1,124 @@
+#include "engine/run/gpu_steps.h"
+
+#include "engine/net/names.h"
+#include "engine/tune/fusion_choice.h"
+#include "engine/tune/kernel_cache.h"
+
+namespace lockstep {
+
+GpuSteps::GpuSteps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
+                   Rung rung, const StepKernels& how, const HalfArenas* half)
+    : recorder_(recorder), arenas_(arenas), kernels_(kernels), job_(job), rung_(rung),
+      inPieces_(how.inPieces()), fusions_(kernels, arenas, job.settings, how),
+      ops_(recorder, arenas, kernels, job.settings, how, half) {}
+
+void GpuSteps::record(std::uint64_t first, std::uint64_t count) {
+    if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
+    for (std::uint64_t step = first; step < first + count; ++step)
+        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+}
+
+void GpuSteps::recordApart(std::uint64_t step) {
+    ops_.fuse(nullptr);
+    record(step, 1);
+    ops_.fuse(&fusions_);
+}
+
+double GpuSteps::millisecondsOf(std::uint64_t first, std::uint64_t steps) {
+    recorder_.begin();
+    record(first, steps);
+    return recorder_.submitAndTime();
+}
+
+// Drivers compile a pipeline at its first use, and some compile another version for buffers of another size.
+void GpuSteps::warmUp() {
+    submitEachOperation(true); // their times are not known yet
+    if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
+    coldMilliseconds_ = warmUpSteps();
+    ops_.fuse(&fusions_);
+    if (inPieces_) return;
+    submitEachOperation(false); // it would slow down what is compared below
+    mayChange_ = rung_ == Rung::best && wholeStepLayout(kernels_.device(), job_).refusal.empty();
+    if (mayChange_) chooseWhole();
+    if (rung_ == Rung::best && !wholeStep_) chooseFused();
+    constexpr double slow = 2000; // milliseconds, of which most may be the compiler's
+    if (coldMilliseconds_ < slow) countDispatches();
+}
+
+// The first step of an epoch and its last one, whose batch may be smaller. Returns the first one's
+// milliseconds.
+double GpuSteps::warmUpSteps() {
+    ops_.firstPiecesOnly(true);
+    const double milliseconds = millisecondsOf(0, 1);
+    const std::uint64_t last = arenas_.order.stepsPerEpoch() - 1;
+    if (arenas_.order.range(last).rows != arenas_.order.batch()) millisecondsOf(last, 1);
+    ops_.firstPiecesOnly(false);
+    return milliseconds;
+}
+
+// What the time of a step depends on.
+std::string GpuSteps::key() const {
+    std::string key;
+    for (const std::size_t width : job_.shape.widths) key += concat(" ", width);
+    return key + concat(" x", arenas_.order.batch(), " ", name(job_.shape.activation), " ",
+                        name(job_.settings.optimizer.kind));
+}
+
+// The choice is remembered: between runs in the cache, and in a run's state. The cache knows built-in shaders
+// only: an edited one may be slower, and its time says nothing about other runs.
+void GpuSteps::chooseWhole() {
+    const bool builtIn = kernels_.replacedShaders().empty();
+    KernelCache cache(kernels_.device());
+    const std::string entry = "whole_step" + key();
+    if (builtIn)
+        if (const auto known = cache.find(entry)) return setWhole(known->milliseconds >= 0);
+    constexpr std::uint64_t steps = 16;
+    millisecondsOf(0, steps);
+    const double apart = millisecondsOf(0, steps);
+    setWhole(true);
+    millisecondsOf(0, steps);
+    const double whole = millisecondsOf(0, steps);
+    if (whole >= apart) setWhole(false);
+    if (!builtIn) return;
+    cache.remember(entry, {{}, whole < apart ? whole / steps : -1}); // -1: single operations are faster
+    cache.store();
+}
+
+void GpuSteps::setWhole(bool on) {
+    if (on == wholeStep_.has_value()) return;
+    wholeStep_.reset();
+    if (!on) return; // single operations are warm since the start
+    wholeStep_.emplace(kernels_, arenas_, job_);
+    warmUpSteps();
+}
+
+// Results do not depend on it, so a run's state need not know.
+void GpuSteps::chooseFused() {
+    KernelCache cache(kernels_.device());
+    chooseFusions(fusions_, cache, key(), [this](std::uint64_t steps) {
+        return millisecondsOf(0, steps) / static_cast<double>(steps);
+    });
+    warmUpSteps();
+}
+
+// Of a step after another one, in the same submission.
+void GpuSteps::countDispatches() {
+    recorder_.begin();
+    record(0, 1);
+    const std::uint64_t dispatches = recorder_.dispatches();
+    const std::uint64_t barriers = recorder_.barriers();
+    record(0, 1);
+    dispatches_ = recorder_.dispatches() - dispatches;
+    barriers_ = recorder_.barriers() - barriers;
+    recorder_.submitAndTime();
+}
+
+std::string GpuSteps::describe() const {
+    if (wholeStep_) return wholeStep_->describe();
+    std::string together;
+    for (const Fusion fusion : allFusions)
+        if (fusions_.on(fusion)) together += concat(together.empty() ? ", fused: " : ", ", name(fusion));
+    return together;
+}
+
+} // namespace lockstep

@@ -1,0 +1,141 @@
+#include "engine/step/step_fusions.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/step/gpu_ops.h"
+
+namespace lockstep {
+
+namespace {
+
+using gpu::asUint;
+
+// The kernel, if it is of the only rung that can be fused so; else a likely one.
+ProductKernel tiledLike(const ProductKernel& kernel) {
+    if (kernel.rung == Rung::tiled && !kernel.half && kernel.slices == 1) return kernel;
+    return {Rung::tiled, 8, 8, 4, 4, 16};
+}
+
+std::uint32_t divideUp(std::size_t value, std::uint32_t by) { return asUint((value + by - 1) / by); }
+
+std::uint64_t slabBytes(const ProductKernel& kernel) {
+    const gpu::WorkItems block = kernel.outputsPerGroup();
+    return std::uint64_t{4} * kernel.slabK * (block.x + block.y);
+}
+
+} // namespace
+
+std::string_view name(Fusion fusion) {
+    constexpr std::string_view names[] = {"last layer", "weight gradients", "gather"};
+    return names[static_cast<std::size_t>(fusion)];
+}
+
+StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainSettings& settings,
+                         const StepKernels& how)
+    : kernels_(kernels), arenas_(arenas), optimizer_(settings.optimizer.kind),
+      forward_(tiledLike(how.layers.front().forward)),
+      weights_(tiledLike(how.layers.front().backwardWeights)) {
+    const gpu::Limits& limits = kernels.device().limits();
+    const NetShape& shape = arenas.shape;
+    const auto allows = [&](std::uint32_t buffers, std::uint32_t invocations, std::uint64_t shared) {
+        return limits.storageBuffers >= buffers &&
+               (limits.pushDescriptors == 0 || limits.pushDescriptors >= buffers) &&
+               limits.groupInvocations >= invocations && limits.groupSize[0] >= invocations &&
+               limits.sharedMemory >= shared;
+    };
+    if (how.half || !kernels.replacedShaders().empty()) return; // edited shaders are to be seen at work
+
+    // A workgroup holds its rows' inputs and outputs, and one invocation goes over a row's outputs.
+    constexpr std::size_t mostOutputs = 64;
+    const std::size_t last = shape.layers() - 1;
+    const std::size_t floats =
+        shared::lastLayerRows * (roundUpToFour(shape.widths[last]) + 3 * roundUpToFour(shape.outputs()) + 1);
+    possible_[at(Fusion::lastLayer)] =
+        shape.layers() > 1 && shape.outputs() <= mostOutputs &&
+        allows(12, Kernels::rowsPerGroup, 4 * (floats + Kernels::rowsPerGroup + 1));
+
+    // Where an invocation shares sums, they are added in another order.
+    const bool splits = std::ranges::any_of(
+        how.layers, [](const LayerKernels& layer) { return layer.backwardWeights.slices > 1; });
+    placeLayers();
+    possible_[at(Fusion::weightGradients)] = how.foldsUpdate && !splits && shape.layers() > 1 &&
+                                             groups_ <= limits.groupCount[0] &&
+                                             arenas.allActivations().size <= limits.storageRange &&
+                                             arenas.allDSums().size <= limits.storageRange &&
+                                             allows(7, weights_.invocations(), slabBytes(weights_));
+
+    const gpu::WorkItems block = forward_.outputsPerGroup();
+    possible_[at(Fusion::gather)] =
+        !how.inPieces() && allows(8, forward_.invocations(), slabBytes(forward_) + 4 * block.y);
+}
+
+void StepFusions::set(Fusion fusion, bool on) {
+    if (on && !possible(fusion))
+        throw std::logic_error("the fusion '" + std::string(name(fusion)) + "' is not possible here");
+    on_[at(fusion)] = on;
+}
+
+// Workgroups are numbered layer by layer.
+void StepFusions::placeLayers() {
+    std::vector<shared::WeightGradientsLayer> places;
+    const gpu::WorkItems block = weights_.outputsPerGroup();
+    for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(arenas_.shape, layer, arenas_.order.batch());
+        const std::uint32_t groupsN = divideUp(dense.inputStride, block.x);
+        places.push_back({.inputs = asUint(dense.inputs),
+                          .outputs = asUint(dense.outputs),
+                          .inputStride = asUint(dense.inputStride),
+                          .outputStride = asUint(dense.outputStride),
+                          .firstInput = asUint(arenas_.activations(layer, 1).offset / sizeof(float)),
+                          .firstDSum = asUint(arenas_.dSums(layer, 1).offset / sizeof(float)),
+                          .firstParameter = asUint(arenas_.layout.layer(layer).weightOffset),
+                          .firstGroup = groups_,
+                          .groupsN = groupsN});
+        groups_ += groupsN * divideUp(dense.outputs, block.y);
+    }
+    layers_.emplace(kernels_.device(), places.size() * sizeof(places[0]), gpu::Memory::device,
+                    "places of layers");
+    layers_->uploadValues<shared::WeightGradientsLayer>(places);
+}
+
+void StepFusions::gatheredDense(gpu::Recorder& recorder, const StepSettings& step,
+                                const gpu::Cost& cost) const {
+    const std::size_t rows = step.batch.rows;
+    const DenseShape dense = denseShapeOf(arenas_.shape, 0, rows);
+    const shared::GatheredDenseParams params{gatherParams(arenas_, step), denseParams(dense)};
+    recorder.dispatch(kernels_.gatheredDense(forward_, arenas_.pixels, arenas_.shape.activationOf(0)),
+                      {params.dense.outputStride, params.dense.rows, 1}, params,
+                      {arenas_.train.source.view(), arenas_.train.answers.view(), arenas_.weights(0),
+                       arenas_.bias(0), arenas_.activations(1, rows), arenas_.sums(0, rows),
+                       arenas_.activations(0, rows),
+                       arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
+                      cost);
+}
+
+void StepFusions::lastLayer(gpu::Recorder& recorder, const StepSettings& step, const gpu::Cost& cost) const {
+    const std::size_t rows = step.batch.rows;
+    const std::size_t last = arenas_.shape.layers() - 1;
+    shared::LossParams params = lossParams(arenas_, step);
+    params.groups = lastLayerGroups(rows);
+    recorder.dispatch(kernels_.lastLayer(arenas_.shape), {params.groups, 1, 1}, params,
+                      {arenas_.losses.view(), arenas_.status.view(), arenas_.activations(last, rows),
+                       arenas_.weights(last), arenas_.bias(last), arenas_.targets.view(),
+                       arenas_.sums(last - 1, rows), arenas_.activations(last + 1, rows),
+                       arenas_.sums(last, rows), arenas_.dSums(last, rows), arenas_.dSums(last - 1, rows),
+                       arenas_.lastLayerPartials.view()},
+                      cost);
+}
+
+void StepFusions::weightGradients(gpu::Recorder& recorder, const StepSettings& step,
+                                  const gpu::Cost& cost) const {
+    const shared::WeightGradientsParams params{asUint(step.batch.rows), asUint(arenas_.shape.layers()),
+                                               step.update};
+    recorder.dispatch(kernels_.weightGradients(weights_, optimizer_), {groups_, 1, 1}, params,
+                      {arenas_.allDSums(), arenas_.allActivations(), arenas_.status.view(),
+                       arenas_.parameters.view(), arenas_.state(0).view(), arenas_.state(1).view(),
+                       layers_->view()},
+                      cost);
+}
+
+} // namespace lockstep

@@ -1,0 +1,34 @@
+#include "engine/tune/fusion_choice.h"
+
+#include <algorithm>
+
+#include "engine/net/names.h"
+
+namespace lockstep {
+
+void chooseFusions(StepFusions& fusions, KernelCache& cache, const std::string& key,
+                   const std::function<double(std::uint64_t)>& stepMilliseconds) {
+    constexpr double worthwhile = 0.99; // of the time without
+    constexpr double hopeless = 1.5;
+    const auto time = [&] { return std::min(stepMilliseconds(16), stepMilliseconds(16)); };
+    double best = 0; // not measured
+    for (const Fusion fusion : allFusions) {
+        if (!fusions.possible(fusion)) continue;
+        const std::string entry = concat("fusion of ", name(fusion), key);
+        if (const auto known = cache.find(entry)) {
+            fusions.set(fusion, known->milliseconds >= 0);
+            continue;
+        }
+        if (best == 0) best = time();
+        fusions.set(fusion, true);
+        stepMilliseconds(1); // compiles
+        const double few = stepMilliseconds(2);
+        const double now = few > hopeless * best ? few : time();
+        fusions.set(fusion, now < worthwhile * best);
+        cache.remember(entry, {{}, fusions.on(fusion) ? now : -1}); // -1: faster without
+        best = std::min(best, now);
+    }
+    cache.store();
+}
+
+} // namespace lockstep
