@@ -179,10 +179,15 @@ TEST_CASE(
     CHECK(splitsSums(device, Product::backwardWeights, last) == !device.software());
     CHECK_FALSE(splitsSums(device, Product::backwardWeights, shapeOf(128, 4096, 10)));
     CHECK_FALSE(splitsSums(device, Product::backwardWeights, shapeOf(4096, 4096, 4096)));
-    CHECK_FALSE(splitsSums(device, Product::forward, last));
+    CHECK(splitsSums(device, Product::forward, shapeOf(128, 784, 256)) == !device.software());
+    CHECK_FALSE(splitsSums(device, Product::forward, shapeOf(128, 256, 128)));
+    CHECK_FALSE(splitsSums(device, Product::forward, shapeOf(4096, 4096, 4096)));
     for (const Product product : products)
-        for (const ProductKernel& kernel : fastCandidates(device, product, last))
+        for (const ProductKernel& kernel : fastCandidates(device, product, last)) {
             CHECK((kernel.slices > 1) == splitsSums(device, product, last));
+            if (kernel.slices > 1)
+                CHECK(kernel.slices * kernel.slabK == 64); // what the order of sums follows from
+        }
 }
 
 TEST_CASE("a wrong update is seen: another optimizer's") {

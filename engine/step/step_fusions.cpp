@@ -11,9 +11,10 @@ namespace {
 
 using gpu::asUint;
 
-// The kernel, if it is of the only rung that can be fused so; else a likely one.
+// The kernel, if it is of the only rung that can be fused so; else a likely one, which adds in the same
+// order: of other rungs, invocations share no sums.
 ProductKernel tiledLike(const ProductKernel& kernel) {
-    if (kernel.rung == Rung::tiled && !kernel.half && kernel.slices == 1) return kernel;
+    if (kernel.rung == Rung::tiled && !kernel.half) return kernel;
     return {Rung::tiled, 8, 8, 4, 4, 16};
 }
 
@@ -21,7 +22,7 @@ std::uint32_t divideUp(std::size_t value, std::uint32_t by) { return asUint((val
 
 std::uint64_t slabBytes(const ProductKernel& kernel) {
     const gpu::WorkItems block = kernel.outputsPerGroup();
-    return std::uint64_t{4} * kernel.slabK * (block.x + block.y);
+    return std::uint64_t{4} * kernel.slabK * kernel.slices * (block.x + block.y);
 }
 
 } // namespace
@@ -52,7 +53,8 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
     const std::size_t floats =
         shared::lastLayerRows * (roundUpToFour(shape.widths[last]) + 3 * roundUpToFour(shape.outputs()) + 1);
     possible_[at(Fusion::lastLayer)] =
-        shape.layers() > 1 && shape.outputs() <= mostOutputs &&
+        shape.layers() > 1 && shape.outputs() <= mostOutputs && how.layers[last].forward.slices == 1 &&
+        how.layers[last].backwardInputs.slices == 1 && // sums in one piece
         allows(12, Kernels::rowsPerGroup, 4 * (floats + Kernels::rowsPerGroup + 1));
 
     // Where an invocation shares sums, they are added in another order.

@@ -55,26 +55,29 @@ std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const P
     return all;
 }
 
-// The only kernel whose invocations share sums. Where sums are split, it is the only choice: all candidates
-// must add in the same order.
-ProductKernel sumsShared() { return {Rung::tiled, 8, 8, 4, 4, 16, 0, false, 4}; }
+// The kernels whose invocations share sums. All have the same slab and number of slices, and so add in the
+// same order; where sums are split, there are no other choices.
+constexpr ProductKernel sumsShared[] = {{Rung::tiled, 8, 8, 4, 4, 16, 0, false, 4},   // 32 x 32
+                                        {Rung::tiled, 8, 8, 2, 2, 16, 0, false, 4},   // 16 x 16
+                                        {Rung::tiled, 16, 4, 4, 4, 16, 0, false, 4}}; // 16 x 64
 
 // On a GPU, shared memory feeds the registers. Which tile size pays depends on how many tiles the product
 // fills.
 std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
-    return {
+    std::vector<ProductKernel> all{
         {Rung::tiled, 16, 16, 4, 4, 16},                                                       // 64 x 64
         {Rung::tiled, 8, 8, 8, 8, 16},                                                         // 64 x 64
         {Rung::tiled, 8, 8, 4, 4, 16},                                                         // 32 x 32
         {Rung::tiled, 16, 16, 8, 8, 8},                                                        // 128 x 128
         {Rung::tiled, 16, 8, 2, 2, 32},                                                        // 16 x 32
-        sumsShared(),                                                                          // 32 x 32
         {Rung::blocked, 8, 8, 4, 4, 0},                                                        // 32 x 32
         {Rung::blocked, 8, 8, 8, 8, 0},                                                        // 64 x 64
         {Rung::texel, 8, 8, 4, 4, 0},                                                          // 32 x 32
         {Rung::texel, 8, 8, 8, 8, 0},                                                          // 64 x 64
         {Rung::subgroup, 64, 1, 8, 4, 0, std::min(device.limits().broadcastInvocations, 64u)}, // 8 x 256
     };
+    all.insert(all.end(), std::begin(sumsShared), std::end(sumsShared));
+    return all;
 }
 
 // GPUs have 10 to 140 processors, each of which wants several workgroups. A product that a kernel cuts into
@@ -159,10 +162,10 @@ std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product pro
 // idle, and sums of fewer than 512 products end before sharing them pays. Software Vulkan has few processors
 // to share among.
 bool splitsSums(const gpu::Device& device, Product product, const DenseShape& shape) {
-    if (device.software() || product != Product::backwardWeights) return false;
+    if (device.software()) return false;
     const auto [m, n, k] = extentsOf(product, shape);
     return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && k >= 512 &&
-           fits(device, sumsShared(), shape);
+           fits(device, sumsShared[0], shape);
 }
 
 // Only kernels whose invocations have four neighbouring outputs: not every device can write a single fp16

@@ -180,8 +180,8 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     drive(seconds, wait);
     run_->paused = paused_;
     look();
-    for (LaneResult& lane : run_->lanes)
-        if (lane.end.status == LaneStatus::preparing) lane.end.message = machines.preparation(lane.spec);
+    run_->preparations.clear();
+    for (const LaneResult& lane : run_->lanes) run_->preparations.push_back(machines.preparation(lane.spec));
     if (!run_->race->advance() && !open) endRun();
 }
 

@@ -82,6 +82,8 @@ struct RaceRun {
     std::vector<std::future<void>> asked; ///< one per lane: what is asked of those that are over
 
     std::vector<WindowTime> window; ///< one per lane
+    std::vector<std::string>
+        preparations; ///< likewise, what it does while it prepares; empty before an update
     bool over = false;
     bool paused = false;   ///< by a person
     bool stepped = false;  ///< made in pieces by hand or in slow motion: nothing is compared

@@ -22,13 +22,13 @@ double logShare(double from, double now, double to) {
     return std::log(from / now) / std::log(from / to);
 }
 
-// What RaceModel::update() has noted.
-std::string preparation(const LaneResult& lane) {
-    return lane.end.message.empty() ? "warms up" : lane.end.message;
+std::string preparation(const RaceRun& run, std::size_t lane) {
+    return lane < run.preparations.size() ? run.preparations[lane] : "warms up";
 }
 
-std::string atStep(const LaneResult& lane) {
-    if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " " + preparation(lane);
+std::string atStep(const RaceRun& run, std::size_t index) {
+    const LaneResult& lane = run.lanes[index];
+    if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " " + preparation(run, index);
     return fmt::format("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
 }
 
@@ -37,7 +37,7 @@ std::string whereTheyAre(const RaceRun& run) {
     const std::vector<std::size_t> current = run.current();
     if (current.size() <= 2) {
         std::string text;
-        for (const std::size_t i : current) text += (text.empty() ? "" : ", ") + atStep(run.lanes[i]);
+        for (const std::size_t i : current) text += (text.empty() ? "" : ", ") + atStep(run, i);
         return text;
     }
     const auto step = [&](std::size_t i) { return run.lanes[i].end.step; };
@@ -125,7 +125,7 @@ double shareOfWay(const FinishLine& finish, const LaneResult& lane) {
 std::string statusText(const RaceRun& run, std::size_t lane) {
     const LaneStatus status = run.lanes[lane].end.status;
     if (status == LaneStatus::waiting && !run.settings.together) return "waits for its turn";
-    if (status == LaneStatus::preparing) return preparation(run.lanes[lane]);
+    if (status == LaneStatus::preparing) return preparation(run, lane);
     if (status == LaneStatus::ready) return "at the start";
     if (status == LaneStatus::paused && !run.paused) return "running"; // held between slow steps
     return std::string(name(status));
