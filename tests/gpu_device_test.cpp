@@ -238,8 +238,11 @@ TEST_CASE("a pipeline cache is used only if intact and from the same device") {
     }
     // A device works with its own cache and with an invalid one.
     gpu::DeviceOptions options = testDeviceOptions();
-    options.pipelineCache = device.pipelineCacheData();
+    options.pipelineCache = [&](const gpu::DeviceReport& report) {
+        CHECK(report.uuid == device.report().uuid);
+        return device.pipelineCacheData();
+    };
     CHECK(runSgd(options, 8)[7] == 4.0f);
-    options.pipelineCache.assign(1000, std::byte{0x5A});
+    options.pipelineCache = [](const gpu::DeviceReport&) { return std::vector(1000, std::byte{0x5A}); };
     CHECK(runSgd(options, 8)[7] == 4.0f);
 }

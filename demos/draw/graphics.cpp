@@ -33,11 +33,8 @@ std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& m
 
 void Graphics::attach(gpu::Device& device) {
     device_ = &device;
-    VkQueue training = VK_NULL_HANDLE;
-    vk().GetDeviceQueue(device.handle(), device.queueFamily(), 0, &training);
-    const bool shared = training == device.drawing().queue;
     drawnSeconds_.reset();
-    if (shared && device.limits().timestampNanoseconds > 0) drawnSeconds_ = 0;
+    if (device.drawing().shared && device.limits().timestampNanoseconds > 0) drawnSeconds_ = 0;
     try {
         createLayouts();
     } catch (...) {

@@ -111,7 +111,6 @@ void App::listDevices() {
     if (!listing_.valid()) {
         gpu::DeviceOptions options = ui_->graphics.device().options();
         options.select.clear();
-        options.pipelineCache.clear();
         options.validation = options.gpuAssisted = false;
         listing_ = std::async(std::launch::async, [options] { return gpu::listDevices(options); });
     }

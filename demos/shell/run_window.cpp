@@ -29,6 +29,9 @@ constexpr double frameSeconds = 1.0 / 60;
 constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
 constexpr double longestFrameSecondsInSoftware = 1.0 / 5;
 constexpr double drawingShareInSoftware = 1.0 / 8;
+// Where training uses the queue that shows frames, and showing one holds it for long (a driver that waits for
+// the screen), showing takes at most this share of the time.
+constexpr double showingShare = 1.0 / 4;
 // How often exhibits are updated while the window is minimised.
 constexpr double hiddenSeconds = 1.0 / 20;
 // The cause of the loss may need a moment to pass.
@@ -126,14 +129,15 @@ class WindowRun {
         for (const auto& file : window_.takeDropped()) app_.openFile(file);
         const VkExtent2D size = window_.size();
         if (!screen_->painter.idle()) return;
-        noteDrawn();
+        const bool shows = now_.toShow.has_value();
+        if (shows && window_.seconds() < now_.showFrom) return;
+        if (shows) show();
         log_.reacted(window_, app_);
+        if (shows) return; // until the next frame is due
         if (size.width == 0 || size.height == 0) return goOnHidden();
         if (!app_.wantsFrame() && sameSize(size)) return;
         log_.reacting(window_);
         draw(size);
-        noteDrawn();
-        log_.note(app_, now_.drawn);
     }
 
     // While nothing moves, until something happens; else until the next frame is due.
@@ -143,6 +147,8 @@ class WindowRun {
             window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
         else if (!screen_->painter.idle())
             window_.handleEvents(0.001);
+        else if (now_.toShow)
+            window_.handleEvents(std::max(0.0, now_.showFrom - window_.seconds()));
         else if (!app_.wantsFrame())
             window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
         else
@@ -169,11 +175,15 @@ class WindowRun {
                           longestFrameSecondsInSoftware);
     }
 
-    // Where presenting waits for the frame, that is at once; else when it is first seen to be done.
-    void noteDrawn() {
-        if (!now_.begun || !screen_->painter.idle()) return;
-        app_.noteFrameTime(window_.seconds() - *now_.begun);
-        now_.begun.reset();
+    // The frame that was drawn, once it is first seen to be done.
+    void show() {
+        if (screen_->swapchain.show()) now_.drawn = *now_.toShow;
+        now_.toShow.reset();
+        const double now = window_.seconds();
+        const double rest = screen_->swapchain.heldSeconds() * (1 / showingShare - 1);
+        now_.showFrom = app_.exhibit().running() ? now + rest : now;
+        app_.noteFrameTime(now - now_.begun);
+        log_.note(app_, now_.drawn);
     }
 
     bool sameSize(VkExtent2D size) const {
@@ -187,7 +197,7 @@ class WindowRun {
         now_.cost = std::max(0.0, drawn - std::exchange(now_.drawnSeconds, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
         now_.last = now;
-        if (screen_->swapchain.present(screen_->painter, size, data)) now_.drawn = size;
+        if (screen_->swapchain.draw(screen_->painter, size, data)) now_.toShow = size;
         const AppWishes wishes = app_.takeWishes();
         if (wishes.picture) {
             screen_->painter.wait();
@@ -219,10 +229,12 @@ class WindowRun {
     /// Of the present screen.
     struct Frames {
         double last = 0;
-        std::optional<double> begun; // when the frame that is being drawn was
-        double drawnSeconds = 0;     // of the device, with frames, when the last one began
-        double cost = 0;             // seconds that the last frame took
-        VkExtent2D drawn{};
+        double begun = 0;                 // when the last one was
+        double showFrom = 0;              // the next one: until then, training has the queue to itself
+        double drawnSeconds = 0;          // of the device, with frames, when the last one began
+        double cost = 0;                  // seconds that the last frame took
+        std::optional<VkExtent2D> toShow; // a frame that is being drawn
+        VkExtent2D drawn{};               // the last one that was shown
         std::optional<DeviceWish> device; // wished for
     };
     Frames now_;

@@ -1,6 +1,7 @@
 #include "demos/shell/swapchain.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <string>
 
@@ -58,7 +59,23 @@ Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface)
         return format.format == VK_FORMAT_B8G8R8A8_UNORM || format.format == VK_FORMAT_R8G8B8A8_UNORM;
     });
     format_ = plain == formats.end() ? formats.front() : *plain;
+    mode_ = chooseMode();
     acquired_ = createSemaphore(graphics);
+}
+
+// Waiting for the screen (FIFO) would hold up training where both use one queue. The caller paces frames
+// anyway.
+VkPresentModeKHR Swapchain::chooseMode() const {
+    const gpu::Device& device = graphics_.device();
+    if (!device.drawing().shared) return VK_PRESENT_MODE_FIFO_KHR;
+    const auto offered = gpu::enumerate<VkPresentModeKHR>([&](auto* count, auto* out) {
+        check(device.instanceApi().GetPhysicalDeviceSurfacePresentModesKHR(device.physical(), surface_.get(),
+                                                                           count, out),
+              "vkGetPhysicalDeviceSurfacePresentModesKHR");
+    });
+    for (const VkPresentModeKHR mode : {VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR})
+        if (std::ranges::find(offered, mode) != offered.end()) return mode;
+    return VK_PRESENT_MODE_FIFO_KHR;
 }
 
 bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
@@ -88,7 +105,7 @@ bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
     info.preTransform = offered.currentTransform;
     const bool opaque = (offered.supportedCompositeAlpha & VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR) != 0;
     info.compositeAlpha = opaque ? VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR : VK_COMPOSITE_ALPHA_INHERIT_BIT_KHR;
-    info.presentMode = VK_PRESENT_MODE_FIFO_KHR;
+    info.presentMode = mode_;
     info.clipped = VK_TRUE;
     info.oldSwapchain = old.get();
     VkSwapchainKHR swapchain = VK_NULL_HANDLE;
@@ -111,29 +128,36 @@ bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
     return true;
 }
 
-bool Swapchain::present(Painter& painter, VkExtent2D size, const ImDrawData& data) {
+bool Swapchain::draw(Painter& painter, VkExtent2D size, const ImDrawData& data) {
     // Not every driver says that a window was resized: its size is compared every frame.
     stale_ = stale_ || size.width != extent_.width || size.height != extent_.height;
     if (stale_ && !rebuild(painter, size)) return false;
     const VkSwapchainKHR swapchain = swapchain_.get();
-    std::uint32_t index = 0;
     const VkResult acquired = graphics_.vk().AcquireNextImageKHR(
-        graphics_.device().handle(), swapchain, acquireLimit, acquired_.get(), VK_NULL_HANDLE, &index);
+        graphics_.device().handle(), swapchain, acquireLimit, acquired_.get(), VK_NULL_HANDLE, &drawn_);
     if (changedMeanwhile(acquired)) {
         stale_ = true;
         return false;
     }
     if (acquired != VK_SUBOPTIMAL_KHR) check(acquired, "vkAcquireNextImageKHR");
-    const Frame& frame = frames_[index];
-    const VkSemaphore rendered = frame.rendered.get();
-    painter.paint({frame.framebuffer.get(), extent_, acquired_.get(), rendered}, data);
+    const Frame& frame = frames_[drawn_];
+    painter.paint({frame.framebuffer.get(), extent_, acquired_.get(), frame.rendered.get()}, data);
+    return true;
+}
+
+bool Swapchain::show() {
+    const VkSwapchainKHR swapchain = swapchain_.get();
+    const VkSemaphore rendered = frames_[drawn_].rendered.get();
     const VkPresentInfoKHR info{
-        VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &index, nullptr};
+        VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &drawn_, nullptr};
     const gpu::DrawQueue& queue = graphics_.device().drawing();
     VkResult presented = VK_SUCCESS;
     {
         const std::lock_guard lock(*queue.mutex);
+        const auto begin = std::chrono::steady_clock::now();
         presented = graphics_.vk().QueuePresentKHR(queue.queue, &info);
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+        heldSeconds_ = queue.shared ? passed.count() : 0;
     }
     if (changedMeanwhile(presented) || presented == VK_SUBOPTIMAL_KHR)
         stale_ = true;

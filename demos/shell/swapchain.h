@@ -22,12 +22,18 @@ class Swapchain {
 
     VkFormat format() const { return format_.format; }
 
-    /// Draws and shows one frame of `size` pixels. False when nothing could be shown (a window of no size, or
-    /// one that changed meanwhile): the next frame tries again. No frame may be under way. Throws
+    /// Draws one frame of `size` pixels. False when nothing can be drawn (a window of no size, or one that
+    /// changed meanwhile): the next frame tries again. No frame may be under way or wait for show(). Throws
     /// SurfaceLostError, gpu::GpuError.
-    bool present(Painter& painter, VkExtent2D size, const ImDrawData& data);
+    bool draw(Painter& painter, VkExtent2D size, const ImDrawData& data);
+    /// Shows what was drawn, once the painter is idle: a driver that waits for the frame within its call
+    /// would hold the queue meanwhile. False when the window changed. Throws likewise.
+    bool show();
+    /// Seconds for which the last show() held a queue that training uses too; 0 where each has its own.
+    double heldSeconds() const { return heldSeconds_; }
 
   private:
+    VkPresentModeKHR chooseMode() const;
     bool rebuild(Painter& painter, VkExtent2D size);
 
     struct Frame {
@@ -47,7 +53,10 @@ class Swapchain {
     Owned<VkSwapchainKHR> swapchain_;
     std::vector<Frame> frames_; ///< one per image
     VkSurfaceFormatKHR format_{};
+    VkPresentModeKHR mode_ = VK_PRESENT_MODE_FIFO_KHR;
     VkExtent2D extent_{};
+    std::uint32_t drawn_ = 0; ///< the image that waits for show()
+    double heldSeconds_ = 0;
     bool stale_ = true;
 };
 

@@ -40,7 +40,7 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
         queueFamily_ = candidate.queueFamily;
         physical_ = candidate.handle;
         drawing_.family = candidate.drawFamily;
-        instance_->api().GetPhysicalDeviceMemoryProperties(physical_, &memory_);
+        inspectMemory();
         createLogicalDevice();
         createTimeline();
         createPipelineCache();
@@ -70,6 +70,17 @@ void Device::destroy() noexcept {
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
         vk_.DestroyDevice(device_, nullptr);
     }
+}
+
+void Device::inspectMemory() {
+    const InstanceApi& api = instance_->api();
+    api.GetPhysicalDeviceMemoryProperties(physical_, &memory_);
+    constexpr VkMemoryPropertyFlags unwanted =
+        VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
+        VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
+    for (VkMemoryType& type : std::span(memory_.memoryTypes, memory_.memoryTypeCount))
+        if ((type.propertyFlags & unwanted) != 0) type.propertyFlags = 0;
+    hasMemoryBudget_ = contains(extensionsOf(api, physical_), VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
 std::vector<const char*> Device::extensionsToEnable() const {
@@ -119,7 +130,8 @@ void Device::createLogicalDevice() {
     vk_.GetDeviceQueue(device_, queueFamily_, 0, &queue_);
     if (!options_.drawing) return;
     vk_.GetDeviceQueue(device_, drawing_.family, secondQueue ? 1 : 0, &drawing_.queue);
-    drawing_.mutex = drawing_.queue == queue_ ? &queueMutex_ : &drawMutex_;
+    drawing_.shared = drawing_.queue == queue_;
+    drawing_.mutex = drawing_.shared ? &queueMutex_ : &drawMutex_;
 }
 
 VkInstance Device::instance() const { return instance_->handle(); }
@@ -134,8 +146,9 @@ void Device::createTimeline() {
 }
 
 void Device::createPipelineCache() {
-    const std::span<const std::byte> stored =
-        unwrapPipelineCache(options_.pipelineCache, cacheIdentity(report_));
+    const std::vector<std::byte> found =
+        options_.pipelineCache ? options_.pipelineCache(report_) : std::vector<std::byte>{};
+    const std::span<const std::byte> stored = unwrapPipelineCache(found, cacheIdentity(report_));
     const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0,
                                          stored.size(), stored.data()};
     check(vk_.CreatePipelineCache(device_, &info, nullptr, &pipelineCache_), "vkCreatePipelineCache");
@@ -157,7 +170,16 @@ Ticket Device::submit(VkCommandBuffer commands) {
 std::uint64_t Device::heapLeft(std::uint32_t heap) const {
     const std::uint64_t taken = counters_.heapBytes[heap];
     const std::uint64_t size = memory_.memoryHeaps[heap].size;
-    return size > taken ? size - taken : 0;
+    const std::uint64_t left = size > taken ? size - taken : 0;
+    if (!hasMemoryBudget_) return left;
+    auto budget = structure<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+    auto properties = structure<VkPhysicalDeviceMemoryProperties2>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget);
+    instance_->api().GetPhysicalDeviceMemoryProperties2(physical_, &properties);
+    const std::uint64_t allowed = budget.heapBudget[heap]; // for all of this process, which uses some already
+    const std::uint64_t used = budget.heapUsage[heap];
+    return std::min(left, allowed > used ? allowed - used : 0);
 }
 
 std::uint64_t Device::memoryLeft() const {
@@ -196,10 +218,7 @@ void Device::wait(Ticket ticket) {
 }
 
 void Device::waitForAll() {
-    std::unique_lock lock(queueMutex_);
-    const Ticket last = lastTicket_;
-    lock.unlock();
-    wait(last);
+    wait(lastTicket_); // without the queue's mutex, which presenting may hold for long
 }
 
 void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {

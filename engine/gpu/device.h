@@ -95,7 +95,9 @@ struct DeviceOptions {
     bool drawing = false;                        ///< also create a graphics queue: Device::drawing()
     std::vector<std::string> instanceExtensions; ///< extra ones, as a window's surface needs
     std::vector<std::string> deviceExtensions;   ///< extra ones: VK_KHR_swapchain for a window
-    std::vector<std::byte> pipelineCache; ///< of Device::pipelineCacheData(); ignored if it does not match
+    /// Finds what Device::pipelineCacheData() returned earlier for the device that was chosen; may be null.
+    /// What does not match is ignored.
+    std::function<std::vector<std::byte>(const DeviceReport&)> pipelineCache;
 };
 
 /// Counts of what has happened on the device, for tests and measurements.
@@ -149,6 +151,7 @@ struct DrawQueue {
     VkQueue queue = VK_NULL_HANDLE; ///< use only while holding *mutex, which serializes submit and present
     std::uint32_t family = 0;
     std::mutex* mutex = nullptr;
+    bool shared = false; ///< it is the compute queue: whoever holds *mutex for long stalls training
 };
 
 class Device {
@@ -164,7 +167,8 @@ class Device {
     bool software() const { return report_.type == DeviceType::software; }
     DeviceCounters& counters() { return counters_; }
     const DeviceCounters& counters() const { return counters_; }
-    /// Bytes of a heap that this Device has not allocated. Other programs may use some of them.
+    /// Bytes of a heap that this Device has not allocated. If the driver has VK_EXT_memory_budget, at most
+    /// what it expects other programs and the system to leave; otherwise they may use some of them.
     std::uint64_t heapLeft(std::uint32_t heap) const;
     /// The same for the largest device-local heap.
     std::uint64_t memoryLeft() const;
@@ -202,9 +206,12 @@ class Device {
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
     TexelViews& texelViews() { return *texelViews_; }
     std::uint32_t queueFamily() const { return queueFamily_; }
+    /// Memory types that nothing here should use have no properties: protected, lazily allocated and, on AMD,
+    /// device-coherent ones (slow, and they need a feature).
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
 
   private:
+    void inspectMemory();
     void createLogicalDevice();
     std::vector<const char*> extensionsToEnable() const;
     void createTimeline();
@@ -217,6 +224,7 @@ class Device {
     std::unique_ptr<Instance> instance_;
     VkPhysicalDevice physical_ = VK_NULL_HANDLE;
     VkPhysicalDeviceMemoryProperties memory_{};
+    bool hasMemoryBudget_ = false;
     VkDevice device_ = VK_NULL_HANDLE;
     DeviceApi vk_;
     std::uint32_t queueFamily_ = 0;
@@ -225,7 +233,7 @@ class Device {
     DrawQueue drawing_;
     std::mutex drawMutex_; ///< guards a separate graphics queue
     VkSemaphore timeline_ = VK_NULL_HANDLE;
-    Ticket lastTicket_ = 0;
+    std::atomic<Ticket> lastTicket_{0}; ///< written under queueMutex_
     std::atomic<bool> abandoned_{false};
     VkPipelineCache pipelineCache_ = VK_NULL_HANDLE;
     std::unique_ptr<TexelViews> texelViews_;

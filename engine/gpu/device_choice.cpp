@@ -99,6 +99,20 @@ std::optional<std::uint32_t> familyWith(const std::vector<VkQueueFamilyPropertie
     return std::nullopt;
 }
 
+// Keeps training off the queue that the window draws with, where the device allows: in a compute-only family,
+// or, if the drawing family has a single queue, in another of its kind (MoltenVK has four, with a queue
+// each).
+std::optional<std::uint32_t> trainingFamily(const std::vector<VkQueueFamilyProperties>& families,
+                                            std::optional<std::uint32_t> drawFamily) {
+    if (const auto family = familyWith(families, VK_QUEUE_COMPUTE_BIT, VK_QUEUE_GRAPHICS_BIT)) return family;
+    if (drawFamily && families[*drawFamily].queueCount == 1)
+        for (std::uint32_t index = 0; index < families.size(); ++index)
+            if (index != *drawFamily && (families[index].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 &&
+                families[index].queueCount > 0)
+                return index;
+    return familyWith(families, VK_QUEUE_COMPUTE_BIT);
+}
+
 Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std::size_t index,
                             const DeviceOptions& options) {
     auto push = structure<VkPhysicalDevicePushDescriptorPropertiesKHR>(
@@ -125,13 +139,11 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     api.GetPhysicalDeviceMemoryProperties(device, &memory);
 
     const VkPhysicalDeviceProperties& core = properties.properties;
-    // A compute-only family, if there is one, keeps training off the queue that the window draws with.
-    std::optional<std::uint32_t> family = familyWith(families, VK_QUEUE_COMPUTE_BIT, VK_QUEUE_GRAPHICS_BIT);
-    if (!family) family = familyWith(families, VK_QUEUE_COMPUTE_BIT);
+    const std::optional<std::uint32_t> drawFamily = familyWith(families, VK_QUEUE_GRAPHICS_BIT);
+    const std::optional<std::uint32_t> family = trainingFamily(families, drawFamily);
     Instance::Candidate candidate;
     candidate.handle = device;
     candidate.queueFamily = family.value_or(0);
-    const std::optional<std::uint32_t> drawFamily = familyWith(families, VK_QUEUE_GRAPHICS_BIT);
     candidate.drawFamily = drawFamily.value_or(0);
     DeviceReport& report = candidate.report;
     report.index = index;

@@ -18,11 +18,24 @@ inline std::string cacheIdentity(const DeviceReport& report) {
     return report.name + "|" + report.driver + "|" + report.uuid + "|" + report.apiVersion;
 }
 
-/// What precedes stored data: magic, identity, a zero, the data's length and its FNV-1a, 64 bits each.
-inline std::string cacheHeader(std::span<const std::byte> data, const std::string& identity) {
+/// 64-bit FNV-1a.
+inline std::uint64_t hashOf(std::span<const std::byte> data) {
     std::uint64_t hash = 0xCBF29CE484222325u;
     for (const std::byte byte : data) hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3u;
-    const std::uint64_t numbers[] = {data.size(), hash};
+    return hash;
+}
+
+/// Name of the file for a device's cache. Without versions, so that a new driver's cache replaces the old
+/// one's.
+inline std::string cacheFileName(const DeviceReport& report) {
+    const std::string driver = report.driver.substr(0, report.driver.find(' '));
+    const std::string device = report.name + "|" + driver + "|" + report.uuid;
+    return "pipelines-" + std::to_string(hashOf(std::as_bytes(std::span(device)))) + ".bin";
+}
+
+/// What precedes stored data: magic, identity, a zero, the data's length and its hash, 64 bits each.
+inline std::string cacheHeader(std::span<const std::byte> data, const std::string& identity) {
+    const std::uint64_t numbers[] = {data.size(), hashOf(data)};
     return "LOCKPC01" + identity + '\0' + std::string(reinterpret_cast<const char*>(numbers), sizeof numbers);
 }
 

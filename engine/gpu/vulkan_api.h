@@ -25,12 +25,12 @@ namespace lockstep::gpu {
 #define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
     X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2)                           \
     X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \
-    X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)               \
-    X(GetDeviceProcAddr)                                                                                     \
+    X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2)                               \
+    X(EnumerateDeviceExtensionProperties) X(CreateDevice) X(GetDeviceProcAddr)                               \
     X(CreateDebugUtilsMessengerEXT) X(DestroyDebugUtilsMessengerEXT)                                         \
     X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) LOCKSTEP_VULKAN_MATRICES(X)                            \
     X(DestroySurfaceKHR) X(GetPhysicalDeviceSurfaceSupportKHR) X(GetPhysicalDeviceSurfaceCapabilitiesKHR)    \
-    X(GetPhysicalDeviceSurfaceFormatsKHR)
+    X(GetPhysicalDeviceSurfaceFormatsKHR) X(GetPhysicalDeviceSurfacePresentModesKHR)
 
 #define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
     X(DestroyDevice) X(GetDeviceQueue) X(DeviceWaitIdle)                                                     \

@@ -18,7 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kernelsFile = "kernels.json";
-constexpr const char* pipelinesFile = "pipelines.bin";
 constexpr std::uint64_t largestCache = std::uint64_t{64} << 20;
 
 // A cache that cannot be read or written costs time at the next start, nothing else.
@@ -36,7 +35,7 @@ json readKernels() {
     return kernels.is_object() ? kernels : json::object();
 }
 
-void writeCache(const char* file, std::string_view text) {
+void writeCache(const std::string& file, std::string_view text) {
     std::filesystem::create_directories(cacheFolder());
     writeFileAtomically(cacheFolder() / file, text);
 }
@@ -130,12 +129,16 @@ void KernelCache::store() {
 }
 
 void loadPipelines(gpu::DeviceOptions& options) {
-    quietly([&] { options.pipelineCache = readFileBytes(cacheFolder() / pipelinesFile, largestCache); });
+    options.pipelineCache = [](const gpu::DeviceReport& device) {
+        std::vector<std::byte> stored;
+        quietly([&] { stored = readFileBytes(cacheFolder() / gpu::cacheFileName(device), largestCache); });
+        return stored;
+    };
 }
 
 void storePipelines(const gpu::Device& device) {
     // The device may be lost by now.
-    quietly([&] { writeCache(pipelinesFile, asText(device.pipelineCacheData())); });
+    quietly([&] { writeCache(gpu::cacheFileName(device.report()), asText(device.pipelineCacheData())); });
 }
 
 } // namespace lockstep

@@ -37,8 +37,8 @@ class KernelCache {
     bool changed_ = false;
 };
 
-/// The driver's compiled pipelines, in pipelines.bin: read into the options of a device to be made, and
-/// stored from it.
+/// The driver's compiled pipelines, in a file per device and driver, so that a machine's devices do not
+/// overwrite each other's: read when a device is made with these options, and stored from it.
 void loadPipelines(gpu::DeviceOptions& options);
 void storePipelines(const gpu::Device& device);
 

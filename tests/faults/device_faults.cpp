@@ -22,12 +22,13 @@ namespace {
 VKAPI_ATTR VkResult VKAPI_CALL queueSubmit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* submits,
                                            VkFence fence) {
     DeviceState& device = deviceOf(queue);
+    const QueueUse use(queue);
     const std::uint64_t number = ++report().submissions;
     if (isDue("vkQueueSubmit") || device.lost) return lose(device);
     if (plan().has("hang") && number >= plan().number("hang")) device.hangs = true;
     if (device.hangs) return VK_SUCCESS;
     const std::lock_guard lock(device.queue);
-    return device.next.QueueSubmit(queue, count, submits, fence);
+    return device.next.QueueSubmit(use.real(), count, submits, fence);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL waitSemaphores(VkDevice handle, const VkSemaphoreWaitInfo* info,
@@ -84,15 +85,16 @@ VKAPI_ATTR VkResult VKAPI_CALL deviceWaitIdle(VkDevice handle) {
         device.next.Destroy##object(handle, destroyed, allocator);                                           \
     }
 #define LOCKSTEP_FAULTS_OBJECTS(X)                                                                           \
-    X(Buffer)                                                                                                \
     X(BufferView)                                                                                            \
     X(ShaderModule)                                                                                          \
     X(DescriptorSetLayout)                                                                                   \
-    X(DescriptorPool) X(PipelineLayout) X(PipelineCache) X(CommandPool) X(Semaphore) X(QueryPool)
+    X(DescriptorPool) X(PipelineLayout) X(PipelineCache) X(Semaphore) X(QueryPool)
 
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_OBJECT)
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_END)
 LOCKSTEP_FAULTS_END(Pipeline)
+LOCKSTEP_FAULTS_END(Buffer)
+LOCKSTEP_FAULTS_END(CommandPool)
 
 VKAPI_ATTR VkResult VKAPI_CALL createPipelines(VkDevice handle, VkPipelineCache cache, std::uint32_t count,
                                                const VkComputePipelineCreateInfo* infos,
@@ -120,6 +122,8 @@ PFN_vkVoidFunction deviceFunction(std::string_view name) {
     static const NamedFunction functions[] = {LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_NAMES)
                                                   named("vkCreateComputePipelines", createPipelines),
                                               named("vkDestroyPipeline", destroyPipeline),
+                                              named("vkDestroyBuffer", destroyBuffer),
+                                              named("vkDestroyCommandPool", destroyCommandPool),
                                               named("vkAllocateCommandBuffers", allocateCommandBuffers),
                                               named("vkQueueSubmit", queueSubmit),
                                               named("vkWaitSemaphores", waitSemaphores),

@@ -39,15 +39,6 @@ Surfaces& surfaces() {
     return all;
 }
 
-// Also loses it, when that is due.
-bool surfaceIsLost(VkSwapchainKHR swapchain) {
-    const bool due = isDue("surface-lost");
-    const std::lock_guard lock(surfaces().mutex);
-    const VkSurfaceKHR surface = surfaces().shownOn.at(swapchain);
-    if (due) surfaces().lost.insert(surface);
-    return surfaces().lost.contains(surface);
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL getSurfaceCapabilities(VkPhysicalDevice physical, VkSurfaceKHR surface,
                                                       VkSurfaceCapabilitiesKHR* out) {
     {
@@ -126,17 +117,15 @@ VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain
     return device.next.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* info) {
-    DeviceState& device = deviceOf(queue);
-    if (isDue("vkQueuePresentKHR") || device.lost) return lose(device);
-    if (device.hangs) return VK_SUCCESS; // software would wait for the frame here
-    const VkResult result = device.next.QueuePresentKHR(queue, info);
-    if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
-    if (surfaceIsLost(info->pSwapchains[0])) return VK_ERROR_SURFACE_LOST_KHR;
-    return result == VK_SUCCESS && plan().has("suboptimal") ? VK_SUBOPTIMAL_KHR : result;
-}
-
 } // namespace
+
+bool surfaceIsLost(VkSwapchainKHR swapchain) {
+    const bool due = isDue("surface-lost");
+    const std::lock_guard lock(surfaces().mutex);
+    const VkSurfaceKHR surface = surfaces().shownOn.at(swapchain);
+    if (due) surfaces().lost.insert(surface);
+    return surfaces().lost.contains(surface);
+}
 
 PFN_vkVoidFunction drawFunction(std::string_view name) {
 #define LOCKSTEP_FAULTS_NAMES(object)                                                                        \
@@ -150,8 +139,7 @@ PFN_vkVoidFunction drawFunction(std::string_view name) {
         named("vkGetImageMemoryRequirements", getImageRequirements),
         named("vkWaitForFences", waitForFences),
         named("vkGetFenceStatus", getFenceStatus),
-        named("vkAcquireNextImageKHR", acquire),
-        named("vkQueuePresentKHR", present)};
+        named("vkAcquireNextImageKHR", acquire)};
     return findFunction(functions, name);
 }
 

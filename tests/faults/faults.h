@@ -15,6 +15,8 @@
 //   low-limits            no more than the specification's required minimum (128 invocations, 16 KiB shared)
 //   non-coherent          mapped memory shows nothing of the other side's writes until flushed or invalidated
 //   staged                device-local memory cannot be mapped
+//   card:NAME             devices are a graphics card of cards.cpp: names, limits, queues, memory, clock
+//   budget:N              devices have VK_EXT_memory_budget, which allows the program N MiB of every heap
 //   hang:N                the N-th submission and all after it never finish
 //   lost-counter          a lost device answers vkGetSemaphoreCounterValue with the largest number, not an
 //                         error
@@ -26,6 +28,7 @@
 //                         has changed
 //   surface-lost:N        the N-th call of these finds the window's surface lost, and lost it stays
 //   suboptimal            every frame is presented, and could be better
+//   slow-present          vkQueuePresentKHR takes 200 ms, as if it waited for the screen
 //   once                  what is counted fails only once, whatever instances come later
 //
 // Calls are counted over all devices since the last instance was made.
@@ -45,11 +48,13 @@ struct Report {
     std::atomic<std::uint64_t> counterReads{0};  ///< calls of vkGetSemaphoreCounterValue
     std::atomic<std::uint64_t> flushes{0};       ///< ranges
     std::atomic<std::uint64_t> invalidations{0}; ///< ranges
+    std::atomic<std::uint32_t> memoryFlags{0};   ///< properties of the memory that was allocated last
     std::atomic<std::uint64_t> devices{0};       ///< made
     std::atomic<std::uint64_t> destroyed{0};     ///< devices destroyed
     std::atomic<std::int64_t> leaked{0};         ///< objects left when their device was destroyed
     /// What a program must not do, and a forgiving driver hides: endless waits, destruction of what a hanging
-    /// device may use, mapping what cannot be mapped, ranges not aligned. Each is explained on stderr.
+    /// device may use, mapping what cannot be mapped, ranges not aligned, a queue used by two threads at
+    /// once, what a card needs and was not asked for. Each is explained on stderr.
     std::atomic<std::uint64_t> misuses{0};
 };
 

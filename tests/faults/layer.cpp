@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <stdexcept>
 
 #include <vulkan/vk_layer.h>
@@ -72,6 +73,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createInstance(const VkInstanceCreateInfo* info,
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
     state->getNext = get;
+    state->portability = (info->flags & VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR) != 0;
     const std::lock_guard lock(layer().mutex);
     layer().instances[keyOf(*instance)] = std::move(state);
     return VK_SUCCESS;
@@ -85,6 +87,31 @@ VKAPI_ATTR void VKAPI_CALL destroyInstance(VkInstance instance, const VkAllocati
     layer().instances.erase(key);
 }
 
+// Of a pretended card's queues, the driver has one; of its extensions, it has some.
+struct RealDeviceInfo {
+    explicit RealDeviceInfo(const VkDeviceCreateInfo& asked) : info(asked), queue(*asked.pQueueCreateInfos) {
+        bool subset = false;
+        for (const char* name : std::span(asked.ppEnabledExtensionNames, asked.enabledExtensionCount)) {
+            if (!isPretendedExtension(name)) extensions.push_back(name);
+            subset = subset || std::string_view(name) == "VK_KHR_portability_subset";
+        }
+        info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+        info.ppEnabledExtensionNames = extensions.data();
+        if (plan().card() == nullptr) return;
+        if (plan().card()->portabilitySubset && !subset)
+            misuse("VK_KHR_portability_subset is present and not enabled");
+        queue.queueFamilyIndex = 0;
+        queue.queueCount = 1;
+        info.queueCreateInfoCount = 1;
+        info.pQueueCreateInfos = &queue;
+    }
+    RealDeviceInfo(const RealDeviceInfo&) = delete;
+
+    VkDeviceCreateInfo info;
+    VkDeviceQueueCreateInfo queue;
+    std::vector<const char*> extensions;
+};
+
 VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
                                             const VkAllocationCallbacks* allocator, VkDevice* device) {
     if (creationIsDue("vkCreateDevice")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -95,7 +122,8 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical, const VkD
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     const auto create =
         reinterpret_cast<PFN_vkCreateDevice>(getOfInstance(instance.handle, "vkCreateDevice"));
-    const VkResult result = create(physical, info, allocator, device);
+    const RealDeviceInfo real(*info);
+    const VkResult result = create(physical, &real.info, allocator, device);
     if (result != VK_SUCCESS) return result;
     auto state = std::make_unique<DeviceState>();
     state->handle = *device;
@@ -104,9 +132,9 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical, const VkD
     LOCKSTEP_VULKAN_DEVICE(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
     state->getNext = get;
-    VkPhysicalDeviceMemoryProperties real{};
-    instance.next.GetPhysicalDeviceMemoryProperties(physical, &real);
-    state->memory = pretendedMemory(real, state->realTypes);
+    VkPhysicalDeviceMemoryProperties memory{};
+    instance.next.GetPhysicalDeviceMemoryProperties(physical, &memory);
+    state->memory = pretendedMemory(memory, state->realTypes);
     ++report().devices;
     const std::lock_guard lock(layer().mutex);
     layer().devices[keyOf(*device)] = std::move(state);
@@ -144,11 +172,14 @@ PFN_vkVoidFunction ownFunction(std::string_view name) {
     if (const auto function = physicalFunction(name)) return function;
     if (const auto function = deviceFunction(name)) return function;
     if (const auto function = drawFunction(name)) return function;
+    if (const auto function = queueFunction(name)) return function;
+    if (const auto function = cardFunction(name)) return function;
     return memoryFunction(name);
 }
 
 PFN_vkVoidFunction VKAPI_CALL getDeviceProcAddr(VkDevice device, const char* name) {
     if (const auto own = ownFunction(name)) return own;
+    if (std::string_view(name).starts_with("vkQueue")) return nullptr; // its queues are the layer's
     return deviceOf(device).getNext(device, name);
 }
 

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <vulkan/vulkan.h>
@@ -20,11 +22,32 @@ struct InstanceState {
     PFN_vkGetInstanceProcAddr getNext = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     gpu::InstanceApi next;
+    bool portability = false; ///< made with VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
+};
+
+/// A queue that the layer hands out. It begins with what the loader keeps there.
+struct QueueState {
+    void* table = nullptr;
+    VkQueue real = VK_NULL_HANDLE;
+    std::atomic<int> users{0};
+};
+
+/// The use of a queue, by one thread at a time.
+class QueueUse {
+  public:
+    explicit QueueUse(VkQueue queue);
+    ~QueueUse() { --queue_.users; }
+    QueueUse(const QueueUse&) = delete;
+    VkQueue real() const { return queue_.real; }
+
+  private:
+    QueueState& queue_;
 };
 
 /// Memory that a program holds.
 struct MemoryState {
     std::uint64_t size = 0;
+    std::uint32_t heap = 0;
     bool mappable = true;
     bool coherent = true;
     std::byte* real = nullptr;     ///< where the driver has mapped it; null before
@@ -40,9 +63,11 @@ struct DeviceState {
     std::mutex queue;                          ///< a device is not lost amid a submission
     std::atomic<bool> lost{false};
     std::atomic<bool> hangs{false};
-    std::mutex objects; ///< guards all below
+    std::atomic<std::uint64_t> firstTick{0}; ///< that was read of the driver's clock
+    std::mutex objects;                      ///< guards all below
     std::map<std::string_view, std::int64_t> living;
     std::map<VkDeviceMemory, MemoryState> memories;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<QueueState>> queues; ///< family, index
 };
 
 const Plan& plan();
@@ -63,6 +88,22 @@ DeviceState& deviceOf(void* handle);
 VkPhysicalDeviceMemoryProperties pretendedMemory(const VkPhysicalDeviceMemoryProperties& real,
                                                  std::vector<std::uint32_t>& realTypes);
 
+/// What a card has instead of the driver's.
+void pretendProperties(const Card& card, VkPhysicalDeviceProperties2& out);
+void pretendFeatures(const Card& card, VkPhysicalDeviceFeatures2& out);
+VkPhysicalDeviceMemoryProperties cardMemory(const Card& card, const VkPhysicalDeviceMemoryProperties& real,
+                                            std::vector<std::uint32_t>& realTypes);
+std::uint32_t realFamily(std::uint32_t family);
+
+/// Extensions that only the layer offers: the driver below must not be asked for them.
+bool isPretendedExtension(std::string_view name);
+
+/// Bytes of a heap that programs of this process hold.
+std::uint64_t heapUsage(std::uint32_t heap);
+
+/// Also loses it, when that is due.
+bool surfaceIsLost(VkSwapchainKHR swapchain);
+
 /// The types of memory that the program sees for those of the driver, a bit each.
 std::uint32_t pretendedTypes(const DeviceState& device, std::uint32_t real);
 
@@ -71,6 +112,8 @@ PFN_vkVoidFunction physicalFunction(std::string_view name);
 PFN_vkVoidFunction deviceFunction(std::string_view name);
 PFN_vkVoidFunction memoryFunction(std::string_view name);
 PFN_vkVoidFunction drawFunction(std::string_view name);
+PFN_vkVoidFunction queueFunction(std::string_view name);
+PFN_vkVoidFunction cardFunction(std::string_view name);
 
 /// What every call of a lost device answers; the first time, the driver below is brought to rest.
 VkResult lose(DeviceState& device);

@@ -10,6 +10,13 @@ namespace {
 
 constexpr unsigned char nonsense = 0xA5;
 
+std::atomic<std::uint64_t> usage[VK_MAX_MEMORY_HEAPS];
+
+// What a card's driver offers, and a program has to ask for or must leave alone.
+constexpr VkMemoryPropertyFlags special =
+    VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD |
+    VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT;
+
 VKAPI_ATTR void VKAPI_CALL getBufferRequirements(VkDevice handle, VkBuffer buffer,
                                                  VkMemoryRequirements* out) {
     DeviceState& device = deviceOf(handle);
@@ -28,8 +35,13 @@ VKAPI_ATTR VkResult VKAPI_CALL allocateMemory(VkDevice handle, const VkMemoryAll
     if (result != VK_SUCCESS) return result;
     noteCreated(device, "VkDeviceMemory", 1);
     const VkMemoryPropertyFlags flags = device.memory.memoryTypes[info->memoryTypeIndex].propertyFlags;
+    if ((flags & special) != 0) misuse("memory of a type that needs a feature, or serves other things");
+    report().memoryFlags = flags;
+    const std::uint32_t heap = device.memory.memoryTypes[info->memoryTypeIndex].heapIndex;
+    usage[heap] += info->allocationSize;
     const std::lock_guard lock(device.objects);
     MemoryState& state = device.memories[*memory];
+    state.heap = heap;
     state.size = info->allocationSize;
     state.mappable = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
     state.coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
@@ -44,6 +56,8 @@ VKAPI_ATTR void VKAPI_CALL freeMemory(VkDevice handle, VkDeviceMemory memory,
     noteCreated(device, "VkDeviceMemory", -1);
     {
         const std::lock_guard lock(device.objects);
+        const MemoryState& state = device.memories.at(memory);
+        usage[state.heap] -= state.size;
         device.memories.erase(memory);
     }
     device.next.FreeMemory(handle, memory, allocator);
@@ -109,6 +123,8 @@ VKAPI_ATTR VkResult VKAPI_CALL invalidate(VkDevice handle, std::uint32_t count,
 }
 
 } // namespace
+
+std::uint64_t heapUsage(std::uint32_t heap) { return usage[heap]; }
 
 std::uint32_t pretendedTypes(const DeviceState& device, std::uint32_t real) {
     std::uint32_t types = 0;

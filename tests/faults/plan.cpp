@@ -13,10 +13,12 @@ namespace {
 constexpr std::string_view plain[] = {
     "no-device",    "empty-device-list", "incompatible-driver", "no-push-descriptors",
     "vulkan-1.1",   "no-timestamps",     "low-limits",          "staged",
-    "non-coherent", "lost-counter",      "suboptimal",          "once"};
+    "non-coherent", "lost-counter",      "suboptimal",          "once",
+    "slow-present"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "slow-clock",
+                                        "budget",
                                         "create",
                                         "vkQueueSubmit",
                                         "vkWaitSemaphores",
@@ -62,6 +64,10 @@ Plan Plan::fromEnvironment() {
     for (std::string word; std::getline(words, word, ',');) {
         const std::size_t colon = word.find(':');
         const std::string name = word.substr(0, colon);
+        if (name == "card" && colon != std::string::npos) {
+            plan.card_ = findCard(std::string_view(word).substr(colon + 1));
+            if (plan.card_ != nullptr) continue;
+        }
         std::uint64_t number = 0;
         if (colon != std::string::npos)
             std::from_chars(word.data() + colon + 1, word.data() + word.size(), number);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/faults/cards.h"
+
 namespace lockstep::faults {
 
 class Plan {
@@ -17,10 +19,13 @@ class Plan {
     bool has(std::string_view fault) const { return faults_.contains(fault); }
     /// The number after the colon; 0 for a fault that was not asked for.
     std::uint64_t number(std::string_view fault) const;
+    /// The card that devices pretend to be, if any.
+    const Card* card() const { return card_; }
     void setNumber(std::string_view fault, std::uint64_t number) { faults_[std::string(fault)] = number; }
 
   private:
     std::map<std::string, std::uint64_t, std::less<>> faults_;
+    const Card* card_ = nullptr;
 };
 
 } // namespace lockstep::faults
