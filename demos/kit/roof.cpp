@@ -12,7 +12,8 @@ namespace lockstep::demos {
 namespace {
 
 double copyGigabytesPerSecond(gpu::Device& device, bool rough) {
-    const std::uint64_t bytes = std::uint64_t{rough ? 4u : device.software() ? 32u : 256u} << 20;
+    const std::uint64_t wanted = std::uint64_t{rough ? 4u : device.software() ? 32u : 256u} << 20;
+    const std::uint64_t bytes = std::min(wanted, device.memoryLeft() / 4); // there are two
     gpu::Buffer from(device, bytes, gpu::Memory::device, "copy source");
     gpu::Buffer to(device, bytes, gpu::Memory::device, "copy target");
     gpu::Recorder recorder(device);
@@ -64,6 +65,22 @@ double matrixGflops(gpu::Device& device, Kernels& kernels, bool rough) {
     return registerGflops(device, kernels.roofMatrix(), flops, bytes, rough);
 }
 
+// Doubles the sides of a square product as long as the next one, of eight times the work, will take
+// milliseconds: a large product on a small GPU would look like a hang.
+std::size_t productSize(gpu::Device& device, Kernels& kernels) {
+    constexpr std::size_t most = 2048;
+    constexpr double longest = 16; // milliseconds
+    for (std::size_t size = 256; size < most; size *= 2) {
+        const DenseShape shape{size, size, size, size, size};
+        const ProductKernel kernel = fastCandidates(device, Product::forward, shape).front();
+        ProductTrial trial(device, Product::forward, shape, Activation::identity);
+        const TrialResult result =
+            trial.measure(kernels.dense(Product::forward, kernel, Activation::identity), 1);
+        if (8 * result.milliseconds > longest) return size;
+    }
+    return most;
+}
+
 } // namespace
 
 Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough) {
@@ -75,7 +92,7 @@ Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough) {
 }
 
 double fastestProduct(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled, bool rough) {
-    const std::size_t size = rough ? 128 : device.software() ? 512 : 2048;
+    const std::size_t size = rough ? 128 : productSize(device, kernels);
     const DenseShape shape{size, size, size, size, size};
     ProductTrial trial(device, Product::forward, shape, Activation::identity);
     double gflops = 0;

@@ -26,6 +26,7 @@ constexpr VkMemoryPropertyFlags tileMemory = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED
 const Card rtx3060{
     .id = "rtx-3060",
     .name = "NVIDIA GeForce RTX 3060",
+    .word = "RTX 3060",
     .driver = "NVIDIA",
     .driverInfo = "535.183.01",
     .driverId = VK_DRIVER_ID_NVIDIA_PROPRIETARY,
@@ -45,6 +46,7 @@ const Card rtx3060{
 const Card gtx1060{
     .id = "gtx-1060",
     .name = "NVIDIA GeForce GTX 1060 6GB",
+    .word = "GTX 1060",
     .driver = "NVIDIA",
     .driverInfo = "470.223.02",
     .driverId = VK_DRIVER_ID_NVIDIA_PROPRIETARY,
@@ -68,6 +70,7 @@ const Card gtx1060{
 const Card rx6600{
     .id = "rx-6600",
     .name = "AMD Radeon RX 6600 (RADV NAVI23)",
+    .word = "RX 6600",
     .driver = "radv",
     .driverInfo = "Mesa 22.3.6",
     .driverId = VK_DRIVER_ID_MESA_RADV,
@@ -94,6 +97,7 @@ const Card rx6600{
 const Card radeon680m{
     .id = "radeon-680m",
     .name = "AMD Radeon 680M (RADV REMBRANDT)",
+    .word = "680M",
     .driver = "radv",
     .driverInfo = "Mesa 22.3.6",
     .driverId = VK_DRIVER_ID_MESA_RADV,
@@ -121,6 +125,7 @@ const Card radeon680m{
 const Card arcA380{
     .id = "arc-a380",
     .name = "Intel(R) Arc(tm) A380 Graphics (DG2)",
+    .word = "A380",
     .driver = "Intel open-source Mesa driver",
     .driverInfo = "Mesa 23.2.1",
     .driverId = VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA,
@@ -138,6 +143,7 @@ const Card arcA380{
 const Card irisXe{
     .id = "iris-xe",
     .name = "Intel(R) Iris(R) Xe Graphics (TGL GT2)",
+    .word = "Xe",
     .driver = "Intel open-source Mesa driver",
     .driverInfo = "Mesa 22.3.6",
     .driverId = VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA,
@@ -156,6 +162,7 @@ const Card irisXe{
 const Card m1{
     .id = "m1",
     .name = "Apple M1",
+    .word = "M1",
     .driver = "MoltenVK",
     .driverInfo = "1.2.5",
     .driverId = VK_DRIVER_ID_MOLTENVK,

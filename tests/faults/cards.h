@@ -36,6 +36,7 @@ struct CardHeap {
 struct Card {
     std::string_view id; ///< in LOCKSTEP_FAULT: card:ID
     std::string_view name;
+    std::string_view word; ///< of the name, kept by tables that shorten it
     std::string_view driver;
     std::string_view driverInfo;
     VkDriverId driverId = VK_DRIVER_ID_MAX_ENUM;

@@ -13,14 +13,24 @@
 
 namespace lockstep::test {
 
+enum class Above { nothing, validation };
+
 /// Sets the environment from which the next instance takes the layer and its faults, in this process and its
 /// children.
 class Faults {
   public:
-    /// `faults` as in faults.h; empty: the layer only watches.
-    explicit Faults(const std::string& faults) {
-        setenv("VK_LAYER_PATH", LOCKSTEP_FAULTS_FOLDER, 1);
-        setenv("VK_INSTANCE_LAYERS", "VK_LAYER_LOCKSTEP_faults", 1);
+    /// `faults` as in faults.h; empty: the layer only watches. Khronos's validation above the layer judges
+    /// the program by what this one pretends.
+    explicit Faults(const std::string& faults, Above above = Above::nothing) {
+        // Older loaders stack layers in the order in which they find them, newer ones as they are listed.
+        const bool validated = above == Above::validation;
+        const std::string system =
+            "/usr/share/vulkan/explicit_layer.d:/usr/local/share/vulkan/explicit_layer.d:";
+        setenv("VK_LAYER_PATH", ((validated ? system : "") + LOCKSTEP_FAULTS_FOLDER).c_str(), 1);
+        setenv("VK_INSTANCE_LAYERS",
+               validated ? "VK_LAYER_KHRONOS_validation:VK_LAYER_LOCKSTEP_faults"
+                         : "VK_LAYER_LOCKSTEP_faults",
+               1);
         setenv("NODEVICE_SELECT", "1", 1); // a layer of Mesa's, which crashes on an empty list of devices
         setenv("LOCKSTEP_FAULT", faults.c_str(), 1);
         report(); // keeps the library here when the loader lets go of it
