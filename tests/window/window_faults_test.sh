@@ -40,7 +40,33 @@ hang() {
     no_misuse
 }
 
+# What a card's lane trains while showing each frame takes 200 ms: sets `rate`, in examples per second.
+train_while_presents_block() {
+    export LOCKSTEP_FAULT=card:$1,slow-present
+    rm -f "$LOCKSTEP_STATE_FILE"
+    echo '{"lockstep": 1, "exhibit": "race", "exhibits": {"race": {"data": "spiral", "hidden": [16, 16],
+        "finish": {"steps": 10000000}, "lanes": ["gpu:naive"]}}}' >"$folder/long_race.json"
+    start "$folder/long_race.json" --run
+    wait_for '^trained [1-9]'
+    local first=$line i
+    for ((i = 0; i < 4; i++)); do wait_for '^trained'; done
+    quit
+    no_misuse # of a queue by two threads, for one
+    rate=$(echo "$first $line" | awk '{ print int(($6 - $2) / ($8 - $4)) }')
+    echo "$1: $rate examples/s while presents block"
+}
+
+# A lane with a queue of its own takes no notice; one that shares the window's has it for most of the time.
+presents_that_block() {
+    train_while_presents_block m1
+    local separate=$rate
+    train_while_presents_block iris-xe
+    [ $((separate * 10)) -gt $((rate * 6)) ] || fail "a lane waits for presents on another queue"
+    [ $((rate * 10)) -gt $((separate * 4)) ] || fail "presents keep the lane from the queue"
+}
+
 lose_the_surface 21 # at vkAcquireNextImageKHR
 lose_the_surface 40 # at vkQueuePresentKHR
 hang 30
+presents_that_block
 echo "passed ($SECONDS s)"
