@@ -200,7 +200,7 @@ class Device {
     const DrawQueue& drawing() const { return drawing_; }
     /// Milliseconds that no submission should exceed: the window draws between those of a queue that it
     /// shares.
-    double longestSubmission() const { return drawing_.mutex == &queueMutex_ ? 16 : 100; }
+    double longestSubmission() const { return drawing_.shared ? 16 : 100; }
     /// The timeline semaphore whose values are tickets, so that other queues can wait for them.
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }

@@ -186,9 +186,11 @@ std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product pro
 ProductKernel kernelOfRung(const gpu::Device& device, Rung rung, Product product, const DenseShape& shape) {
     const RungRow& row = rowOf(rung);
     for (const ProductKernel& candidate :
-         row.half ? halfCandidates(device, product, shape) : candidates(device, product, shape))
+         row.half ? halfCandidates(device, product, shape) : candidates(device, product, shape)) {
+        if (candidate.slices > 1 && !row.half) continue; // a rung shows one idea
         if (candidate.rung == rung || (rung == Rung::half && candidate.rung != Rung::matrix))
             return candidate;
+    }
     std::string reason(row.needs);
     if (row.readsTexels && operandBytes(shape) > device.limits().texelRange)
         reason = "it reads at most " + std::to_string(device.limits().texelRange) +
