@@ -61,6 +61,12 @@ check_fuzz() {
         ctest --test-dir build/fuzz --output-on-failure --label-regex fuzz -j "$(nproc)"
 }
 
+# A driver of other makers than the one that everything else runs on.
+check_second_driver() {
+    local manifest
+    manifest=$(scripts/swiftshader.sh) && tests/second_driver_test.sh build/release "$manifest" SwiftShader
+}
+
 # The same for every compiler: compiled once.
 shaders=-DLOCKSTEP_SHADERS_FROM=$PWD/build/release
 
@@ -80,6 +86,7 @@ check "Lint (clang-tidy)" check_tidy
 check "Address and undefined-behaviour sanitizers" check_asan
 check "Thread sanitizer" check_tsan
 check "Fuzzing the file readers" check_fuzz
+check "Second Vulkan driver (SwiftShader)" check_second_driver
 for title in "${failed[@]}"; do printf 'FAILED: %s (see above)\n' "$title" >&2; done
 
 say "Test suite (Release)"

@@ -71,10 +71,12 @@ class ValidationFile {
     TemporaryFolder folder_;
 };
 
+// In single precision.
 std::string everyRung() {
     std::string lanes = " --lane cpu:scalar";
     for (const RungRow& row : rungTable)
-        if (row.gpu() && row.trains && row.rung != Rung::matrix) lanes += " --lane " + std::string(row.lane);
+        if (row.gpu() && row.trains && row.rung != Rung::matrix && row.rung != Rung::half)
+            lanes += " --lane " + std::string(row.lane);
     return lanes;
 }
 
@@ -240,8 +242,9 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
         CAPTURE(card.id);
         const std::string name(card.word);
         runOn(card, "devices", {name});
-        runOn(card, "race --data circle --layers 8 --steps 20 --quiet" + everyRung(),
-              {name, "same mathematics"});
+        const std::string race = "race --data circle --layers 8 --steps 20 --quiet";
+        runOn(card, race + everyRung(), {name, "same mathematics: "});
+        runOn(card, race + " --lane cpu:scalar --lane gpu:half", {"same mathematics in different precision"});
         runOn(card, "population --size 8x4 --layers 4 --steps 20 --quiet --lane cpu:best --lane gpu:best",
               {name, "same mathematics"});
         runOn(card,

@@ -64,3 +64,13 @@ TEST_CASE("the time between frames does not count") {
         CHECK(canvas.painter.idle());
     }
 }
+
+TEST_CASE("memory that the host reads is cached, and memory that it only writes is coherent") {
+    const Faults faults("card:rx-6600"); // whose first mappable type is not cached
+    gpu::Device device(impatient());
+    Graphics graphics(device);
+    const HostBuffer read(graphics, 4096, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    CHECK((Faults::report().memoryFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0);
+    const HostBuffer written(graphics, 4096, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+    CHECK((Faults::report().memoryFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0);
+}

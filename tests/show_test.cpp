@@ -325,6 +325,7 @@ TEST_CASE("stored pictures") {
     if (write) std::ofstream(folder / "platform.txt") << platform();
     const bool same = contents(folder / "platform.txt") == platform();
     for (const std::string& exhibit : exhibits) {
+        SUBCASE(exhibit.c_str()) // so that -sc=NAME takes one
         for (const std::string variant : {"", "--light", "--presenter"}) {
             const std::string name = exhibit + (variant.empty() ? "" : variant.substr(1)) + ".png";
             CAPTURE(name);

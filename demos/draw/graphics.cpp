@@ -29,6 +29,19 @@ std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& m
     return types;
 }
 
+// The best properties that a type of memory offers for the host. It reads memory that is not cached slowly,
+// and the device writes to it only where it is the target of a copy.
+VkMemoryPropertyFlags hostMemory(const VkPhysicalDeviceMemoryProperties& memory,
+                                 const VkMemoryRequirements& needs, VkBufferUsageFlags usage) {
+    constexpr VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+    constexpr VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    const bool read = (usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT) != 0;
+    for (const VkMemoryPropertyFlags wanted : {visible | coherent | cached, visible | cached})
+        if (read && !memoryTypes(memory, needs, wanted).empty()) return wanted;
+    return memoryTypes(memory, needs, visible | coherent).empty() ? visible : visible | coherent;
+}
+
 } // namespace
 
 void Graphics::attach(gpu::Device& device) {
@@ -103,9 +116,8 @@ HostBuffer::HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags
     buffer_ = gpu::create(graphics.device(), vk.CreateBuffer, vk.DestroyBuffer, info, "vkCreateBuffer");
     VkMemoryRequirements needs{};
     vk.GetBufferMemoryRequirements(device, handle(), &needs);
-    VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    coherent_ = !memoryTypes(graphics.device().memory(), needs, wanted).empty();
-    if (!coherent_) wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+    const VkMemoryPropertyFlags wanted = hostMemory(graphics.device().memory(), needs, usage);
+    coherent_ = (wanted & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
     memory_ = graphics.allocate(needs, wanted);
     check(vk.BindBufferMemory(device, handle(), memory_.get(), 0), "vkBindBufferMemory");
     void* mapped = nullptr;

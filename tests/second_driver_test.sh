@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The program on another Vulkan driver: second_driver_test.sh BUILD MANIFEST NAME runs what was built in the folder BUILD
+# on the driver of that manifest, whose device has NAME in its name. Every rung, a population and a map have to agree with
+# the processor, and an exhibit's pictures with the stored ones. Sizes are small: such a driver may be slow.
+set -euo pipefail
+build=$(realpath "$1")
+export VK_DRIVER_FILES=$2 VK_ICD_FILENAMES=$2 # the second name is that of older loaders
+name=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export LOCKSTEP_CACHE_DIR=$folder
+
+fail() {
+    echo "second_driver_test: $*" >&2
+    exit 1
+}
+
+# agrees VERDICT COMMAND...: the program's output has a line that begins with the verdict, and names the device.
+agrees() {
+    local verdict=$1
+    shift
+    "$build/demos/lockstep" "$@" --quiet >"$folder/out" 2>&1 || { cat "$folder/out"; fail "lockstep $1 failed"; }
+    grep -q "$name" "$folder/out" || { cat "$folder/out"; fail "lockstep $1 does not run on $name"; }
+    grep "^$verdict" "$folder/out" || { cat "$folder/out"; fail "lockstep $1: no agreement"; }
+}
+
+race=(race --data circle --layers 8 --steps 20 --lane cpu:scalar)
+rungs=()
+for rung in one naive-strided naive tiled blocked texel subgroup fused whole-step best; do rungs+=(--lane "gpu:$rung"); done
+agrees 'same mathematics: ' "${race[@]}" "${rungs[@]}"
+agrees 'same mathematics in different precision: ' "${race[@]}" --lane gpu:half
+agrees 'same mathematics: ' population --size 8x4 --layers 4 --steps 20 --lane cpu:best --lane gpu:best
+agrees 'same mathematics: ' map --network 2-4-1 --examples 6 --steps 40 --size 24x16 --lane cpu:best --lane gpu:best
+"$build/tests/show_test" --test-case='stored pictures' --subcase=inside
