@@ -131,6 +131,10 @@ TEST_CASE("drawing and training have a queue each wherever there are two") {
         CHECK((card.families[device.queueFamily()].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0);
         CHECK((drawing.family == device.queueFamily()) == drawing.shared);
     }
+    const Faults faults("second-queue"); // of the software driver's only family
+    const gpu::Device device(drawingOptions());
+    CHECK_FALSE(device.drawing().shared);
+    CHECK(device.drawing().family == device.queueFamily());
 }
 
 TEST_CASE("what the host reads is cached, what it writes is coherent, and special memory is left alone") {

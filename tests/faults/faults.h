@@ -16,6 +16,7 @@
 //   non-coherent          mapped memory shows nothing of the other side's writes until flushed or invalidated
 //   staged                device-local memory cannot be mapped
 //   card:NAME             devices are a graphics card of cards.cpp: names, limits, queues, memory, clock
+//   second-queue          the first queue family has one queue more
 //   budget:N              devices have VK_EXT_memory_budget, which allows the program N MiB of every heap
 //   hang:N                the N-th submission and all after it never finish
 //   lost-counter          a lost device answers vkGetSemaphoreCounterValue with the largest number, not an

@@ -97,9 +97,9 @@ struct RealDeviceInfo {
         }
         info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
         info.ppEnabledExtensionNames = extensions.data();
-        if (plan().card() == nullptr) return;
-        if (plan().card()->portabilitySubset && !subset)
+        if (plan().card() != nullptr && plan().card()->portabilitySubset && !subset)
             misuse("VK_KHR_portability_subset is present and not enabled");
+        if (!plan().pretendsQueues()) return;
         queue.queueFamilyIndex = 0;
         queue.queueCount = 1;
         info.queueCreateInfoCount = 1;

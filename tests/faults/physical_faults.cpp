@@ -69,6 +69,7 @@ std::vector<VkQueueFamilyProperties> familiesOf(VkPhysicalDevice physical) {
             : gpu::enumerate<VkQueueFamilyProperties>([&](auto* count, auto* out) {
                   instanceOf(physical).next.GetPhysicalDeviceQueueFamilyProperties(physical, count, out);
               });
+    if (plan().has("second-queue")) ++families.front().queueCount;
     if (plan().has("no-timestamps"))
         for (VkQueueFamilyProperties& family : families) family.timestampValidBits = 0;
     return families;

@@ -14,7 +14,7 @@ constexpr std::string_view plain[] = {
     "no-device",    "empty-device-list", "incompatible-driver", "no-push-descriptors",
     "vulkan-1.1",   "no-timestamps",     "low-limits",          "staged",
     "non-coherent", "lost-counter",      "suboptimal",          "once",
-    "slow-present"};
+    "slow-present", "second-queue"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "slow-clock",

@@ -21,6 +21,8 @@ class Plan {
     std::uint64_t number(std::string_view fault) const;
     /// The card that devices pretend to be, if any.
     const Card* card() const { return card_; }
+    /// Queues and families are the layer's, and all of them the driver's first one.
+    bool pretendsQueues() const { return card_ != nullptr || has("second-queue"); }
     void setNumber(std::string_view fault, std::uint64_t number) { faults_[std::string(fault)] = number; }
 
   private:

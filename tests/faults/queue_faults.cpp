@@ -16,7 +16,7 @@ VKAPI_ATTR void VKAPI_CALL getDeviceQueue(VkDevice handle, std::uint32_t family,
                                           VkQueue* out) {
     DeviceState& device = deviceOf(handle);
     VkQueue real = VK_NULL_HANDLE;
-    const bool pretended = plan().card() != nullptr;
+    const bool pretended = plan().pretendsQueues();
     device.next.GetDeviceQueue(handle, pretended ? 0 : family, pretended ? 0 : index, &real);
     void* const table = *reinterpret_cast<void**>(handle);
     *reinterpret_cast<void**>(real) = table; // as the loader does with what it hands out
@@ -75,7 +75,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createBuffer(VkDevice handle, const VkBufferCreat
     if (creationIsDue("vkCreateBuffer")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     DeviceState& device = deviceOf(handle);
     VkBufferCreateInfo real = *info;
-    if (plan().card() != nullptr) real.sharingMode = VK_SHARING_MODE_EXCLUSIVE; // of the one real family
+    if (plan().pretendsQueues()) real.sharingMode = VK_SHARING_MODE_EXCLUSIVE; // of the one real family
     const VkResult result = device.next.CreateBuffer(handle, &real, allocator, created);
     if (result == VK_SUCCESS) noteCreated(device, "VkBuffer", 1);
     return result;
@@ -83,7 +83,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createBuffer(VkDevice handle, const VkBufferCreat
 
 } // namespace
 
-std::uint32_t realFamily(std::uint32_t family) { return plan().card() != nullptr ? 0 : family; }
+std::uint32_t realFamily(std::uint32_t family) { return plan().pretendsQueues() ? 0 : family; }
 
 QueueUse::QueueUse(VkQueue queue) : queue_(*reinterpret_cast<QueueState*>(queue)) {
     if (queue_.users.fetch_add(1) > 0) misuse("two threads use a queue at the same time");
