@@ -67,9 +67,18 @@ TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert
     CHECK(shadersOf(folder.file("right.json"))["dense_naive.comp"].back() == "// the end");
     CHECK(shadersOf(folder.file("reverted.json")).empty());
 
-    SUBCASE("its state brings it back, checked and running") {
-        const Outcome again = edit(folder, "frames 2\ncontrols\nstate " + folder.file("again.json") + "\n",
+    SUBCASE("its state brings it back, and it waits until it was seen") {
+        const Outcome waits = edit(folder, "frames 5\ncontrols\nstate " + folder.file("again.json") + "\n",
                                    folder.file("right.json"));
+        CHECK(waits.code == 0);
+        CHECK(waits.says("message: Edited shaders wait in Source"));
+        CHECK_FALSE(waits.says("edited##inside/title"));
+        CHECK(contents(folder.file("again.json")) == contents(folder.file("right.json")));
+    }
+    SUBCASE("its state brings it back, checked and running") {
+        const Outcome again =
+            edit(folder, "click Check and run\nframes 2\ncontrols\nstate " + folder.file("again.json") + "\n",
+                 folder.file("right.json"));
         CHECK(again.code == 0);
         CHECK(again.says("edited##inside/title"));
         CHECK(contents(folder.file("again.json")) == contents(folder.file("right.json")));
@@ -80,7 +89,8 @@ TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert
         for (Json& line : lines)
             if (line == "        sum += bias[o];") line = "        sum += 0.5 * bias[o];";
         std::ofstream(folder.file("wrong.json")) << state;
-        const Outcome wrong = edit(folder, "frames 2\ncontrols\n", folder.file("wrong.json"));
+        const Outcome wrong =
+            edit(folder, "click Check and run\nframes 2\ncontrols\n", folder.file("wrong.json"));
         CHECK(wrong.code == 0);
         CHECK(wrong.says("message: wrong: forward, layer 1 of 3: A[1] is "));
         CHECK_FALSE(wrong.says("edited##inside/title"));
@@ -89,7 +99,7 @@ TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert
         Json state = Json::parse(contents(folder.file("right.json")));
         state["exhibits"]["inside"]["gpu"] = "gpu:tiled";
         std::ofstream(folder.file("tiled.json")) << state;
-        const Outcome tiled = edit(folder, "frames 2\n", folder.file("tiled.json"));
+        const Outcome tiled = edit(folder, "click Check and run\nframes 2\n", folder.file("tiled.json"));
         CHECK(tiled.code == 0);
         CHECK(tiled.says("message: not used: "));
     }

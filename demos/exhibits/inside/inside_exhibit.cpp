@@ -158,7 +158,7 @@ class InsideExhibit final : public Exhibit {
         const auto shown = shownFrom(state);
         return [this, settings, texts, editing, view, shown] {
             inside_.change(settings);
-            if (texts != inside_.model.edits().texts()) inside_.model.edits().setTexts(texts);
+            if (texts != inside_.model.edits().texts()) inside_.model.edits().show(texts);
             inside_.source.editing = editing;
             inside_.view = view;
             inside_.timeline.view = shown;
@@ -184,6 +184,9 @@ class InsideExhibit final : public Exhibit {
     // what ends it is said there, too.
     void tellOfTrials(Ui& ui) {
         const ShaderEdits& edits = inside_.model.edits();
+        if (edits.unseen() && !toldOfUnseen_)
+            ui.say(Severity::info, "Edited shaders wait in Source: read them, then press Ctrl+Enter.");
+        toldOfUnseen_ = edits.unseen();
         if (edits.ended() != seenTrials_) tellOfTrial(ui, edits);
         seenTrials_ = edits.ended();
         if (!complained_ || edits.trying() || !edits.runs(edits.texts())) return;
@@ -230,7 +233,8 @@ class InsideExhibit final : public Exhibit {
                                 [this](const Edited& wanted, const Edited&) { restore(wanted); }};
     std::uint64_t seenRevision_ = 0;
     std::uint64_t seenTrials_ = 0; // of changed shaders
-    bool complained_ = false;      // about the last one
+    bool toldOfUnseen_ = false;
+    bool complained_ = false; // about the last one
 };
 
 } // namespace

@@ -177,6 +177,7 @@ void InsideModel::retire() {
 }
 
 void InsideModel::releaseDevice() {
+    edits_.show(edits_.texts()); // one of them may be why the device is given up
     retire();
     retired_.clear(true);
     giveUp();

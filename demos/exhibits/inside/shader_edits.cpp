@@ -71,6 +71,7 @@ EditStatus statusOfReport(const TrialReport& report) {
 } // namespace
 
 void ShaderEdits::setText(const std::string& file, std::string text) {
+    unseen_ = false;
     if (text == sourceText(file))
         texts_.erase(file);
     else
@@ -79,9 +80,17 @@ void ShaderEdits::setText(const std::string& file, std::string text) {
 }
 
 void ShaderEdits::setTexts(ShaderTexts texts) {
+    show(std::move(texts));
+    submit();
+}
+
+void ShaderEdits::show(ShaderTexts texts) {
+    cancel();
+    last_.reset();
+    submitted_.clear();
     texts_ = std::move(texts);
     std::erase_if(texts_, [](const auto& entry) { return entry.second == sourceText(entry.first); });
-    submit();
+    unseen_ = !texts_.empty();
 }
 
 void ShaderEdits::revert(const std::string& file) {
@@ -95,6 +104,7 @@ void ShaderEdits::revert(const std::string& file) {
 void ShaderEdits::submit() {
     cancel();
     last_.reset();
+    unseen_ = false;
     submitted_ = texts_;
     wanted_ = !submitted_.empty() && !runs(submitted_);
 }
@@ -169,6 +179,8 @@ ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state) {
 EditStatus statusOf(const ShaderEdits& edits) {
     if (edits.trying()) return {phaseWords[static_cast<std::size_t>(edits.phase())], ""};
     const bool runs = edits.runs(edits.texts());
+    if (edits.unseen())
+        return {"not running yet: read it, then press Ctrl+Enter to check and run it", "", &Theme::warning};
     if (edits.texts() != edits.submitted() && !runs)
         return {"changed; press Ctrl+Enter to check and run it", ""};
     if (edits.texts() == edits.submitted() && edits.last() != nullptr) return statusOfReport(*edits.last());

@@ -29,8 +29,13 @@ class ShaderEdits {
     const ShaderTexts& texts() const { return texts_; }
     /// Another text for a file; one that is on trial is given up.
     void setText(const std::string& file, std::string text);
-    /// Replaces all texts, as a state file has them, and tries them out.
+    /// Replaces all texts by others of the same person's, and tries them out.
     void setTexts(ShaderTexts texts);
+    /// Replaces all texts, as a file has them, or after the device was lost: they wait until a person has
+    /// seen them and submits them, because a shader can keep a GPU, and the desktop with it, from answering.
+    void show(ShaderTexts texts);
+    /// There are texts that wait so.
+    bool unseen() const { return unseen_; }
     /// Back to the built-in text, and to the built-in kernel at once; other files' changes are tried again.
     void revert(const std::string& file);
     /// Tries the texts out as they are.
@@ -69,6 +74,7 @@ class ShaderEdits {
     ShaderTexts running_;
     std::vector<OperationTimes> runningTimes_;
     bool wanted_ = false; // a trial of submitted_
+    bool unseen_ = false;
     std::optional<TrialReport> last_;
     std::uint64_t ended_ = 0;
     std::shared_ptr<TrialWatch> watch_; // of the trial; it uses this
