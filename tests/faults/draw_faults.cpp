@@ -32,6 +32,7 @@ struct Surfaces {
     std::mutex mutex; // guards all below
     std::map<VkSwapchainKHR, VkSurfaceKHR> shownOn;
     std::set<VkSurfaceKHR> lost;
+    std::set<VkSwapchainKHR> fifo;
 };
 
 Surfaces& surfaces() {
@@ -46,6 +47,16 @@ VKAPI_ATTR VkResult VKAPI_CALL getSurfaceCapabilities(VkPhysicalDevice physical,
         if (surfaces().lost.contains(surface)) return VK_ERROR_SURFACE_LOST_KHR;
     }
     return instanceOf(physical).next.GetPhysicalDeviceSurfaceCapabilitiesKHR(physical, surface, out);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL getPresentModes(VkPhysicalDevice physical, VkSurfaceKHR surface,
+                                               std::uint32_t* count, VkPresentModeKHR* out) {
+    if (!plan().has("fifo-only"))
+        return instanceOf(physical).next.GetPhysicalDeviceSurfacePresentModesKHR(physical, surface, count,
+                                                                                 out);
+    *count = 1;
+    if (out != nullptr) *out = VK_PRESENT_MODE_FIFO_KHR;
+    return VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL destroySurface(VkInstance handle, VkSurfaceKHR surface,
@@ -67,6 +78,10 @@ VKAPI_ATTR VkResult VKAPI_CALL createSwapchain(VkDevice handle, const VkSwapchai
     noteCreated(device, "VkSwapchainKHR", 1);
     const std::lock_guard lock(surfaces().mutex);
     surfaces().shownOn[*created] = info->surface;
+    if (info->presentMode == VK_PRESENT_MODE_FIFO_KHR)
+        surfaces().fifo.insert(*created);
+    else
+        surfaces().fifo.erase(*created);
     return result;
 }
 
@@ -119,6 +134,11 @@ VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain
 
 } // namespace
 
+bool isFifo(VkSwapchainKHR swapchain) {
+    const std::lock_guard lock(surfaces().mutex);
+    return surfaces().fifo.contains(swapchain);
+}
+
 bool surfaceIsLost(VkSwapchainKHR swapchain) {
     const bool due = isDue("surface-lost");
     const std::lock_guard lock(surfaces().mutex);
@@ -135,6 +155,7 @@ PFN_vkVoidFunction drawFunction(std::string_view name) {
         named("vkDestroySwapchainKHR", destroySwapchain),
         named("vkDestroySurfaceKHR", destroySurface),
         named("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", getSurfaceCapabilities),
+        named("vkGetPhysicalDeviceSurfacePresentModesKHR", getPresentModes),
         named("vkCreateGraphicsPipelines", createPipelines),
         named("vkGetImageMemoryRequirements", getImageRequirements),
         named("vkWaitForFences", waitForFences),

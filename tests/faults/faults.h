@@ -29,7 +29,8 @@
 //                         has changed
 //   surface-lost:N        the N-th call of these finds the window's surface lost, and lost it stays
 //   suboptimal            every frame is presented, and could be better
-//   slow-present          vkQueuePresentKHR takes 200 ms, as if it waited for the screen
+//   slow-present          vkQueuePresentKHR takes 200 ms in FIFO mode, as if it waited for the screen
+//   fifo-only             surfaces offer no other mode
 //   once                  what is counted fails only once, whatever instances come later
 //
 // Calls are counted over all devices since the last instance was made.

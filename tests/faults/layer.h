@@ -101,6 +101,8 @@ bool isPretendedExtension(std::string_view name);
 /// Bytes of a heap that programs of this process hold.
 std::uint64_t heapUsage(std::uint32_t heap);
 
+/// Shows its images one by one, each when the screen is ready.
+bool isFifo(VkSwapchainKHR swapchain);
 /// Also loses it, when that is due.
 bool surfaceIsLost(VkSwapchainKHR swapchain);
 

@@ -10,11 +10,21 @@ namespace lockstep::faults {
 
 namespace {
 
-constexpr std::string_view plain[] = {
-    "no-device",    "empty-device-list", "incompatible-driver", "no-push-descriptors",
-    "vulkan-1.1",   "no-timestamps",     "low-limits",          "staged",
-    "non-coherent", "lost-counter",      "suboptimal",          "once",
-    "slow-present", "second-queue"};
+constexpr std::string_view plain[] = {"no-device",
+                                      "empty-device-list",
+                                      "incompatible-driver",
+                                      "no-push-descriptors",
+                                      "vulkan-1.1",
+                                      "no-timestamps",
+                                      "low-limits",
+                                      "staged",
+                                      "non-coherent",
+                                      "lost-counter",
+                                      "suboptimal",
+                                      "once",
+                                      "slow-present",
+                                      "second-queue",
+                                      "fifo-only"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "slow-clock",

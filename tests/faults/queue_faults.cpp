@@ -41,7 +41,7 @@ VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* in
     const QueueUse use(queue);
     if (isDue("vkQueuePresentKHR") || device.lost) return lose(device);
     if (device.hangs) return VK_SUCCESS; // software would wait for the frame here
-    if (plan().has("slow-present")) std::this_thread::sleep_for(presentTime);
+    if (plan().has("slow-present") && isFifo(info->pSwapchains[0])) std::this_thread::sleep_for(presentTime);
     VkResult result = VK_SUCCESS;
     {
         const std::lock_guard lock(device.queue);
