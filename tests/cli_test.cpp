@@ -40,7 +40,8 @@ const std::string cpuOnSpiral = "--data spiral --lane cpu:best ";
 TEST_CASE("the help of the program and of every command has examples") {
     const Outcome all = run("--help");
     CHECK(all.code == 0);
-    for (const std::string command : {"race", "train", "population", "predict", "map", "bench", "tune", "devices"}) {
+    for (const std::string command :
+         {"race", "train", "population", "predict", "map", "bench", "tune", "devices"}) {
         CAPTURE(command);
         CHECK(all.out.find("  " + command + " ") != std::string::npos);
         const Outcome help = run(command + " --help");
