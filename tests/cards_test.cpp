@@ -35,10 +35,9 @@ gpu::DeviceOptions drawingOptions() {
     return options;
 }
 
-// Of the memory that a buffer of this kind gets.
+// Properties of the memory that a buffer of this kind gets.
 VkMemoryPropertyFlags memoryOf(gpu::Device& device, gpu::Memory kind) {
     const gpu::Buffer buffer(device, 4096, kind, "a buffer");
-    // The last allocation may be one for clearing, so the buffer's own has to be the only one: it is mapped.
     return Faults::report().memoryFlags;
 }
 

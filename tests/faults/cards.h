@@ -36,7 +36,7 @@ struct CardHeap {
 struct Card {
     std::string_view id; ///< in LOCKSTEP_FAULT: card:ID
     std::string_view name;
-    std::string_view word; ///< of the name, kept by tables that shorten it
+    std::string_view word; ///< part of the name that the program's tables keep
     std::string_view driver;
     std::string_view driverInfo;
     VkDriverId driverId = VK_DRIVER_ID_MAX_ENUM;
@@ -47,7 +47,7 @@ struct Card {
     std::vector<VkQueueFamilyProperties> families;
     std::vector<CardHeap> heaps;
     std::vector<VkMemoryType> types;
-    std::vector<std::string_view> without{}; ///< extensions of the software driver that the card's has not
+    std::vector<std::string_view> without{}; ///< extensions that only the real driver has
     bool halfArithmetic = true;              ///< feature shaderFloat16
     bool portabilitySubset = false; ///< to be enabled with the device, found only with the instance's flag
 };
