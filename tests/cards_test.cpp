@@ -247,7 +247,7 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
         CAPTURE(card.id);
         const std::string name(card.word);
         runOn(card, "devices", {name});
-        const std::string race = "race --data circle --layers 8 --steps 20 --quiet";
+        const std::string race = "race --quick --data circle --layers 8 --steps 20 --quiet";
         runOn(card, race + everyRung(), {name, "same mathematics: "});
         runOn(card, race + " --lane cpu:scalar --lane gpu:half", {"same mathematics in different precision"});
         runOn(card, "population --size 8x4 --layers 4 --steps 20 --quiet --lane cpu:best --lane gpu:best",

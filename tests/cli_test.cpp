@@ -192,7 +192,7 @@ TEST_CASE("--json has the documented shape") {
     const Folder folder;
     const std::string file = folder.file("race.json");
     const Outcome race =
-        run("race --data spiral --epochs 3 --batch 100 --log-every 2 --quiet --lane cpu:scalar "
+        run("race --quick --data spiral --epochs 3 --batch 100 --log-every 2 --quiet --lane cpu:scalar "
             "--lane cpu:best --threads 2 --json " +
             file);
     REQUIRE(race.code == 0);
@@ -229,7 +229,7 @@ TEST_CASE("--json has the documented shape") {
     requireKeys(json["headline"], {"text", "faster", "slower", "ratio", "measured_by", "time_trial"});
     CHECK(json["headline"]["ratio"].is_number());
 
-    const Outcome piped = run("race --data spiral --steps 20 --quiet --lane cpu:best --json -");
+    const Outcome piped = run("race --quick --data spiral --steps 20 --quiet --lane cpu:best --json -");
     CHECK(Json::parse(piped.out)["lanes"].size() == 1);
     CHECK(piped.err.find("cpu:best") != std::string::npos);
 }
@@ -253,8 +253,8 @@ TEST_CASE("NaN is null in JSON; if a lane fails, the others continue and the exi
 }
 
 TEST_CASE("--csv has a row per lane and recorded step") {
-    const Outcome race =
-        run("race --data spiral --steps 10 --quiet --log-every 1 --lane cpu:simd --lane cpu:best --csv -");
+    const Outcome race = run("race --quick --data spiral --steps 10 --quiet --log-every 1 --lane cpu:simd "
+                             "--lane cpu:best --csv -");
     std::istringstream lines(race.out);
     std::string line;
     REQUIRE(std::getline(lines, line));
@@ -334,7 +334,7 @@ TEST_CASE("results replace an older file and leave no temporary file") {
     const Folder folder;
     const std::string file = folder.file("old.json");
     std::ofstream(file) << "old";
-    REQUIRE(run("race --steps 5 --quiet --json " + file + " " + cpuOnSpiral).code == 0);
+    REQUIRE(run("race --quick --steps 5 --quiet --json " + file + " " + cpuOnSpiral).code == 0);
     CHECK(Json::parse(contents(file)).contains("lanes"));
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path)) ++files;

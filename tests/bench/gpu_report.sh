@@ -42,7 +42,7 @@ rungs_agree() { # the lanes left out, options of race
     local without=$1 output lanes=() lane
     shift
     for lane in $("$lockstep" race --help | grep -o 'gpu:[a-z-]*' | grep -vE "^gpu:($without)$" | sort -u); do lanes+=(--lane "$lane"); done
-    output=$("$lockstep" race --lane cpu:scalar "${lanes[@]}" "${chosen[@]}" --evaluate-every 0 --quiet "$@" 2>&1)
+    output=$("$lockstep" race --quick --lane cpu:scalar "${lanes[@]}" "${chosen[@]}" --evaluate-every 0 --quiet "$@" 2>&1)
     local code=$?
     printf '%s\n' "$output" | grep -v '^ ' | tail -n 20
     [ $code = 0 ] && printf '%s\n' "$output" | grep -q '^same mathematics'
@@ -57,7 +57,7 @@ for optimizer in sgd momentum rmsprop adam adamw; do
 done
 # Those of half precision, each by itself: not every device has both.
 for lane in half matrix; do
-    section "Right? gpu:$lane, within the tolerance of half precision" "$lockstep" race --lane cpu:scalar --lane gpu:$lane "${chosen[@]}" --evaluate-every 0 --quiet --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 || :
+    section "Right? gpu:$lane, within the tolerance of half precision" "$lockstep" race --quick --lane cpu:scalar --lane gpu:$lane "${chosen[@]}" --evaluate-every 0 --quiet --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 || :
 done
 [ -n "$quick" ] || checked "Right? all rungs, a wide network" rungs_agree "half|matrix|one|whole-step" --data spiral --layers 384,256 --activation gelu --batch 128 --steps 100
 # The suite's own checks of every kernel and of whole runs, where the build folder has them.
