@@ -70,7 +70,7 @@ inline void dense(const DenseShape& shape, const float* inputs, const float* wei
     };
     TileEnd end;
     end.bias = bias;
-    multiply({shape.rows, shape.outputs, shape.inputs}, {inputs, shape.inputStride, 1},
+    multiply({shape.rows, shape.outputs, shape.inputs}, inputs, shape.inputStride,
              {weights, shape.inputStride, true}, end, outputs, shape.outputStride, finish);
     clearPaddingOfRows(outputs, shape.rows, shape.outputs, shape.outputStride);
     clearPaddingOfRows(sums, shape.rows, shape.outputs, shape.outputStride);
@@ -82,7 +82,7 @@ inline void denseBackwardInputs(const DenseShape& shape, const float* dSums, con
         withActivation<DeriveBlock>(previous, shape.rows, columns, shape.inputStride, saved + first,
                                     dPreviousSums + first);
     };
-    multiply({shape.rows, shape.inputs, shape.outputs}, {dSums, shape.outputStride, 1},
+    multiply({shape.rows, shape.inputs, shape.outputs}, dSums, shape.outputStride,
              {weights, shape.inputStride, false}, TileEnd{}, dPreviousSums, shape.inputStride, finish);
     clearPaddingOfRows(dPreviousSums, shape.rows, shape.inputs, shape.inputStride);
 }
@@ -111,9 +111,8 @@ inline void denseBackwardWeights(const DenseShape& shape, const float* dSums, co
     tileEnd.scale = scale;
     tileEnd.keep = keep;
     float* rows = weights + begin * shape.inputStride;
-    multiply({end - begin, shape.inputs, shape.rows}, {dSums + begin, 1, shape.outputStride},
-             {inputs, shape.inputStride, false}, tileEnd, rows, shape.inputStride,
-             [](std::size_t, std::size_t) {});
+    multiplyTransposed({end - begin, shape.inputs, shape.rows}, dSums + begin, shape.outputStride,
+                       {inputs, shape.inputStride, false}, tileEnd, rows, shape.inputStride);
     clearPaddingOfRows(rows, end - begin, shape.inputs, shape.inputStride);
     sumColumns(shape, dSums, begin, end, keep, scale, bias);
 }

@@ -7,6 +7,13 @@ namespace {
 
 LOCKSTEP_INLINE std::size_t vectorsFor(std::size_t rows) { return (rows + elements - 1) / elements; }
 
+/// A: element (row, depth) is at row * rowStride + depth * depthStride.
+struct LeftMatrix {
+    const float* data;
+    std::size_t rowStride;
+    std::size_t depthStride;
+};
+
 /// C [rows][vectors] = A X (+ bias), a block that stays in registers.
 template <std::size_t rows, std::size_t vectors>
 LOCKSTEP_INLINE void smallTile(const LeftMatrix& a, const float* x, std::size_t depth, std::size_t stride,
