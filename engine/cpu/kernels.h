@@ -52,12 +52,12 @@ struct CpuKernels {
 const CpuKernels& scalarKernels();
 /// This project's SIMD kernels, as wide as the processor's vectors, with products from register tiles.
 const CpuKernels& simdKernels();
-/// oneDNN's matrix product with the elementwise kernels of `simd`; `simd` alone where a product is too small
-/// to be worth a library call.
+/// `simd`, with oneDNN's matrix products where this build has oneDNN, its products are faster, and they are
+/// large enough to be worth a library call.
 const CpuKernels& bestKernels();
 
-/// What a table runs on, for people: "plain loops", "built-in kernels, AVX-512", "oneDNN 2.6.3 sgemm,
-/// AVX-512".
+/// What a table runs on, for people: "plain loops, no vectors", "built-in kernels, AVX-512", "built-in
+/// kernels and oneDNN 2.6.3 sgemm, AVX-512".
 std::string describeKernels(const CpuKernels& kernels);
 
 /// The most that this processor can do, which no kernel can pass: fp32 multiply-adds in registers, with the

@@ -27,7 +27,7 @@ template <class Work> double leastSeconds(int rounds, Work work) {
 } // namespace
 
 double roofGflops(ThreadTeam& team) {
-    const VectorTables& kernels = vectorTables(vectorLevel());
+    const VectorTables& kernels = widestTables();
     constexpr std::size_t rounds = 1 << 20; // some 6 ms
     std::atomic<float> kept{0};
     const double seconds =

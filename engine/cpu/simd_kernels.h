@@ -38,5 +38,7 @@ extern const VectorTables avx512Tables;
 /// The tables for an instruction set; the baseline's where this build has no such variant. Calling their
 /// functions on a processor without its instructions is undefined: stay at or below vectorLevel().
 const VectorTables& vectorTables(VectorLevel level);
+/// Those of the processor at hand.
+const VectorTables& widestTables();
 
 } // namespace lockstep

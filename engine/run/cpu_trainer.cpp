@@ -237,7 +237,7 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
         row.allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
     const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
     return std::make_unique<CpuTrainer>(job, kernelsOf(row), small ? 1 : team,
-                                        small ? &vectorTables(vectorLevel()).small : nullptr);
+                                        small ? &widestTables().small : nullptr);
 }
 
 } // namespace lockstep

@@ -6,15 +6,15 @@
 //   cpu_roof [--threads N] [--rounds N] [--seconds S] [--json FILE]       one thread and all cores, 7 rounds,
 //   0.05 s each
 //
-// OpenBLAS is loaded while running, so that nothing has to be built with it. On Debian the variant that suits
-// oneDNN's own threads is found with LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp.
+// The libraries are loaded while running, so that nothing has to be built with them. On Debian the variant
+// that suits oneDNN's own threads is found with LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp.
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -134,12 +134,33 @@ struct OpenBlas {
     }
 };
 
+/// oneDNN's C interface, row-major as well.
+struct OneDnn {
+    using Sgemm = int (*)(char, char, std::int64_t, std::int64_t, std::int64_t, float, const float*,
+                          std::int64_t, const float*, std::int64_t, float, float*, std::int64_t);
+    Sgemm sgemm = nullptr;
+
+    // Global: a ThreadTeam keeps the OpenMP runtime that comes along from starting threads.
+    OneDnn() {
+        for (const char* name : {"libdnnl.so.3", "libdnnl.so.2"})
+            if (void* library = dlopen(name, RTLD_NOW | RTLD_GLOBAL); library != nullptr && sgemm == nullptr)
+                sgemm = reinterpret_cast<Sgemm>(dlsym(library, "dnnl_sgemm"));
+    }
+    bool found() const { return sgemm != nullptr; }
+    void run(const Product& size, Operands& of, const Share& rows) const {
+        const auto number = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+        sgemm('N', 'T', number(rows.end - rows.begin), number(size.outputs), number(size.inputs), 1,
+              of.x.data() + rows.begin * size.inputs, number(size.inputs), of.w.data(), number(size.inputs),
+              0, of.y.data() + rows.begin * size.outputs, number(size.outputs));
+    }
+};
+
 struct Way {
     std::string name;
     std::function<void(const Product&, Operands&)> run;
 };
 
-std::vector<Way> waysOn(ThreadTeam& team, const OpenBlas& openBlas) {
+std::vector<Way> waysOn(ThreadTeam& team, const OneDnn& oneDnn, const OpenBlas& openBlas) {
     const auto split = [&team](const Product& size, auto work) {
         team.run([&](std::size_t thread) {
             const Share rows = shareOf(size.rows, thread, team.size());
@@ -157,17 +178,11 @@ std::vector<Way> waysOn(ThreadTeam& team, const OpenBlas& openBlas) {
                                      of.y.data() + rows.begin * size.outputs, nullptr);
              });
          }},
-        {"oneDNN",
-         [split](const Product& size, Operands& of) {
-             split(size, [&](const Share& rows) {
-                 const auto number = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
-                 dnnl_sgemm('N', 'T', number(rows.end - rows.begin), number(size.outputs),
-                            number(size.inputs), 1, of.x.data() + rows.begin * size.inputs,
-                            number(size.inputs), of.w.data(), number(size.inputs), 0,
-                            of.y.data() + rows.begin * size.outputs, number(size.outputs));
-             });
-         }},
     };
+    if (oneDnn.found())
+        ways.push_back({"oneDNN", [split, &oneDnn](const Product& size, Operands& of) {
+                            split(size, [&](const Share& rows) { oneDnn.run(size, of, rows); });
+                        }});
     if (openBlas.found())
         ways.push_back({"OpenBLAS", [&team, &openBlas](const Product& size, Operands& of) {
                             openBlas.setThreads(static_cast<int>(team.size()));
@@ -200,10 +215,10 @@ Spread spreadOf(std::vector<double> values) {
 }
 
 /// One line of the table and of the JSON per way; false when one computes something else.
-bool measureProduct(const Product& size, ThreadTeam& team, const OpenBlas& openBlas, const Options& options,
-                    nlohmann::ordered_json& rows) {
+bool measureProduct(const Product& size, ThreadTeam& team, const OneDnn& oneDnn, const OpenBlas& openBlas,
+                    const Options& options, nlohmann::ordered_json& rows) {
     Operands operands(size);
-    const std::vector<Way> ways = waysOn(team, openBlas);
+    const std::vector<Way> ways = waysOn(team, oneDnn, openBlas);
     bool right = true;
     std::vector<std::vector<double>> speeds(ways.size());
     std::vector<double> differences;
@@ -266,6 +281,7 @@ void measureCopy(ThreadTeam& team, const Options& options, nlohmann::ordered_jso
 }
 
 bool measure(const Options& options) {
+    const OneDnn oneDnn;
     const OpenBlas openBlas;
     fmt::print("{}, {}; {}\n", cpuName(), describeKernels(simdKernels()),
                openBlas.found()
@@ -279,7 +295,7 @@ bool measure(const Options& options) {
     for (const std::size_t threads : options.threads) {
         ThreadTeam team(threads);
         for (const Product& product : products)
-            right = measureProduct(product, team, openBlas, options, rows) && right;
+            right = measureProduct(product, team, oneDnn, openBlas, options, rows) && right;
         measureCopy(team, options, copies);
     }
     if (!options.jsonFile.empty()) {
