@@ -81,6 +81,18 @@ TEST_CASE("a repeated race runs so many times, and is compared over all of them"
     CHECK_FALSE(track.model.running());
 }
 
+TEST_CASE("the processor is timed while one of its lanes may move") {
+    Track track(1);
+    CHECK_FALSE(track.model.timesProcessor()); // nothing is there yet
+    track.runInto(0);
+    CHECK(track.model.timesProcessor());
+    track.model.pause();
+    CHECK_FALSE(track.model.timesProcessor());
+    track.model.start();
+    track.runToEnd();
+    CHECK_FALSE(track.model.timesProcessor());
+}
+
 TEST_CASE("what is done of a repeated race stays: reset, stepped by hand, without its device") {
     SUBCASE("reset") {
         Track track(3);

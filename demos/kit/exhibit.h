@@ -58,6 +58,8 @@ class Exhibit {
     virtual void drawMenu(Ui&) {}
 
     virtual bool running() const { return false; }
+    /// A lane on the processor is being timed, to be compared: the window draws less often meanwhile.
+    virtual bool timesProcessor() const { return false; }
     /// Examples trained by its lanes since they started, to measure training beside a window.
     virtual std::uint64_t trainedExamples() const { return 0; }
     virtual void run(Ui&) {}

@@ -12,6 +12,7 @@
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
 #include "demos/shell/app.h"
+#include "demos/shell/frame_pace.h"
 #include "demos/shell/program.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
@@ -22,13 +23,6 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr double frameSeconds = 1.0 / 60;
-// On a software device, window and training share the processor: every frame costs training time. So
-// while training runs, frames are drawn at most this often, and less often where drawing them would take more
-// than this share of the time.
-constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
-constexpr double longestFrameSecondsInSoftware = 1.0 / 5;
-constexpr double drawingShareInSoftware = 1.0 / 8;
 // Where training uses the queue that shows frames, and showing one holds it for long (a driver that waits for
 // the screen), showing takes at most this share of the time.
 constexpr double showingShare = 1.0 / 4;
@@ -152,12 +146,13 @@ class WindowRun {
         else if (!app_.wantsFrame())
             window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
         else
-            waitUntil(now_.last + interval());
+            waitForNextFrame();
     }
 
-    void waitUntil(double due) {
-        do window_.handleEvents(std::max(0.0, due - window_.seconds()));
-        while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
+    void waitForNextFrame() {
+        const auto missing = [this] { return now_.last + interval() - window_.seconds(); };
+        do window_.handleEvents(std::max(0.0, missing()));
+        while (missing() > 0 && !window_.closeWanted());
     }
 
     // Nothing is shown, but races take turns and slow motion takes steps.
@@ -168,11 +163,12 @@ class WindowRun {
     }
 
     double interval() {
-        const bool slow = app_.ui().graphics.device().software() && app_.exhibit().running();
-        // Input is answered at once.
-        if (!slow || !app_.input().empty()) return frameSeconds;
-        return std::clamp(now_.cost / drawingShareInSoftware, trainingFrameSecondsInSoftware,
-                          longestFrameSecondsInSoftware);
+        const Exhibit& shown = app_.exhibit();
+        return frameInterval({.input = !app_.input().empty(),
+                              .training = shown.running(),
+                              .timesProcessor = shown.timesProcessor(),
+                              .drawsInSoftware = app_.ui().graphics.device().software(),
+                              .cost = now_.cost});
     }
 
     // The frame that was drawn, once it is first seen to be done.

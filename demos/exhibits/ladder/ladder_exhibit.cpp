@@ -109,6 +109,7 @@ class LadderExhibit final : public Exhibit {
     }
 
     bool running() const override { return model_.running(); }
+    bool timesProcessor() const override { return model_.busy(); } // a sweep times both machines
     void run(Ui&) override {
         model_.run();
         tab_ = Tab::training; // where the losses appear

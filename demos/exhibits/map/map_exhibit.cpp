@@ -191,6 +191,7 @@ class MapExhibit final : public Exhibit {
 
     // A picture that is whole is no longer running; another part of the plane continues by itself.
     bool running() const override { return model_.painting(); }
+    bool timesProcessor() const override { return running() && model_.side(MapMachine::cpu).lane != nullptr; }
     std::uint64_t trainedExamples() const override { return model_.trainedExamples(); }
     bool moving() const override {
         const auto behind = [this](const MapPane& pane) {

@@ -101,6 +101,10 @@ class MosaicExhibit final : public Exhibit {
     }
 
     bool running() const override { return model_.running(); }
+    bool timesProcessor() const override {
+        return running() &&
+               std::ranges::any_of(model_.sides(), [](const MosaicSide& side) { return !side.spec.gpu; });
+    }
     std::uint64_t trainedExamples() const override {
         std::uint64_t steps = 0;
         for (const MosaicSide& side : model_.sides())

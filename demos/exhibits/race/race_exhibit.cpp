@@ -85,6 +85,7 @@ class RaceExhibit : public Exhibit {
     }
 
     bool running() const override { return model_.running(); }
+    bool timesProcessor() const override { return model_.timesProcessor(); }
     bool moving() const override { return running() || model_.busy() || replay_.playing(); }
     std::uint64_t trainedExamples() const override {
         std::uint64_t examples = 0;

@@ -82,6 +82,11 @@ std::vector<std::size_t> RaceRun::current() const {
     return result;
 }
 
+bool RaceModel::timesProcessor() const {
+    if (!running() || !run_) return false;
+    return std::ranges::any_of(run_->current(), [this](std::size_t i) { return !run_->lanes[i].spec.gpu; });
+}
+
 bool RaceModel::busy() const {
     if (startWanted_ || !retired_.empty()) return true;
     if (!run_ || !run_->race) return false;

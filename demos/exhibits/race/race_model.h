@@ -149,6 +149,8 @@ class RaceModel {
     void setHistory(std::vector<PastRun> runs);
     void setNote(std::uint64_t number, const std::string& note);
     bool running() const { return (startWanted_ || racing()) && !paused_; }
+    /// A lane on the processor may move now.
+    bool timesProcessor() const;
     /// Something is under way that will be seen, also while it is paused.
     bool busy() const;
     bool paused() const { return paused_; }
