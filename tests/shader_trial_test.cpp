@@ -18,6 +18,7 @@
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_choice.h"
 #include "tests/data_files.h"
+#include "tests/shader_trials.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -27,39 +28,9 @@ using namespace lockstep::test;
 
 namespace {
 
-/// The built-in text with one thing in it replaced.
-ShaderTexts changed(const std::string& file, const std::string& what, const std::string& by) {
-    std::string text(sourceText(file));
-    const std::size_t at = text.find(what);
-    REQUIRE(at != std::string::npos);
-    text.replace(at, what.size(), by);
-    return {{file, text}};
-}
-
-/// Widths that are no multiples of four, so that there is padding.
-TrainJob smallJob(const Dataset& data) { return jobFor(data, {33, 13}); }
-
-TrialOutcome tried(const TrainJob& job, const ShaderTexts& texts, Rung rung = Rung::naive) {
-    TrialWatch watch;
-    return tryShaders({job, rung, testDeviceOptions(), texts}, watch);
-}
-
-std::string refusal(const TrainJob& job, const ShaderTexts& texts, Rung rung = Rung::naive) {
-    const TrialOutcome outcome = tried(job, texts, rung);
-    CHECK(outcome.report.verdict == Verdict::refused);
-    CHECK(outcome.trainer == nullptr);
-    return outcome.report.message;
-}
-
 std::string contents(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    CAPTURE(text);
-    CAPTURE(part);
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace
@@ -269,8 +240,8 @@ TEST_CASE("a trainer with replaced shaders: same words, same bits; choice and ca
     Kernels kernels(testDevice());
     const std::size_t batch = std::min(job.settings.batch, data.train.count);
     chooseKernels(testDevice(), kernels, Rung::best, job.shape, job.settings.optimizer.kind, batch, patience);
-    const auto before = files();
     const auto builtIn = makeGpuTrainer(job, "best", testDevice());
+    const auto before = files();
     const auto same = makeGpuTrainer(job, "best", testDevice(), replaced);
     CHECK(files() == before);
     builtIn->run(5);

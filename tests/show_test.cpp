@@ -82,7 +82,11 @@ TEST_CASE("presets load, say what they show, and run") {
         std::ofstream(folder.file("preset.json")) << quick;
         const Outcome outcome = run("show " + folder.file("preset.json") + " --headless --mask --frames 3");
         CHECK(outcome.code == 0);
-        CHECK_FALSE(outcome.says("message:"));
+        // What a file edits waits for its reader; there is nothing else to say.
+        const Json exhibits = preset.value("exhibits", Json::object());
+        const bool edited = exhibits.contains("inside") && exhibits["inside"].contains("shaders");
+        CHECK(outcome.says("message: Edited shaders wait in Source") == edited);
+        if (!edited) CHECK_FALSE(outcome.says("message:"));
     }
     CHECK(presets >= 8);
 }

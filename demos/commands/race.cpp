@@ -82,14 +82,15 @@ int runToEnd(Race& race, const Machines& machines, bool quiet) {
     const InterruptGuard interrupt;
     ProgressLines progress(quiet);
     race.start();
+    const auto preparation = [&](const LaneSpec& lane) { return machines.preparation(lane); };
     bool stopping = false;
     while (!race.waitFor(std::chrono::milliseconds(100))) {
-        progress.show(progressOf(race, machines));
+        progress.show(progressOf(race, preparation));
         if (interrupt.exitCode() == 0 || stopping) continue;
         race.stop();
         stopping = true;
     }
-    progress.show(progressOf(race, machines));
+    progress.show(progressOf(race, preparation));
     return interrupt.exitCode();
 }
 

@@ -72,20 +72,20 @@ std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::s
 
 } // namespace
 
-std::vector<LaneProgress> progressOf(Race& race, const Machines& machines) {
+std::vector<LaneProgress> progressOf(Race& race,
+                                     const std::function<std::string(const LaneSpec&)>& preparation) {
     std::vector<LaneProgress> lanes;
     for (std::size_t i = 0; i < race.size(); ++i) {
         const LaneSnapshot lane = race.lane(i).snapshot();
-        const std::string preparation = machines.preparation(race.spec(i));
+        const std::string preparing = preparation(race.spec(i));
         lanes.push_back({race.lane(i).title(), race.spec(i).gpu, lane.status, lane.runSteps > 0,
-                         lane.progress, numbersOf(lane, preparation, true),
-                         numbersOf(lane, preparation, false)});
+                         lane.progress, numbersOf(lane, preparing, true), numbersOf(lane, preparing, false)});
     }
     return lanes;
 }
 
 std::string timeLeft(const LaneSnapshot& lane) {
-    if (lane.progress <= 0 || lane.status != LaneStatus::running) return "";
+    if (lane.progress <= 0 || lane.progress >= 1 || lane.status != LaneStatus::running) return "";
     return "  " + clockTime(lane.trainingSeconds / lane.progress * (1 - lane.progress)) + " left";
 }
 

@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "demos/kit/machines.h"
 #include "engine/run/lane.h"
 #include "engine/run/race.h"
 
@@ -23,10 +23,12 @@ struct LaneProgress {
     std::string brief;   ///< a shorter form
 };
 
-/// The current state of a race's lanes, which run on `machines`.
-std::vector<LaneProgress> progressOf(Race& race, const Machines& machines);
+/// The current state of a race's lanes.
+/// preparation   what a lane that prepares is doing, in words
+std::vector<LaneProgress> progressOf(Race& race,
+                                     const std::function<std::string(const LaneSpec&)>& preparation);
 
-/// "  0:12 left" for a running lane; empty if unknown.
+/// "  0:12 left" for a running lane; empty if unknown, or if nothing but timing is left.
 std::string timeLeft(const LaneSnapshot& lane);
 
 class ProgressLines {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/gpu/error.h"
+#include "engine/gpu/loop_watch.h"
 
 namespace lockstep::gpu {
 
@@ -132,6 +133,11 @@ void Recorder::checkViews(const AnyKernel& kernel, std::span<const BufferView> v
 void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                              std::span<const BufferView> views, const Cost& cost) {
     requireRecording(kernel.name());
+    std::array<BufferView, mostBindings> watched;
+    if (kernel.watched() && views.size() < mostBindings) {
+        *std::ranges::copy(views, watched.begin()).out = device_.loopWatch().view();
+        views = {watched.data(), views.size() + 1};
+    }
     checkViews(kernel, views);
     const WorkItems groups = kernel.groupsFor(items);
     if (kernel.firstUse(views)) ++device_.counters().coldDispatches;
@@ -191,7 +197,11 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
         writeTimestamp(query,
                        tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
     const auto& [first, count] = groups;
-    vk.CmdDispatchBase(slot.commands, first.x, first.y, first.z, count.x, count.y, count.z);
+    // Synchronization validation 1.3.239 looks at vkCmdDispatch, and not at vkCmdDispatchBase.
+    if (first.x == 0 && first.y == 0 && first.z == 0)
+        vk.CmdDispatch(slot.commands, count.x, count.y, count.z);
+    else
+        vk.CmdDispatchBase(slot.commands, first.x, first.y, first.z, count.x, count.y, count.z);
     ++dispatches_;
     ++slot.recorded;
     slot.kernel = kernel.id();

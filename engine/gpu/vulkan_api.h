@@ -47,7 +47,7 @@ namespace lockstep::gpu {
     X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)                     \
     X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool) X(CmdWriteTimestamp)  \
     X(CmdBindPipeline) X(CmdPushConstants) X(CmdPushDescriptorSetKHR) X(CmdBindDescriptorSets)               \
-    X(CmdDispatchBase) X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)                                   \
+    X(CmdDispatch) X(CmdDispatchBase) X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)                \
     X(CreateImage) X(DestroyImage) X(GetImageMemoryRequirements) X(BindImageMemory)                          \
     X(CreateImageView) X(DestroyImageView) X(CreateSampler) X(DestroySampler)                                \
     X(CreateRenderPass) X(DestroyRenderPass) X(CreateFramebuffer) X(DestroyFramebuffer)                      \

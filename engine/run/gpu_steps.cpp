@@ -95,9 +95,9 @@ void GpuSteps::setWhole(bool on) {
 // Results do not depend on it, so a run's state need not know.
 void GpuSteps::chooseFused() {
     KernelCache cache(kernels_.device());
-    chooseFusions(fusions_, cache, key(), [this](std::uint64_t steps) {
-        return millisecondsOf(0, steps) / static_cast<double>(steps);
-    });
+    chooseFusions(
+        fusions_, kernels_.replacedShaders().empty() ? &cache : nullptr, key(),
+        [this](std::uint64_t steps) { return millisecondsOf(0, steps) / static_cast<double>(steps); });
     warmUpSteps();
 }
 

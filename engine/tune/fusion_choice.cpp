@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-void chooseFusions(StepFusions& fusions, KernelCache& cache, const std::string& key,
+void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& key,
                    const std::function<double(std::uint64_t)>& stepMilliseconds) {
     constexpr double worthwhile = 0.99; // of the time without
     constexpr double hopeless = 1.5;
@@ -15,7 +15,7 @@ void chooseFusions(StepFusions& fusions, KernelCache& cache, const std::string& 
     for (const Fusion fusion : allFusions) {
         if (!fusions.possible(fusion)) continue;
         const std::string entry = concat("fusion of ", name(fusion), key);
-        if (const auto known = cache.find(entry)) {
+        if (const auto known = cache ? cache->find(entry) : std::nullopt) {
             fusions.set(fusion, known->milliseconds >= 0);
             continue;
         }
@@ -25,10 +25,10 @@ void chooseFusions(StepFusions& fusions, KernelCache& cache, const std::string& 
         const double few = stepMilliseconds(2);
         const double now = few > hopeless * best ? few : time();
         fusions.set(fusion, now < worthwhile * best);
-        cache.remember(entry, {{}, fusions.on(fusion) ? now : -1}); // -1: faster without
+        if (cache) cache->remember(entry, {{}, fusions.on(fusion) ? now : -1}); // -1: faster without
         best = std::min(best, now);
     }
-    cache.store();
+    if (cache) cache->store();
 }
 
 } // namespace lockstep

@@ -12,9 +12,10 @@ namespace lockstep {
 
 /// Switches on each fusion that makes steps faster next to those before it. What is known from an earlier
 /// start is not measured again.
+///   cache              null: every time is measured, and forgotten
 ///   key                what the time of a step depends on
 ///   stepMilliseconds   the mean of so many steps with the fusions as they are
-void chooseFusions(StepFusions& fusions, KernelCache& cache, const std::string& key,
+void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& key,
                    const std::function<double(std::uint64_t)>& stepMilliseconds);
 
 } // namespace lockstep
