@@ -45,6 +45,19 @@ TEST_CASE("while all cores are free, all threads work") {
     }
 }
 
+TEST_CASE("a team begins with the fast cores, and takes in the slow ones where they help") {
+    const auto alike = [](std::size_t threads) { return 1e-3 / static_cast<double>(threads); };
+    const auto held = [](std::size_t threads) {
+        return threads > 4 ? 1e-3 / 2 : 1e-3 / static_cast<double>(threads);
+    };
+    TeamSizing growing(8, 4);
+    CHECK(growing.next().threads == 4);
+    CHECK(simulate(growing, 8, 10, alike)[8] > 8);
+    TeamSizing staying(8, 4);
+    CHECK(simulate(staying, 8, 10, held)[4] > 9);
+    CHECK(TeamSizing(2, 8).next().threads == 2);
+}
+
 TEST_CASE("a thread whose core is taken is left out, and comes back") {
     TeamSizing sizing(2);
     const auto quiet = [](std::size_t threads) { return threads == 2 ? 0.5e-3 : 1e-3; };

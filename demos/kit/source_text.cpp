@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include <shaderc/shaderc.hpp>
+
+#include "demos/kit/run_apart.h"
 
 namespace lockstep::demos {
 
@@ -146,23 +150,6 @@ bool beginsWithVersion(std::string_view text) {
     return false;
 }
 
-/// The compiler walks an expression by calling itself once per operator: 100,000 of them overflow its stack.
-std::optional<CompileError> overlongStatement(const ShaderTexts& changed) {
-    constexpr std::size_t longest = 16384; // characters
-    for (const auto& [file, text] : changed) {
-        std::size_t begin = 0;
-        for (std::size_t at = 0; at < text.size(); ++at) {
-            if (text[at] == ';' || text[at] == '{' || text[at] == '}') begin = at;
-            if (at - begin <= longest) continue;
-            const auto line = static_cast<std::size_t>(std::count(
-                                  text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')) +
-                              1;
-            return CompileError{file, line, "a statement here has more than 16,384 characters; split it"};
-        }
-    }
-    return std::nullopt;
-}
-
 } // namespace
 
 std::vector<SourcePiece> sourcePieces(std::string_view line) {
@@ -236,21 +223,43 @@ CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed
     const std::string file = stem + ".comp";
     const std::string_view text = textOf(changed, file);
     if (!beginsWithVersion(text)) return {{}, {{file, 1, "the first line must be #version 450"}}};
-    if (const std::optional<CompileError> error = overlongStatement(changed)) return {{}, {*error}};
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
     options.SetOptimizationLevel(shaderc_optimization_level_performance);
     options.SetForcedVersionProfile(450, shaderc_profile_none);
     options.SetSuppressWarnings();
+    options.SetGenerateDebugInfo(); // where its loops are
     options.SetIncluder(std::make_unique<Includer>(changed));
     // For good: with the last compiler, glslang forgets its built-in functions, and parsing them took most of
     // the time.
     static const shaderc::Compiler compiler;
-    const shaderc::SpvCompilationResult result =
-        compiler.CompileGlslToSpv(text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
-    if (result.GetCompilationStatus() != shaderc_compilation_status_success)
-        return {{}, errorsFrom(result.GetErrorMessage(), file)};
-    return {{result.cbegin(), result.cend()}, {}};
+    static const bool warm = compiler
+                                 .CompileGlslToSpv("#version 450\nvoid main() {}", shaderc_compute_shader, "",
+                                                   shaderc::CompileOptions())
+                                 .GetNumErrors() == 0;
+    static_cast<void>(warm);
+    constexpr std::string_view compiled = "compiled";
+    const std::optional<std::string> output = runApart(
+        [&] {
+            const shaderc::SpvCompilationResult result = compiler.CompileGlslToSpv(
+                text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
+            const std::string errors = result.GetErrorMessage();
+            if (result.GetCompilationStatus() != shaderc_compilation_status_success)
+                return errors.empty() ? throw std::bad_alloc() : errors; // it has run out of memory
+            return std::string(compiled).append(reinterpret_cast<const char*>(result.cbegin()),
+                                                reinterpret_cast<const char*>(result.cend()));
+        },
+        {});
+    if (!output)
+        return {{},
+                {{file, 0,
+                  "the compiler does not get to its end; does a macro or an expression grow endlessly?"}}};
+    if (!output->starts_with(compiled)) return {{}, errorsFrom(*output, file)};
+    std::vector<std::uint32_t> words((output->size() - compiled.size()) / sizeof(std::uint32_t));
+    constexpr std::size_t most = 1 << 18; // drivers take minutes for more
+    if (words.size() > most) return {{}, {{file, 0, "it is too long once it is compiled"}}};
+    std::memcpy(words.data(), output->data() + compiled.size(), words.size() * sizeof(std::uint32_t));
+    return {std::move(words), {}};
 }
 
 } // namespace lockstep::demos

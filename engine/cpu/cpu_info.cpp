@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -38,6 +40,23 @@ std::string readCpuName() {
     return std::string("processor (") + architecture + ")";
 }
 
+/// The numbers of those that this process may use; at least one.
+std::vector<std::size_t> usableProcessors() {
+    std::vector<std::size_t> numbers;
+#if defined(__linux__)
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
+        for (std::size_t number = 0; number < CPU_SETSIZE; ++number)
+            if (CPU_ISSET(number, &mask)) numbers.push_back(number);
+#endif
+    if (numbers.empty()) {
+        numbers.resize(std::max(std::thread::hardware_concurrency(), 1u));
+        std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    }
+    return numbers;
+}
+
 } // namespace
 
 std::string cpuName() {
@@ -45,17 +64,9 @@ std::string cpuName() {
     return name;
 }
 
-std::size_t usableCores() {
-#if defined(__linux__)
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    if (sched_getaffinity(0, sizeof(mask), &mask) == 0) {
-        const int count = CPU_COUNT(&mask);
-        if (count > 0) return static_cast<std::size_t>(count);
-    }
-#endif
-    return std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
-}
+std::size_t usableCores() { return usableProcessors().size(); }
+
+CoreCount usablePhysicalCores() { return countCores("/sys/devices/system/cpu", usableProcessors()); }
 
 void preferHugePages([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)

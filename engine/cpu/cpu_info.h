@@ -4,14 +4,19 @@
 #include <cstddef>
 #include <string>
 
+#include "engine/cpu/topology.h"
+
 namespace lockstep {
 
 /// "AMD Ryzen 9 9950X 16-Core Processor"; "processor (x86-64)" if the system does not tell.
 std::string cpuName();
 
-/// The number of cores that this process may use. It respects the scheduler's affinity mask: a container with
-/// two cores gets two threads on a machine with sixty-four.
+/// The number of logical processors that this process may use. It respects the scheduler's affinity mask: a
+/// container with two cores gets two threads on a machine with sixty-four.
 std::size_t usableCores();
+
+/// The cores behind them. Products keep a core's arithmetic busy, so a second thread on it gains nothing.
+CoreCount usablePhysicalCores();
 
 /// Asks the system to back [data, data + bytes) with large pages, now or when it finds the time. A shuffled
 /// batch touches pages all over the data set; with pages of 4 KiB each of its rows costs a walk through the

@@ -8,6 +8,7 @@
 #include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
+#include "engine/gpu/loop_watch.h"
 #include "engine/gpu/matrix_tiles.h"
 #include "engine/gpu/owned.h"
 #include "engine/gpu/pipeline_cache.h"
@@ -65,6 +66,7 @@ void Device::destroy() noexcept {
     }
     if (device_ != VK_NULL_HANDLE) {
         vk_.DeviceWaitIdle(device_);
+        loopWatch_.reset();
         texelViews_.reset();
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
@@ -200,8 +202,20 @@ bool Device::done(Ticket ticket) {
     return reached >= ticket;
 }
 
+LoopWatch& Device::loopWatch() {
+    std::call_once(loopWatchMade_, [this] {
+        loopWatch_ = std::make_unique<LoopWatch>(*this);
+        watching_ = loopWatch_.get();
+    });
+    return *loopWatch_;
+}
+
 void Device::wait(Ticket ticket) {
-    if (done(ticket)) return;
+    if (!done(ticket)) waitLong(ticket);
+    if (LoopWatch* watch = watching_) watch->check();
+}
+
+void Device::waitLong(Ticket ticket) {
     ++counters_.hostWaits;
     const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &ticket};
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(options_.waitLimit).count();

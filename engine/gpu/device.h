@@ -16,6 +16,7 @@
 namespace lockstep::gpu {
 
 class Instance;
+class LoopWatch;
 class TexelViews;
 
 /// Best for training first.
@@ -177,7 +178,8 @@ class Device {
     Ticket submit(VkCommandBuffer commands);
     /// True if the ticket's work is done. Never waits. Throws DeviceLostError.
     bool done(Ticket ticket);
-    /// Waits for the ticket, at most options().waitLimit. Throws TimeoutError, DeviceLostError.
+    /// Waits for the ticket, at most options().waitLimit. Throws TimeoutError, DeviceLostError,
+    /// LoopError.
     void wait(Ticket ticket);
     /// Waits for everything submitted so far.
     void waitForAll();
@@ -205,6 +207,8 @@ class Device {
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
     TexelViews& texelViews() { return *texelViews_; }
+    /// Made at its first use. From then on, wait() throws LoopError when a loop has run out of rounds.
+    LoopWatch& loopWatch();
     std::uint32_t queueFamily() const { return queueFamily_; }
     /// Memory types that nothing here should use have no properties: protected, lazily allocated and, on AMD,
     /// device-coherent ones (slow, and they need a feature).
@@ -215,6 +219,7 @@ class Device {
     void createLogicalDevice();
     std::vector<const char*> extensionsToEnable() const;
     void createTimeline();
+    void waitLong(Ticket ticket);
     void createPipelineCache();
     void destroy() noexcept;
 
@@ -237,6 +242,9 @@ class Device {
     std::atomic<bool> abandoned_{false};
     VkPipelineCache pipelineCache_ = VK_NULL_HANDLE;
     std::unique_ptr<TexelViews> texelViews_;
+    std::once_flag loopWatchMade_;
+    std::unique_ptr<LoopWatch> loopWatch_;
+    std::atomic<LoopWatch*> watching_{nullptr};
 };
 
 } // namespace lockstep::gpu

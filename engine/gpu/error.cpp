@@ -37,7 +37,8 @@ constexpr ResultText resultTexts[] = {
 
 bool endsDevice(const std::exception& error) {
     return dynamic_cast<const DeviceLostError*>(&error) != nullptr ||
-           dynamic_cast<const TimeoutError*>(&error) != nullptr;
+           dynamic_cast<const TimeoutError*>(&error) != nullptr ||
+           dynamic_cast<const LoopError*>(&error) != nullptr;
 }
 
 std::string resultName(VkResult result) {

@@ -34,6 +34,13 @@ class TimeoutError : public GpuError {
     using GpuError::GpuError;
 };
 
+/// A loop of a shader that nobody had looked at would not end: see loop_limit.h. The device goes on reporting
+/// it.
+class LoopError : public GpuError {
+  public:
+    using GpuError::GpuError;
+};
+
 class OutOfMemoryError : public GpuError {
   public:
     OutOfMemoryError(const std::string& message, std::uint64_t neededBytes, std::uint64_t availableBytes)

@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/loop_limit.h"
+#include "engine/gpu/loop_watch.h"
 
 namespace lockstep::gpu {
 
@@ -33,9 +35,25 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& source)
     itemsPerGroup_ = {given.x != 0 ? given.x : info_.groupSize[0],
                       given.y != 0 ? given.y : info_.groupSize[1],
                       given.z != 0 ? given.z : info_.groupSize[2]};
+    std::vector<std::uint32_t> limited;
+    if (source.limitLoops) limited = limitedLoops(source);
     checkLimits();
     createLayout();
-    createPipeline(source);
+    createPipeline(source.limitLoops ? limited : source.words, source.constants);
+}
+
+// Where the device has no room for one more buffer, loops end all the same, and nobody is told.
+std::vector<std::uint32_t> AnyKernel::limitedLoops(const KernelSource& source) {
+    const auto storage = std::ranges::count(info_.bindings, BindingKind::storage, &ShaderBinding::kind);
+    std::optional<LoopReport> report;
+    if (static_cast<std::uint64_t>(storage) < device_->limits().storageBuffers &&
+        info_.bindings.size() < mostBindings) {
+        LoopWatch& watch = device_->loopWatch();
+        report = {asUint(info_.bindings.size()), [&](const std::string& place) { return watch.add(place); }};
+        info_.bindings.push_back({report->binding, "loops", BindingKind::storage, false, true});
+        watched_ = true;
+    }
+    return limitLoops(source.words, source.constants, name_, report);
 }
 
 bool AnyKernel::firstUse(std::span<const BufferView> views) const {
@@ -109,16 +127,16 @@ void AnyKernel::createLayout() {
                      "vkCreatePipelineLayout");
 }
 
-void AnyKernel::createPipeline(const KernelSource& source) {
+void AnyKernel::createPipeline(std::span<const std::uint32_t> words, const SpecConstants& constants) {
     const DeviceApi& vk = device_->vk();
     const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
-                                              source.words.size_bytes(), source.words.data()};
+                                              words.size_bytes(), words.data()};
     const auto module =
         create(*device_, vk.CreateShaderModule, vk.DestroyShaderModule, moduleInfo, "vkCreateShaderModule");
 
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
-    for (const auto& [id, value] : source.constants) {
+    for (const auto& [id, value] : constants) {
         const auto offset = static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t));
         entries.push_back({id, offset, sizeof(std::uint32_t)});
         values.push_back(value);

@@ -38,6 +38,7 @@ struct KernelSource {
     std::span<const std::uint32_t> buffersOf{};
     TexelFormat texels = TexelFormat::floats; ///< format of its texel buffers
     std::string shader{};                     ///< stem of the shader's file; empty: `name`
+    bool limitLoops = false;                  ///< nobody has looked at it: see loop_limit.h
     std::string variant{};                    ///< how its constants specialise it, for humans; may be empty
 };
 
@@ -59,6 +60,8 @@ class AnyKernel {
     TexelFormat texels() const { return texels_; }
     /// Differs from that of every other kernel of this process, past ones included.
     std::uint64_t id() const { return id_; }
+    /// Whether its last binding is the device's LoopWatch.
+    bool watched() const { return watched_; }
     /// Whether the kernel has not been dispatched with buffers of these sizes before.
     bool firstUse(std::span<const BufferView> views) const;
 
@@ -66,7 +69,8 @@ class AnyKernel {
     void addUnusedBuffers(const KernelSource& source);
     void checkLimits() const;
     void createLayout();
-    void createPipeline(const KernelSource& source);
+    std::vector<std::uint32_t> limitedLoops(const KernelSource& source);
+    void createPipeline(std::span<const std::uint32_t> words, const SpecConstants& constants);
 
     Device* device_;
     std::uint64_t id_;
@@ -77,6 +81,7 @@ class AnyKernel {
     mutable std::set<std::uint64_t> usedSizes_; ///< hashes of the sizes of its buffers
     WorkItems itemsPerGroup_;
     TexelFormat texels_;
+    bool watched_ = false;
     Owned<VkDescriptorSetLayout> setLayout_;
     Owned<VkPipelineLayout> layout_;
     Owned<VkPipeline> pipeline_;

@@ -103,6 +103,20 @@ class Module {
         return info;
     }
 
+    std::map<std::uint32_t, std::uint32_t> integers() const {
+        std::map<std::uint32_t, std::uint32_t> values;
+        for (const auto& [id, known] : definitions_) {
+            const auto type = definitions_.find(known.type);
+            if (type == definitions_.end() || type->second.opcode != OpTypeInt) continue;
+            if (type->second.operands[0] != 32 || known.opcode == OpVariable) continue;
+            try {
+                values[id] = value(id);
+            } catch (const std::runtime_error&) { // computed in another way
+            }
+        }
+        return values;
+    }
+
   private:
     [[noreturn]] void fail(const std::string& reason) const {
         throw std::runtime_error("shader '" + shader_ + "' " + reason);
@@ -342,6 +356,12 @@ class Module {
 ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& constants,
                    const std::string& shader) {
     return Module(words, constants, shader).describe();
+}
+
+std::map<std::uint32_t, std::uint32_t> integerConstants(std::span<const std::uint32_t> words,
+                                                        const SpecConstants& constants,
+                                                        const std::string& shader) {
+    return Module(words, constants, shader).integers();
 }
 
 } // namespace lockstep::gpu

@@ -46,4 +46,10 @@ struct ShaderInfo {
 ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& constants,
                    const std::string& shader);
 
+/// The values of the module's 32-bit integer constants by result id, specialised by the given constants, as
+/// far as they are made by additions, subtractions, products and quotients. Throws as reflect().
+std::map<std::uint32_t, std::uint32_t> integerConstants(std::span<const std::uint32_t> words,
+                                                        const SpecConstants& constants,
+                                                        const std::string& shader);
+
 } // namespace lockstep::gpu

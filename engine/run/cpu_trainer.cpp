@@ -19,7 +19,8 @@ namespace {
 class CpuTrainer final : public TrainerBase {
   public:
     /// `small` may be null: how a network that fits SmallOps is trained, by one thread.
-    CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads,
+    /// first   threads to begin with; 0: all
+    CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
                const SmallKernels* small);
 
     void run(std::uint64_t steps) override;
@@ -65,15 +66,18 @@ class CpuTrainer final : public TrainerBase {
     CpuArenas arenas_;
     ThreadTeam team_;
     TeamSizing sizing_;
+    std::vector<double> secondsOfTeams_; ///< of training, by the number of threads
     CpuTiming timing_;
     std::vector<std::unique_ptr<CpuBackend>> ops_; ///< one per thread
     std::size_t lossesWithoutTime_ = 0;            ///< the last ones of losses_
     std::size_t stepsPerClock_ = 1; ///< a small network takes as long for a layer as reading the clock takes
 };
 
-CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads,
+CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
                        const SmallKernels* small)
-    : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads), sizing_(threads) {
+    : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads),
+      sizing_(threads, first), secondsOfTeams_(threads + 1) {
+    machine_.threads = sizing_.next().threads;
     if (small != nullptr) {
         timing_.setPeriod(256);
         stepsPerClock_ = 8;
@@ -87,7 +91,6 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
 
 void CpuTrainer::describeMachine() {
     machine_.device = cpuName();
-    machine_.threads = team_.size();
     machine_.kernels = arenas_.byNeuron ? std::string("built-in kernels for small networks, ") +
                                               lockstep::name(vectorLevel())
                                         : describeKernels(arenas_.kernels);
@@ -118,9 +121,12 @@ void CpuTrainer::run(std::uint64_t steps) {
         runChunk(now, stretch.threads);
         const double after = trainingSeconds();
         sizing_.took(now, after - passed);
+        secondsOfTeams_[stretch.threads] += after - passed;
         passed = after;
         steps -= now;
     }
+    const auto most = std::ranges::max_element(secondsOfTeams_);
+    if (*most > 0) machine_.threads = static_cast<std::size_t>(most - secondsOfTeams_.begin());
 }
 
 void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads) {
@@ -231,12 +237,14 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
     job.validate();
     const RungRow& row = rowOf(rung, false);
     const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
-    const std::size_t available = threads == 0 ? usableCores() : threads;
+    const CoreCount cores = usablePhysicalCores();
+    const std::size_t available = threads == 0 ? cores.physical : threads;
     const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
     const std::size_t team =
         row.allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
+    const std::size_t first = threads == 0 ? cores.fast : 0; // the others join where that is faster
     const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
-    return std::make_unique<CpuTrainer>(job, kernelsOf(row), small ? 1 : team,
+    return std::make_unique<CpuTrainer>(job, kernelsOf(row), small ? 1 : team, first,
                                         small ? &widestTables().small : nullptr);
 }
 

@@ -296,6 +296,7 @@ void Lane::collect(std::uint64_t steps) {
         extraSteps_ -= std::min(extraSteps_, steps);
         telemetry_.addLosses(newLosses_);
         LaneSnapshot& view = snapshot_;
+        machine_.threads = trainer_->machine().threads; // a team can shrink and grow
         view.runSteps = telemetry_.steps();
         if (!newLosses_.empty()) view.step = newLosses_.back().step + 1;
         view.examples = telemetry_.examples();

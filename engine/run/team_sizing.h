@@ -7,6 +7,7 @@
 // takes less time for a step. The length of a trial is a fixed time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,10 @@ namespace lockstep {
 /// Its decisions change which threads compute, never the results. Used by one thread.
 class TeamSizing {
   public:
-    explicit TeamSizing(std::size_t threads) : most_(threads), team_(threads), trial_(threads) {}
+    /// first   threads to begin with; 0: all
+    explicit TeamSizing(std::size_t threads, std::size_t first = 0)
+        : most_(threads), team_(first == 0 ? threads : std::min(first, threads)), trial_(team_),
+          fewer_(team_ == most_) {}
 
     /// Steps to run next, and by how many threads.
     struct Stretch {
@@ -34,7 +38,7 @@ class TeamSizing {
     std::size_t most_;
     std::size_t team_;              ///< the fastest so far
     std::size_t trial_;             ///< the team that runs now
-    bool fewer_ = true;             ///< the direction of the next trial
+    bool fewer_;                    ///< the direction of the next trial
     std::size_t reach_ = 1;         ///< and how far it goes
     double secondsPerStep_ = 0;     ///< recent mean of the team; 0: not known
     double stretchSeconds_ = 0.001; ///< grows while nothing changes

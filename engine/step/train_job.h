@@ -83,7 +83,7 @@ struct MachineInfo {
     std::string driver; ///< name and version, empty for a CPU
     bool gpu = false;
     bool software = false;   ///< a Vulkan driver that computes on the processor: not a GPU
-    std::size_t threads = 0; ///< CPU threads that train; 0 for a GPU
+    std::size_t threads = 0; ///< CPU threads that trained for most of the time; 0 for a GPU
     std::string kernels{};   ///< which kernels run, for humans: "built-in kernels, AVX-512", "dense: blocked
                              ///< 16x16, ..."
     /// Of a training step on a GPU: dispatches, and barriers between them; 0 where a step takes long, or many

@@ -1,0 +1,434 @@
+#include "engine/gpu/loop_limit.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include <spirv/unified1/spirv.hpp>
+
+namespace lockstep::gpu {
+
+namespace {
+
+using namespace spv;
+
+constexpr std::size_t headerWords = 5;
+constexpr std::uint64_t mostFreeRounds = 65536; // of loops inside each other
+constexpr std::uint64_t mostRoundsBetween = std::uint64_t{1}
+                                            << 20; // of all that are not counted, in one round
+
+struct Instruction {
+    std::uint32_t opcode = 0;
+    std::span<const std::uint32_t> operands;
+    std::span<const std::uint32_t> words; // with the opcode
+};
+
+struct Block {
+    std::uint32_t label = 0;
+    std::uint32_t returns = 0; // the type that its function returns
+    bool ofMain = false;
+    std::size_t begin = 0;
+    std::size_t merge = 0; // of a loop's header: its OpLoopMerge; else 0
+    std::size_t end = 0;   // the terminator
+    std::string place;     // of a header, in the text
+};
+
+struct Loop {
+    const Block* header = nullptr;
+    std::set<std::uint32_t> labels; // of its blocks
+    bool free = false;              // not counted
+    std::uint64_t rounds = 1;       // of a free one, times those of the free ones around it
+    std::uint64_t inside = 0;       // rounds of free loops in one round of this one
+};
+
+class LoopLimiter {
+  public:
+    LoopLimiter(std::span<const std::uint32_t> words, const SpecConstants& constants,
+                const std::string& shader)
+        : words_(words), shader_(shader), integers_(integerConstants(words, constants, shader)) {
+        for (std::size_t at = headerWords; at < words.size(); at += words[at] >> 16) {
+            const auto all = words.subspan(at, words[at] >> 16);
+            code_.push_back({all[0] & 0xFFFFu, all.subspan(1), all});
+        }
+        findBlocks();
+        findLoops();
+    }
+
+    std::vector<std::uint32_t> limited(const std::optional<LoopReport>& report);
+
+  private:
+    [[noreturn]] void fail(const char* reason) const {
+        throw std::runtime_error("shader '" + shader_ + "' " + reason);
+    }
+
+    std::uint32_t operand(const Instruction& of, std::size_t index) const {
+        if (index >= of.operands.size()) fail("is damaged: an instruction is cut off");
+        return of.operands[index];
+    }
+
+    void findBlocks();
+    void findLoops();
+    std::set<std::uint32_t> blocksOf(const Block& header) const;
+    std::optional<std::uint64_t> roundsOf(const Loop& loop) const;
+    std::optional<std::uint64_t> roundsBy(const Loop& loop, const Instruction& phi) const;
+    std::optional<std::uint64_t> roundsUpTo(const Instruction& condition, std::uint32_t counter,
+                                            const std::optional<std::uint32_t>& first,
+                                            std::uint32_t step) const;
+    const Instruction* conditionOf(const Loop& loop) const;
+    const Instruction* definition(std::uint32_t id) const {
+        const auto found = definitions_.find(id);
+        return found == definitions_.end() ? nullptr : &code_[found->second];
+    }
+    std::optional<std::uint32_t> integer(std::uint32_t id) const {
+        const auto found = integers_.find(id);
+        return found == integers_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    // Writing.
+    std::uint32_t newId() { return bound_++; }
+    void put(std::uint32_t opcode, std::initializer_list<std::uint32_t> operands) {
+        out_.push_back((static_cast<std::uint32_t>(operands.size()) + 1) << 16 | opcode);
+        out_.insert(out_.end(), operands);
+    }
+    void putEntryPoint(const Instruction& entry);
+    void putDecorations();
+    void putGlobals();
+    std::uint32_t constant(std::uint32_t value);
+    void putCheck(const Loop& loop);
+    void putExit(const Loop& loop, const Instruction& terminator);
+
+    std::span<const std::uint32_t> words_;
+    const std::string& shader_;
+    std::map<std::uint32_t, std::uint32_t> integers_;
+    std::vector<Instruction> code_;
+    std::map<std::uint32_t, std::size_t> definitions_; // of code, phis and constants: id -> number in code_
+    std::map<std::uint32_t, Block> blocks_;            // by label
+    std::vector<std::uint32_t> order_;                 // their labels
+    std::vector<Loop> loops_;
+
+    std::optional<LoopReport> report_;
+    std::vector<std::uint32_t> out_;
+    std::uint32_t bound_ = 0;
+    std::uint32_t uint_ = 0, bool_ = 0, counter_ = 0, reported_ = 0, slot_ = 0, slotPointer_ = 0, zero_ = 0;
+    std::uint32_t within_ = 0;                         // whether the loop's round is within the budget
+    std::map<std::uint32_t, std::uint32_t> constants_; // by value
+    std::map<std::uint32_t, std::uint32_t> nothing_;   // what functions return that end early, by type
+    std::map<const Loop*, std::uint32_t> numbers_;     // in the report
+    std::map<std::uint32_t, std::uint32_t> renamed_;   // a header -> the block that now ends as it did
+};
+
+void LoopLimiter::findBlocks() {
+    std::map<std::uint32_t, std::string> files;
+    std::string place;
+    std::uint32_t entry = 0;
+    Block block;
+    for (std::size_t at = 0; at < code_.size(); ++at) {
+        const Instruction& now = code_[at];
+        switch (now.opcode) {
+        case OpEntryPoint: entry = operand(now, 1); break;
+        case OpTypeBool: bool_ = operand(now, 0); break;
+        case OpTypeInt:
+            if (operand(now, 1) == 32 && operand(now, 2) == 0) uint_ = operand(now, 0);
+            break;
+        case OpString:
+            operand(now, 1);
+            files[now.operands[0]] = reinterpret_cast<const char*>(&now.operands[1]);
+            break;
+        case OpLine: place = files[operand(now, 0)] + ", line " + std::to_string(operand(now, 1)); break;
+        case OpFunction:
+            block = {};
+            block.returns = operand(now, 0);
+            block.ofMain = operand(now, 1) == entry;
+            break;
+        case OpLabel:
+            block.label = operand(now, 0);
+            block.begin = at;
+            block.merge = 0;
+            break;
+        case OpLoopMerge:
+            operand(now, 2);
+            block.merge = at;
+            block.place = place;
+            break;
+        case OpBranch:
+        case OpBranchConditional:
+        case OpSwitch:
+        case OpReturn:
+        case OpReturnValue:
+        case OpKill:
+        case OpUnreachable:
+            block.end = at;
+            blocks_[block.label] = block;
+            order_.push_back(block.label);
+            break;
+        case OpPhi:
+        case OpIAdd:
+        case OpShiftRightLogical:
+        case OpShiftRightArithmetic:
+        case OpULessThan:
+        case OpSLessThan:
+        case OpULessThanEqual:
+        case OpSLessThanEqual:
+        case OpUGreaterThan:
+        case OpSGreaterThan:
+        case OpINotEqual:
+            operand(now, 3);
+            definitions_[now.operands[1]] = at;
+            break;
+        case OpTypeVoid: definitions_[operand(now, 0)] = at; break;
+        default: break;
+        }
+    }
+}
+
+// Everything that can be reached without leaving the loop. Where it is left in other ways than to its merge
+// block, that is too much, and more loops are counted than needed.
+std::set<std::uint32_t> LoopLimiter::blocksOf(const Block& header) const {
+    const std::uint32_t merge = code_[header.merge].operands[0];
+    std::set<std::uint32_t> labels{header.label};
+    std::vector<std::uint32_t> open{header.label};
+    while (!open.empty()) {
+        const auto block = blocks_.find(open.back());
+        open.pop_back();
+        if (block == blocks_.end()) fail("branches to nowhere");
+        const Instruction& end = code_[block->second.end];
+        std::vector<std::uint32_t> next;
+        if (end.opcode == OpBranch) next = {operand(end, 0)};
+        if (end.opcode == OpBranchConditional) next = {operand(end, 1), operand(end, 2)};
+        if (end.opcode == OpSwitch) {
+            next = {operand(end, 1)};
+            for (std::size_t i = 3; i < end.operands.size(); i += 2) next.push_back(end.operands[i]);
+        }
+        for (const std::uint32_t label : next)
+            if (label != merge && labels.insert(label).second) open.push_back(label);
+    }
+    return labels;
+}
+
+void LoopLimiter::findLoops() {
+    std::uint64_t inMain = 0; // rounds of free loops that are in no counted one
+    for (const std::uint32_t label : order_) {
+        const Block& header = blocks_.at(label);
+        if (header.merge == 0) continue;
+        Loop loop{&header, blocksOf(header)};
+        std::uint64_t* spent = &inMain;
+        for (Loop& around : loops_) { // from the outside to the inside
+            if (!around.labels.contains(label)) continue;
+            loop.rounds = around.rounds; // includes those around it; 1 if it is counted
+            if (!around.free) spent = &around.inside;
+        }
+        const std::optional<std::uint64_t> own = header.ofMain ? roundsOf(loop) : std::nullopt;
+        const std::uint64_t rounds = own ? *own * loop.rounds : 0;
+        loop.free = own && rounds <= mostFreeRounds && *spent + rounds <= mostRoundsBetween;
+        loop.rounds = loop.free ? rounds : 1;
+        if (loop.free) *spent += rounds;
+        loops_.push_back(std::move(loop));
+    }
+}
+
+// The comparison that every round begins with, and that ends the loop when it is false.
+const Instruction* LoopLimiter::conditionOf(const Loop& loop) const {
+    const std::uint32_t merge = code_[loop.header->merge].operands[0];
+    const Instruction* end = &code_[loop.header->end];
+    if (end->opcode == OpBranch) {
+        const auto next = blocks_.find(operand(*end, 0));
+        if (next == blocks_.end() || next->second.merge != 0) return nullptr;
+        end = &code_[next->second.end];
+    }
+    if (end->opcode != OpBranchConditional || operand(*end, 2) != merge) return nullptr;
+    return definition(end->operands[0]);
+}
+
+std::optional<std::uint64_t> LoopLimiter::roundsOf(const Loop& loop) const {
+    const Instruction* condition = conditionOf(loop);
+    if (condition == nullptr) return std::nullopt;
+    const auto found = definitions_.find(condition->operands[2]);
+    if (found == definitions_.end() || found->second < loop.header->begin) return std::nullopt;
+    const Instruction& phi = code_[found->second];
+    const bool counts = found->second < loop.header->merge && phi.opcode == OpPhi && phi.operands.size() == 6;
+    return counts ? roundsBy(loop, phi) : std::nullopt;
+}
+
+std::optional<std::uint64_t> LoopLimiter::roundsBy(const Loop& loop, const Instruction& phi) const {
+    const auto value = [&](bool inside) -> std::optional<std::uint32_t> {
+        for (std::size_t i = 2; i < 6; i += 2)
+            if (loop.labels.contains(phi.operands[i + 1]) == inside) return phi.operands[i];
+        return std::nullopt;
+    };
+    const auto before = value(false);
+    const auto after = value(true);
+    const Instruction* next = after ? definition(*after) : nullptr;
+    if (!before || next == nullptr) return std::nullopt;
+    const std::uint32_t counter = phi.operands[1];
+    const Instruction& condition = *conditionOf(loop);
+    const std::uint32_t a = next->operands[2];
+    const std::uint32_t b = next->operands[3];
+    const auto by = integer(a == counter ? b : a);
+    if (!by || *by == 0 || (a != counter && b != counter)) return std::nullopt;
+    if (next->opcode == OpIAdd && *by <= mostFreeRounds)
+        return roundsUpTo(condition, counter, integer(*before), *by);
+    const bool shifts =
+        (next->opcode == OpShiftRightLogical || next->opcode == OpShiftRightArithmetic) && a == counter;
+    const bool untilZero = (condition.opcode == OpUGreaterThan || condition.opcode == OpSGreaterThan ||
+                            (condition.opcode == OpINotEqual && next->opcode == OpShiftRightLogical)) &&
+                           integer(condition.operands[3]).value_or(~0u) < (1u << 31);
+    const bool toZero = condition.opcode != OpINotEqual || integer(condition.operands[3]) == 0u;
+    if (shifts && *by < 32 && untilZero && toZero) return 32;
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> LoopLimiter::roundsUpTo(const Instruction& condition, std::uint32_t counter,
+                                                     const std::optional<std::uint32_t>& first,
+                                                     std::uint32_t step) const {
+    const auto last = integer(condition.operands[3]);
+    if (condition.operands[2] != counter || !last || *last > (1u << 30)) return std::nullopt;
+    const bool isSigned = condition.opcode == OpSLessThan || condition.opcode == OpSLessThanEqual;
+    const bool includes = condition.opcode == OpULessThanEqual || condition.opcode == OpSLessThanEqual;
+    if (!isSigned && !includes && condition.opcode != OpULessThan) return std::nullopt;
+    if (isSigned && !first) return std::nullopt;
+    const std::int64_t from = !first     ? 0
+                              : isSigned ? std::int64_t{static_cast<std::int32_t>(*first)}
+                                         : *first;
+    const std::int64_t length = std::int64_t{*last} + (includes ? 1 : 0) - from;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>((length + step - 1) / step, 1));
+}
+
+std::vector<std::uint32_t> LoopLimiter::limited(const std::optional<LoopReport>& report) {
+    if (std::ranges::all_of(loops_, &Loop::free)) return {words_.begin(), words_.end()};
+    report_ = report;
+    out_.assign(words_.begin(), words_.begin() + headerWords);
+    bound_ = words_[3];
+    counter_ = newId();
+    if (report_) reported_ = newId();
+    std::map<std::size_t, const Loop*> merges; // counted loops, by their OpLoopMerge
+    std::map<std::size_t, const Loop*> ends;
+    for (const Loop& loop : loops_) {
+        if (loop.free) continue;
+        merges[loop.header->merge] = &loop;
+        ends[loop.header->end] = &loop;
+        renamed_[loop.header->label] = newId();
+    }
+    std::size_t lastDecoration = 0;
+    std::size_t firstFunction = code_.size();
+    for (std::size_t at = 0; at < code_.size(); ++at) {
+        const std::uint32_t opcode = code_[at].opcode;
+        if (opcode == OpDecorate || opcode == OpMemberDecorate) lastDecoration = at;
+        if (opcode == OpFunction) firstFunction = std::min(firstFunction, at);
+    }
+    for (std::size_t at = 0; at < code_.size(); ++at) {
+        const Instruction& now = code_[at];
+        if (at == firstFunction) putGlobals();
+        if (now.opcode == OpEntryPoint) {
+            putEntryPoint(now);
+        } else if (now.opcode == OpLoopMerge && merges.contains(at)) {
+            const Loop& loop = *merges.at(at);
+            putCheck(loop);
+            const bool itself = now.operands[1] == loop.header->label;
+            out_.insert(out_.end(), now.words.begin(), now.words.end());
+            if (itself) out_[out_.size() - now.operands.size() + 1] = renamed_.at(loop.header->label);
+        } else if (ends.contains(at)) {
+            putExit(*ends.at(at), now);
+        } else {
+            const std::size_t begin = out_.size();
+            out_.insert(out_.end(), now.words.begin(), now.words.end());
+            if (now.opcode == OpPhi)
+                for (std::size_t i = begin + 4; i < out_.size(); i += 2)
+                    if (const auto found = renamed_.find(out_[i]); found != renamed_.end())
+                        out_[i] = found->second;
+        }
+        if (at == lastDecoration && report_) putDecorations();
+    }
+    out_[3] = bound_;
+    return std::move(out_);
+}
+
+// From SPIR-V 1.4 on, an entry point lists all its variables.
+void LoopLimiter::putEntryPoint(const Instruction& entry) {
+    constexpr std::uint32_t version14 = 0x00010400;
+    const std::size_t begin = out_.size();
+    out_.insert(out_.end(), entry.words.begin(), entry.words.end());
+    if (words_[1] < version14) return;
+    out_.push_back(counter_);
+    if (report_) out_.push_back(reported_);
+    out_[begin] = static_cast<std::uint32_t>(out_.size() - begin) << 16 | OpEntryPoint;
+}
+
+void LoopLimiter::putDecorations() {
+    slot_ = newId();
+    put(OpDecorate, {slot_, DecorationBlock});
+    put(OpMemberDecorate, {slot_, 0, DecorationOffset, 0});
+    put(OpDecorate, {reported_, DecorationDescriptorSet, 0});
+    put(OpDecorate, {reported_, DecorationBinding, report_->binding});
+}
+
+std::uint32_t LoopLimiter::constant(std::uint32_t value) {
+    std::uint32_t& id = constants_[value];
+    if (id == 0) put(OpConstant, {uint_, id = newId(), value});
+    return id;
+}
+
+void LoopLimiter::putGlobals() {
+    if (uint_ == 0) put(OpTypeInt, {uint_ = newId(), 32, 0});
+    if (bool_ == 0) put(OpTypeBool, {bool_ = newId()});
+    const std::uint32_t pointer = newId();
+    put(OpTypePointer, {pointer, StorageClassPrivate, uint_});
+    zero_ = constant(0);
+    put(OpVariable, {pointer, counter_, StorageClassPrivate, zero_});
+    constant(roundBudget);
+    for (const Loop& loop : loops_) {
+        if (loop.free) continue;
+        constant(roundCost + static_cast<std::uint32_t>(loop.inside));
+        const Instruction* type = definition(loop.header->returns);
+        const bool returnsNothing = type != nullptr && type->opcode == OpTypeVoid;
+        if (returnsNothing || nothing_.contains(loop.header->returns)) continue;
+        put(OpConstantNull, {loop.header->returns, nothing_[loop.header->returns] = newId()});
+    }
+    if (!report_) return;
+    slotPointer_ = newId();
+    const std::uint32_t structPointer = newId();
+    put(OpTypeStruct, {slot_, uint_});
+    put(OpTypePointer, {structPointer, StorageClassStorageBuffer, slot_});
+    put(OpVariable, {structPointer, reported_, StorageClassStorageBuffer});
+    put(OpTypePointer, {slotPointer_, StorageClassStorageBuffer, uint_});
+    for (const Loop& loop : loops_)
+        if (!loop.free) constant(numbers_[&loop] = report_->number(loop.header->place));
+}
+
+void LoopLimiter::putCheck(const Loop& loop) {
+    const std::uint32_t before = newId();
+    const std::uint32_t after = newId();
+    within_ = newId();
+    put(OpLoad, {uint_, before, counter_});
+    put(OpIAdd, {uint_, after, before, constant(roundCost + static_cast<std::uint32_t>(loop.inside))});
+    put(OpStore, {counter_, after});
+    put(OpULessThan, {bool_, within_, after, constant(roundBudget)});
+}
+
+void LoopLimiter::putExit(const Loop& loop, const Instruction& terminator) {
+    if (terminator.opcode != OpBranch && terminator.opcode != OpBranchConditional)
+        fail("has a loop of an unusual form");
+    const std::uint32_t on = renamed_.at(loop.header->label);
+    const std::uint32_t exit = newId();
+    put(OpBranchConditional, {within_, on, exit});
+    put(OpLabel, {exit});
+    if (report_) {
+        const std::uint32_t slot = newId();
+        put(OpAccessChain, {slotPointer_, slot, reported_, zero_});
+        put(OpStore, {slot, constant(numbers_.at(&loop))});
+    }
+    if (const auto nothing = nothing_.find(loop.header->returns); nothing != nothing_.end())
+        put(OpReturnValue, {nothing->second});
+    else
+        put(OpReturn, {});
+    put(OpLabel, {on});
+    out_.insert(out_.end(), terminator.words.begin(), terminator.words.end());
+}
+
+} // namespace
+
+std::vector<std::uint32_t> limitLoops(std::span<const std::uint32_t> words, const SpecConstants& constants,
+                                      const std::string& shader, const std::optional<LoopReport>& report) {
+    return LoopLimiter(words, constants, shader).limited(report);
+}
+
+} // namespace lockstep::gpu
