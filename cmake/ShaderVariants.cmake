@@ -65,3 +65,25 @@ foreach(kernel IN ITEMS population_score population_picture)
     REPLACE "// Small networks: everything in registers, every loop unrolled."
             "// Larger networks: loops, and parameters from their buffer as they are needed.\n#define LOOPED")
 endforeach()
+
+# The roof in other types (demos/card): what one number is, how sums grow, and what of them is kept.
+#             type       number    extensions  multiply-add                          kept
+function(lockstep_roof type number extensions multiply_add kept)
+  lockstep_shader_copy(roof_${type} FROM dense/roof.comp
+    REPLACE "#include \"params.h\"" "${extensions}#include \"params.h\""
+            "#define NUMBER float" "#define NUMBER ${number}"
+            "fma(sum, factor, summand)" "${multiply_add}"
+            "#define KEPT(total) total" "#define KEPT(total) ${kept}")
+endfunction()
+set(halves "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n")
+set(dots "#extension GL_EXT_spirv_intrinsics : require
+spirv_instruction(extensions = [\"SPV_KHR_integer_dot_product\"], capabilities = [6018, 6019], id = 4450) // OpSDot of packed int8
+int dotProduct(int a, int b, spirv_literal int format);\n")
+lockstep_roof(fp32_vec4  vec4      ""          "fma(sum, factor, summand)"           "dot(total, vec4(1.0))")
+lockstep_roof(fp16       float16_t "${halves}" "fma(sum, factor, summand)"           "total")
+lockstep_roof(fp16_vec4  f16vec4   "${halves}" "fma(sum, factor, summand)"           "dot(total, f16vec4(1.0))")
+lockstep_roof(fp64       double    ""          "fma(sum, factor, summand)"           "total")
+lockstep_roof(fp64_vec4  dvec4     ""          "fma(sum, factor, summand)"           "dot(total, dvec4(1.0))")
+lockstep_roof(int32      int       ""          "sum * factor + summand"              "total")
+lockstep_roof(int32_vec4 ivec4     ""          "sum * factor + summand"              "(total.x ^ total.y ^ total.z ^ total.w)")
+lockstep_roof(int8_dot   int       "${dots}"   "sum + dotProduct(sum, factor, 0)"    "total")

@@ -38,9 +38,12 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos/exhibits/*",
      {"demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine"}},
     {"demos/exhibits", {"demos/exhibits/*", "demos/kit"}},
-    {"demos/shell", {"demos/kit", "demos/draw", "demos/words", "engine"}},
+    {"demos/card",
+     {"demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine", "shaders/shared"}},
+    {"demos/shell", {"demos/card", "demos/kit", "demos/draw", "demos/words", "engine"}},
     {"demos/commands",
-     {"demos/shell", "demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine"}},
+     {"demos/shell", "demos/card", "demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words",
+      "engine"}},
     {"demos", {"demos/commands", "demos/options"}},
 };
 

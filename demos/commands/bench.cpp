@@ -18,7 +18,6 @@
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/gpu/error.h"
-#include "engine/net/random.h"
 #include "engine/step/work.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
@@ -198,21 +197,6 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
         roofList.back()["device"] = machine.machine;
     }
     return {{"lanes", timings.entries}, {"roofs", roofList}};
-}
-
-/// `count` examples of random pixels and of all classes in turn, the same in every run.
-Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count) {
-    Dataset data;
-    data.name = "random pixels";
-    data.inputs = inputs;
-    data.classes = classes;
-    for (std::size_t label = 0; label < classes; ++label) data.classNames.push_back(std::to_string(label));
-    data.train.count = count;
-    for (std::size_t at = 0; at < count * inputs; ++at)
-        data.train.pixels.push_back(static_cast<std::uint8_t>(randomWords(1, RandomStream::data, at).x));
-    for (std::size_t example = 0; example < count; ++example)
-        data.train.labels.push_back(static_cast<std::uint32_t>(example % std::max<std::size_t>(classes, 1)));
-    return data;
 }
 
 int bench(const BenchOptions& options) {

@@ -20,6 +20,7 @@ Action addDevices(CLI::App& command);
 Action addMap(CLI::App& command);
 Action addBench(CLI::App& command);
 Action addTune(CLI::App& command);
+Action addCard(CLI::App& command);
 Action addShow(CLI::App& command);
 
 /// Runs the program without a command: opens the window, or explains how to do without one.

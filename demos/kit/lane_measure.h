@@ -2,13 +2,32 @@
 #pragma once
 
 #include <atomic>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "engine/gpu/device.h"
+#include "engine/gpu/error.h"
+#include "engine/net/dataset.h"
 #include "engine/run/race.h"
 #include "engine/run/trainer.h"
 
 namespace lockstep::demos {
+
+/// What `action` fails with, for people; empty where it succeeds. A lost device is everybody's matter.
+template <class Action> std::string failureOf(Action action) {
+    try {
+        action();
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+/// `count` examples of random pixels and of all classes in turn, the same in every run: something to time.
+Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count);
 
 /// Losses of a rung's first steps: fewer where a step is large, because the plain rung is slow. `cancelled`
 /// becoming true ends it early.

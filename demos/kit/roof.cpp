@@ -11,60 +11,6 @@ namespace lockstep::demos {
 
 namespace {
 
-double copyGigabytesPerSecond(gpu::Device& device, bool rough) {
-    const std::uint64_t wanted = std::uint64_t{rough ? 4u : device.software() ? 32u : 256u} << 20;
-    const std::uint64_t bytes = std::min(wanted, device.memoryLeft() / 4); // there are two
-    gpu::Buffer from(device, bytes, gpu::Memory::device, "copy source");
-    gpu::Buffer to(device, bytes, gpu::Memory::device, "copy target");
-    gpu::Recorder recorder(device);
-    double best = 0;
-    for (int round = 0; round < 5; ++round) {
-        recorder.begin();
-        recorder.copy(from.view(), to.view());
-        recorder.submit();
-        recorder.finish();
-        const double milliseconds = recorder.takeFinished().back().milliseconds;
-        best = std::max(best, 2 * static_cast<double>(bytes) / milliseconds * 1e-6); // read and written
-    }
-    return best;
-}
-
-// Of a kernel that keeps everything in registers. Its dispatches grow until they are long enough for a clock
-// and fill the device; then the best of some counts.
-double registerGflops(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel,
-                      double flopsPerInvocationAndRound, std::uint64_t bytesPerInvocation, bool rough) {
-    const shared::RoofParams params{.rounds = rough ? 64u : 1024u, .factor = 0.999f, .summand = 0.001f};
-    const double longEnough = device.software() ? 20 : 4; // milliseconds
-    const std::uint32_t most = rough ? 1u << 12 : 1u << 18;
-    const gpu::Buffer sums(device, most * bytesPerInvocation, gpu::Memory::device, "roof sums");
-    gpu::Recorder recorder(device);
-    const auto millisecondsOf = [&](std::uint32_t invocations) {
-        recorder.begin();
-        recorder.dispatch(kernel, {invocations, 1, 1}, params, {sums.view()});
-        return recorder.submitAndTime();
-    };
-    std::uint32_t invocations = 1u << 10;
-    millisecondsOf(invocations); // compiles it
-    double least = millisecondsOf(invocations);
-    while (least < longEnough && invocations < most) {
-        invocations *= 2;
-        least = millisecondsOf(invocations);
-    }
-    for (int round = 0; round < (rough ? 1 : 12); ++round)
-        least = std::min(least, millisecondsOf(invocations));
-    return flopsPerInvocationAndRound * params.rounds * invocations / least * 1e-6;
-}
-
-double matrixGflops(gpu::Device& device, Kernels& kernels, bool rough) {
-    const gpu::MatrixTile tile = matrixTileOf(device);
-    const std::uint32_t subgroup = device.limits().subgroupSize;
-    if (tile.m == 0 || subgroup > Kernels::roofGroup) return 0;
-    const double flops = 2.0 * tile.m * tile.n * tile.k * shared::roofMatrixProducts / subgroup;
-    const std::uint64_t bytes =
-        std::uint64_t{4} * tile.m * tile.n * sizeof(float) / subgroup; // four tiles of sums
-    return registerGflops(device, kernels.roofMatrix(), flops, bytes, rough);
-}
-
 // Doubles the sides of a square product as long as the next one, of eight times the work, will take
 // milliseconds: a large product on a small GPU would look like a hang.
 std::size_t productSize(gpu::Device& device, Kernels& kernels) {
@@ -83,11 +29,62 @@ std::size_t productSize(gpu::Device& device, Kernels& kernels) {
 
 } // namespace
 
+double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool rough) {
+    const std::uint64_t wanted = std::uint64_t{rough ? 4u : device.software() ? 32u : 256u} << 20;
+    const std::uint64_t bytes = std::min(wanted, device.memoryLeft() / 4); // there are two
+    const gpu::Buffer source(device, bytes, from, "copy source");
+    const gpu::Buffer target(device, bytes, to, "copy target");
+    gpu::Recorder recorder(device);
+    double least = 1e30;
+    for (int round = 0; round < 5; ++round) {
+        recorder.begin();
+        recorder.copy(source.view(), target.view());
+        least = std::min(least, recorder.submitAndTime());
+    }
+    return static_cast<double>(bytes) / least * 1e-6;
+}
+
+double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel, double operations,
+                    std::uint64_t bytes, bool rough) {
+    // Integers of them are 0 and 3, which no compiler knows.
+    const shared::RoofParams params{.rounds = rough ? 64u : 1024u, .factor = 0.999f, .summand = 3.001f};
+    const double longEnough = device.software() ? 20 : 4; // milliseconds
+    const std::uint32_t most = rough ? 1u << 12 : 1u << 18;
+    const gpu::Buffer sums(device, most * bytes, gpu::Memory::device, "roof sums");
+    gpu::Recorder recorder(device);
+    const auto millisecondsOf = [&](std::uint32_t invocations) {
+        recorder.begin();
+        recorder.dispatch(kernel, {invocations, 1, 1}, params, {sums.view()});
+        return recorder.submitAndTime();
+    };
+    std::uint32_t invocations = 1u << 10;
+    millisecondsOf(invocations); // compiles it
+    double least = millisecondsOf(invocations);
+    while (least < longEnough && invocations < most) {
+        invocations *= 2;
+        least = millisecondsOf(invocations);
+    }
+    for (int round = 0; round < (rough ? 1 : 12); ++round)
+        least = std::min(least, millisecondsOf(invocations));
+    return operations * params.rounds * invocations / least * 1e-6;
+}
+
+double matrixRoof(gpu::Device& device, Kernels& kernels, bool rough) {
+    const gpu::MatrixTile tile = matrixTileOf(device);
+    const std::uint32_t subgroup = device.limits().subgroupSize;
+    if (tile.m == 0 || subgroup > Kernels::roofGroup) return 0;
+    const double flops = 2.0 * tile.m * tile.n * tile.k * shared::roofMatrixProducts / subgroup;
+    const std::uint64_t bytes =
+        std::uint64_t{4} * tile.m * tile.n * sizeof(float) / subgroup; // four tiles of sums
+    return registerRate(device, kernels.roofMatrix(), flops, bytes, rough);
+}
+
 Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough) {
     Roof roof;
-    roof.gflops = registerGflops(device, kernels.roof(), shared::roofOperations, sizeof(float), rough);
-    roof.matrixGflops = matrixGflops(device, kernels, rough);
-    roof.gigabytesPerSecond = copyGigabytesPerSecond(device, rough);
+    roof.gflops = registerRate(device, kernels.roof(), shared::roofOperations, sizeof(float), rough);
+    roof.matrixGflops = matrixRoof(device, kernels, rough);
+    roof.gigabytesPerSecond =
+        2 * copyRate(device, gpu::Memory::device, gpu::Memory::device, rough); // read and written
     return roof;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "engine/gpu/buffer.h"
 #include "engine/gpu/device.h"
 #include "engine/step/kernels.h"
 #include "engine/step/lane_spec.h"
@@ -24,6 +25,20 @@ struct Roof {
         return rung == Rung::matrix && matrixGflops > 0 ? matrixGflops : gflops;
     }
 };
+
+/// Billions of operations per second of a kernel that keeps everything in registers
+/// (shaders/dense/roof*.comp): its dispatches grow until they fill the device; the best of some counts.
+///   operations   of one invocation in one round
+///   bytes        that an invocation writes
+double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel, double operations,
+                    std::uint64_t bytes, bool rough = false);
+
+/// Gigabytes per second, each counted once, that the device's queue copies between two buffers: the best of
+/// some rounds.
+double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool rough = false);
+
+/// GFLOP/s of products of fp16 tiles with fp32 sums by the device's matrix units; 0: it has none.
+double matrixRoof(gpu::Device& device, Kernels& kernels, bool rough = false);
 
 /// The roof of a Vulkan device, in submissions of milliseconds. With `rough` it takes a fraction of the time
 /// and comes out too low: for tests and pictures whose numbers are masked.

@@ -18,6 +18,7 @@
 #include "demos/shell/files.h"
 #include "demos/shell/input_queue.h"
 #include "demos/shell/lesson.h"
+#include "demos/shell/machine_page.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 
@@ -102,6 +103,8 @@ class App {
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
+    /// The machine is being measured: frames cost as little as while a lane of the processor is timed.
+    bool measuresMachine() const { return machine_.measuring(); }
     /// A picture of the last frame is among them.
     bool wantsPicture() const { return wishes_.picture.has_value(); }
 
@@ -162,6 +165,7 @@ class App {
     void drawExplanation();
     void drawKeys();
     void drawGlossary();
+    void drawMachine();
     /// What a person asks for: the messages of what came before go, and an exception becomes a new one.
     void command(const std::function<void()>& action);
     void choose(const Exhibit& entry);
@@ -204,10 +208,12 @@ class App {
     bool bakedDark_ = false;
     std::map<std::string_view, std::size_t> chosenSpeeds_; // by exhibit
     bool flatOut_ = false;                                 // where none is chosen
+    static constexpr std::size_t machinePage = 2;
     bool help_ = false;
-    std::size_t helpPage_ = 0; // keys, glossary
-    std::string soughtTerm_;   // in the glossary
-    int settle_ = 3;           // frames to draw after the last input: ImGui answers a frame late
+    std::size_t helpPage_ = 0; // keys, glossary, my machine
+    MachinePage machine_;
+    std::string soughtTerm_; // in the glossary
+    int settle_ = 3;         // frames to draw after the last input: ImGui answers a frame late
     std::optional<float> frameMilliseconds_; // a running mean
     int pictureWaits_ = 0;                   // frames until menus are closed
     AppWishes wishes_;

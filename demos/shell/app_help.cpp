@@ -63,11 +63,20 @@ void App::drawGlossary() {
     if (!any) ui_->muted("No term contains these letters.");
 }
 
+void App::drawMachine() {
+    bool started = false;
+    guarded([&] { started = machine_.draw(*ui_, device_.select); });
+    if (!started) return;
+    for (const auto& entry : exhibits_)
+        if (entry->running()) entry->pause();
+}
+
 void App::drawHelp() {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
-    ImGui::SetNextWindowSize(
-        {std::min(ui_->px(600), size.x - ui_->px(16)), std::min(ui_->px(580), size.y - ui_->px(16))});
+    const ImVec2 wanted = helpPage_ == machinePage && machine_.shown() ? ImVec2{1240, 760} : ImVec2{600, 580};
+    ImGui::SetNextWindowSize({std::min(ui_->px(wanted.x), size.x - ui_->px(16)),
+                              std::min(ui_->px(wanted.y), size.y - ui_->px(16))});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.panel);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(24), ui_->px(20)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui_->px(10));
@@ -75,7 +84,7 @@ void App::drawHelp() {
     constexpr ImGuiWindowFlags flags =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Help", &help_, flags)) {
-        ui_->segments("##help", helpPage_, std::array<std::string, 2>{"Keys", "Glossary"});
+        ui_->segments("##help", helpPage_, std::array<std::string, 3>{"Keys", "Glossary", "My machine"});
         if (helpPage_ == 1) {
             ImGui::SameLine(0, ui_->px(16));
             ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
@@ -93,8 +102,10 @@ void App::drawHelp() {
         ImGui::BeginChild("help page");
         if (helpPage_ == 0)
             drawKeys();
-        else
+        else if (helpPage_ == 1)
             drawGlossary();
+        else
+            drawMachine();
         ImGui::EndChild();
         constexpr auto inside =
             ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;

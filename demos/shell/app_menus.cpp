@@ -159,6 +159,7 @@ void App::drawMenus() {
         if (menu("Help")) {
             if (item("Keys", "F1")) help_ = true, helpPage_ = 0;
             if (item("Glossary", nullptr)) help_ = true, helpPage_ = 1;
+            if (item("My machine", nullptr)) help_ = true, helpPage_ = machinePage;
             ImGui::EndMenu();
         }
         ImGui::EndMenuBar();

@@ -166,7 +166,7 @@ class WindowRun {
         const Exhibit& shown = app_.exhibit();
         return frameInterval({.input = !app_.input().empty(),
                               .training = shown.running(),
-                              .timesProcessor = shown.timesProcessor(),
+                              .timesProcessor = shown.timesProcessor() || app_.measuresMachine(),
                               .drawsInSoftware = app_.ui().graphics.device().software(),
                               .cost = now_.cost});
     }

@@ -21,7 +21,7 @@ constexpr ControlWords commonControls[] = {
     {"menu/Run", "The commands of the top bar, and what else this exhibit can do."},
     {"menu/Exhibits", "Switches to another exhibit."},
     {"menu/View", "Theme, size of the text, presenter mode, animations, and hidden controls."},
-    {"menu/Help", "The keys and the glossary."},
+    {"menu/Help", "The keys, the glossary, and what this machine can do."},
     {"Save state",
      "Saves the state to the file of the last Save as, or to lockstep-state.json in the current folder."},
     {"Save picture", "Saves this window as a PNG file in the current folder."},
@@ -45,6 +45,12 @@ constexpr ControlWords commonControls[] = {
     {"Show all controls", "Brings all hidden controls and exhibits back."},
     {"Keys", "Lists the keyboard shortcuts."},
     {"Glossary", "Explains the terms that this window uses."},
+    {"My machine", "Measures the processor and the graphics card, and puts the results on one page."},
+    {"Measure##machine", "Measures both machines in turn, in about two minutes. Running exhibits pause."},
+    {"Measure again##machine", "Measures both machines once more."},
+    {"Save card##machine",
+     "Saves the page as lockstep-card.png and lockstep-card.json in the current folder."},
+    {"Stop##machine", "Ends the measurement after this line. What is missing is marked as not measured."},
     {"device/*", "Moves the window, and GPU lanes that name no device, to this Vulkan device."},
     {"device", "The Vulkan device that draws the window and runs GPU lanes that name no device. Click for "
                "its limits and to choose another."},
@@ -69,7 +75,7 @@ constexpr ControlWords commonControls[] = {
     {"Answer##lesson", "Shows or hides the answer to the task."},
     {"×##lesson", "Closes the task. The exhibit stays as it is."},
     {"Back to the lesson", "Shows the exhibit that the task is about."},
-    {"##help/*", "Switches between the list of keys and the glossary."},
+    {"##help/*", "Switches between the keys, the glossary, and the page about this machine."},
     {"##glossary", "Shows only terms that contain these letters."},
 
     // Fields of a training job.

@@ -115,12 +115,18 @@ void Device::createLogicalDevice() {
     auto features12 =
         structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
     features12.timelineSemaphore = VK_TRUE;
+    features12.shaderFloat16 = limits().halfArithmetic ? VK_TRUE : VK_FALSE;
     features12.subgroupBroadcastDynamicId = limits().broadcastInvocations > 0 ? VK_TRUE : VK_FALSE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     MatrixFeatures matrices(limits().matrixTiles, features12);
     extensions.insert(extensions.end(), matrices.extensions.begin(), matrices.extensions.end());
-    info.pNext = matrices.chain;
+    auto dotProducts = structure<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, matrices.chain);
+    dotProducts.shaderIntegerDotProduct = VK_TRUE;
+    if (limits().dotProducts) extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+    info.pNext = limits().dotProducts ? &dotProducts : matrices.chain;
     VkPhysicalDeviceFeatures features{};
+    features.shaderFloat64 = limits().doubleArithmetic ? VK_TRUE : VK_FALSE;
     features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // supported by every device
     info.pEnabledFeatures = &features;
     info.queueCreateInfoCount = static_cast<std::uint32_t>(queues.size());

@@ -57,6 +57,9 @@ struct Limits {
     std::uint32_t broadcastInvocations = 0;
     bool subgroupSums = false;        ///< subgroupAdd is supported too
     MatrixTiles matrixTiles;          ///< the sizes enabled on this device
+    bool halfArithmetic = false;      ///< float16_t in registers; otherwise fp16 only in memory
+    bool doubleArithmetic = false;    ///< double
+    bool dotProducts = false;         ///< SPV_KHR_integer_dot_product: four int8 products, summed up
     double timestampNanoseconds = 0;  ///< length of one tick; 0: no timestamps
     std::uint32_t timestampBits = 64; ///< valid bits; ignore higher ones
 };

@@ -160,6 +160,9 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits.subgroupSums = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                                  (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     report.limits.matrixTiles = matrixTilesOf(api, device, extensions);
+    report.limits.halfArithmetic = features12.shaderFloat16 != VK_FALSE;
+    report.limits.doubleArithmetic = features.features.shaderFloat64 != VK_FALSE;
+    report.limits.dotProducts = contains(extensions, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
     if (!options.pushDescriptors || !contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         report.limits.pushDescriptors = 0;

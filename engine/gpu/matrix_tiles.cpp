@@ -91,7 +91,6 @@ MatrixFeatures::MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan1
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, chain);
     subgroups.computeFullSubgroups = VK_TRUE;
     chain = &subgroups;
-    features12.shaderFloat16 = VK_TRUE;
     features12.vulkanMemoryModel = VK_TRUE;
     features12.vulkanMemoryModelDeviceScope = VK_TRUE;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The whole report on a machine's GPU, unattended: which device, are its results right, how fast are kernels and whole steps,
-# what does a race say; and, with a python3 that has PyTorch, how PyTorch on the processor and on the card compares, step by step
+# its card, what does a race say; and, with a python3 that has PyTorch, how PyTorch on the processor and on the card compares, step by step
 # and as CUDA graphs, with cuBLAS alone and a copy as roofs. Needs the built tree or an unpacked bundle, and a Vulkan driver.
 #
 #   tests/bench/gpu_report.sh [--quick | --minutes N] [--device DEVICE] [--json FOLDER] [BUILD_FOLDER | BUNDLE_FOLDER]
@@ -99,6 +99,9 @@ data=(--data spiral --layers 256,128 --batch 128 --steps 2000)
 [ -d /usr/share/datasets/fashion-mnist ] && data=(--data fashion-mnist --epochs 3)
 [ -z "$minutes" ] || data=(--data spiral --layers 256,128 --batch 128 --steps 500)
 [ -z "$quick" ] || data=(--data circle --layers 8 --epochs 2)
+card_seconds=$(($(seconds_left) / 3))
+[ $card_seconds -lt 150 ] || card_seconds=150
+section "The card" "$lockstep" card --quiet --seconds $card_seconds ${quick:+--quick} "${chosen[@]}" $(json_file card) ${json:+--png "$json/card.png"}
 section "A race" "$lockstep" race "${data[@]}" "${chosen[@]}" $(json_file race)
 [ -x "$tree/tests/bench/cpu_roof" ] && [ -z "$quick$minutes" ] && checked "The processor's roof" "$tree/tests/bench/cpu_roof" $(json_file cpu-roof)
 

@@ -34,18 +34,6 @@ struct RungResult {
     double intensity() const { return productBytes > 0 ? productFlops / productBytes : 0; }
 };
 
-/// What `action` fails with, for people; empty where it succeeds. A lost device is everybody's matter.
-template <class Action> std::string failureOf(Action action) {
-    try {
-        action();
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return {};
-}
-
 /// Adds to a rung's result what a step of its trainer does.
 void describeStep(RungResult& result, Trainer& trainer, const TrainJob& job, gpu::Device& device,
                   AccessRecorder& recorder);

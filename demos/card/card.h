@@ -1,0 +1,71 @@
+// The card of a machine: one page of what its processor and its GPU were measured to do. Written as JSON
+// (docs/json.md), read again, and laid beside other machines' cards.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/draw/png.h"
+#include "engine/step/train_job.h"
+
+namespace lockstep::demos {
+
+/// One line: the same work on both machines. 0: not measured.
+struct CardRow {
+    std::string name; ///< "fp16 vec4", "gpu:tiled", "width 256"
+    double cpu = 0;
+    double gpu = 0;
+    std::string note = {}; ///< why something is not measured
+};
+
+/// A titled list of lines with one unit; more is better in all of them.
+struct CardPart {
+    std::string id; ///< "roofs", "copies", "races", "ladder", "population", "widths", "batches"
+    std::string title;
+    std::string unit; ///< "GFLOP/s", "samples/s", ...
+    std::vector<CardRow> rows = {};
+    std::string remark = {}; ///< a sentence on what was found, such as the crossover
+};
+
+struct Card {
+    std::string program; ///< "lockstep 0.9.0"
+    std::string date;    ///< "2026-03-01"
+    MachineInfo cpu;
+    MachineInfo gpu;   ///< no device: none was found, or none could be used
+    std::string noGpu; ///< why
+    std::vector<std::pair<std::string, std::string>> facts; ///< of the GPU: name and value
+    std::vector<CardPart> parts;
+    double seconds = 0; ///< that measuring took
+    bool quick = false; ///< measured in passing: the numbers are too low
+
+    /// The machines in a line each, with what their numbers must not be shown without.
+    std::string cpuName() const;
+    std::string gpuName() const;
+};
+
+nlohmann::ordered_json cardJson(const Card& card);
+/// Reads what cardJson() wrote. Throws std::runtime_error with the file's `name`, the field and the reason.
+Card cardFromJson(const nlohmann::ordered_json& json, std::string_view name);
+/// The same from a file of at most 1 MiB.
+Card readCard(const std::filesystem::path& file);
+
+/// The page as text, at most 110 columns wide.
+std::string cardText(const Card& card);
+/// The page as a picture, 1920 pixels wide.
+Pixels cardPicture(const Card& card);
+
+/// Two cards and more side by side: a line for everything that any of them has measured, the processor's
+/// number and the GPU's for each machine.
+std::string comparisonText(const std::vector<Card>& cards);
+Pixels comparisonPicture(const std::vector<Card>& cards);
+
+/// A measured number with its unit's scale: "1.25k", "142"; "-" where it is 0.
+std::string cardNumber(double value);
+
+} // namespace lockstep::demos

@@ -1,0 +1,398 @@
+#include "demos/card/card_measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <optional>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "demos/card/time_limit.h"
+#include "demos/kit/crossover.h"
+#include "demos/kit/lane_measure.h"
+#include "demos/kit/machines.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/roof.h"
+#include "demos/report/population_report.h"
+#include "demos/words/device_words.h"
+#include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
+#include "engine/data/data_source.h"
+#include "engine/grid/population.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+/// A multiply-add roof (shaders/dense/roof.comp and its variants), in the order of vkpeak's table.
+struct RoofKind {
+    const char* name;
+    const char* shader;
+    double width;               ///< multiply-adds where fp32 has one
+    bool gpu::Limits::*support; ///< null: every device
+};
+
+constexpr RoofKind roofKinds[] = {
+    {"fp32", "roof", 1, nullptr},
+    {"fp32 vec4", "roof_fp32_vec4", 4, nullptr},
+    {"fp16", "roof_fp16", 1, &gpu::Limits::halfArithmetic},
+    {"fp16 vec4", "roof_fp16_vec4", 4, &gpu::Limits::halfArithmetic},
+    {"fp64", "roof_fp64", 1, &gpu::Limits::doubleArithmetic},
+    {"fp64 vec4", "roof_fp64_vec4", 4, &gpu::Limits::doubleArithmetic},
+    {"int32", "roof_int32", 1, nullptr},
+    {"int32 vec4", "roof_int32_vec4", 4, nullptr},
+    {"int8 dot product", "roof_int8_dot", 4, &gpu::Limits::dotProducts},
+};
+
+/// The networks of docs/performance.md.
+struct RaceKind {
+    const char* name;
+    std::vector<std::size_t> widths;
+    std::size_t batch;
+};
+
+const std::vector<RaceKind>& raceKinds() {
+    static const std::vector<RaceKind> kinds{{"2-8-8-1, batch 10", {2, 8, 8, 1}, 10},
+                                             {"784-256-128-10, batch 128", {784, 256, 128, 10}, 128},
+                                             {"784-2048-2048-10, batch 512", {784, 2048, 2048, 10}, 512},
+                                             {"4096-4096-4096-10, batch 4096", {4096, 4096, 4096, 10}, 4096}};
+    return kinds;
+}
+
+constexpr std::size_t usualRace = 1; // of raceKinds(): the ladder's, too
+
+// What each part may use of the whole time, from the start.
+constexpr double roofsUntil = 0.15, copiesUntil = 0.18, racesUntil = 0.52, populationUntil = 0.58,
+                 ladderUntil = 0.78, widthsUntil = 0.9, batchesUntil = 1;
+
+const LaneSpec cpuBest{false, Rung::best, {}};
+const LaneSpec gpuBest{true, Rung::best, {}};
+
+void addNote(CardRow& row, const std::string& note) { row.note += (row.note.empty() ? "" : "; ") + note; }
+
+/// The same for one of the line's lanes, which is named unless the line is its own. Of a refusal, "... cannot
+/// run gpu:matrix: it needs ...", the reason is enough.
+void addNote(CardRow& row, const LaneSpec& lane, std::string note) {
+    const std::string refusal = "cannot run " + lane.text() + ": ";
+    if (const std::size_t at = note.find(refusal); at != std::string::npos)
+        note.erase(0, at + refusal.size());
+    addNote(row, row.name == lane.text() ? note : lane.text() + ": " + note);
+}
+
+double sampleRate(const LaneMeasure& measure) { return measure.right() ? measure.samplesPerSecond : 0; }
+
+class CardMeasurement {
+  public:
+    CardMeasurement(const CardRequest& request, const CardProgress& progress, const std::atomic<bool>& stop)
+        : request_(request), progress_(progress), stop_(stop), machines_(request.threads, request.device) {}
+
+    Card run() {
+        card_.program = "lockstep " LOCKSTEP_VERSION;
+        card_.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+        openDevice();
+        pixels_ = randomPixels(784, 10, request_.quick ? 256 : 8192);
+        spiral_ = loadDataset("spiral");
+        measureRoofs();
+        measureCopies();
+        measureRaces();
+        measurePopulation();
+        measureLadder();
+        measureSweep(SweepBy::width, widthsUntil);
+        measureSweep(SweepBy::batch, batchesUntil);
+        card_.seconds = passed();
+        card_.quick = request_.quick;
+        return std::move(card_);
+    }
+
+  private:
+    void openDevice() {
+        card_.cpu.device = cpuName();
+        try {
+            device_ = machines_.deviceOf(gpuBest);
+        } catch (const gpu::GpuError& error) {
+            if (machines_.deviceAsked()) throw;
+            card_.noGpu = error.what();
+            return;
+        }
+        const gpu::DeviceReport& report = device_->report();
+        card_.gpu = {
+            .device = report.name, .driver = report.driver, .gpu = true, .software = device_->software()};
+        for (const auto& fact : deviceFacts(report))
+            if (fact.first != "UUID" && fact.first != "driver") card_.facts.push_back(fact);
+        kernels_ = std::make_unique<Kernels>(*device_);
+    }
+
+    double passed() const { return secondsNow() - begin_; }
+    /// Seconds that the part may still take.
+    double left(double until) const { return stop_ ? 0 : until * request_.seconds - passed(); }
+    /// The same for one of `rows` lines that are still to come: a fast one leaves its time to the others.
+    double share(double until, std::size_t rows) const {
+        return std::min(left(until), 1.5 * left(until) / static_cast<double>(rows));
+    }
+    double roundSeconds() const { return request_.quick ? 0.01 : 0.3; }
+
+    CardPart& part(const char* id, std::string title, const char* unit) {
+        return card_.parts.emplace_back(CardPart{id, std::move(title), unit});
+    }
+
+    /// Adds the line `name` and calls `work(row)`, unless there is no time for it.
+    template <class Work> void measure(CardPart& part, const std::string& name, double until, Work work) {
+        CardRow row{name};
+        if (left(until) <= 0) {
+            addNote(row, "not measured: no time was left");
+        } else {
+            progress_(part.title + ": " + name, std::min(passed() / request_.seconds, 1.0));
+            work(row);
+        }
+        part.rows.push_back(std::move(row));
+    }
+
+    void measureRoofs() {
+        CardPart& roofs = part("roofs", "Arithmetic in registers", "billions of operations/s");
+        for (const RoofKind& kind : roofKinds) {
+            measure(roofs, kind.name, roofsUntil, [&](CardRow& row) { measureRoof(kind, row); });
+            if (std::string_view(kind.name) == "fp16 vec4")
+                measure(roofs, "fp16 matrix, fp32 sums", roofsUntil, [&](CardRow& row) {
+                    if (!device_) return;
+                    row.gpu = demos::matrixRoof(*device_, *kernels_, request_.quick);
+                    if (row.gpu == 0) addNote(row, "the device has no cooperative matrices");
+                });
+        }
+        roofs.remark = "Each multiply-add counts as two operations. The processor uses its widest vectors on "
+                       "all threads.";
+    }
+
+    void measureRoof(const RoofKind& kind, CardRow& row) {
+        if (std::string_view(kind.name) == "fp32 vec4") {
+            const Roof cpu = measureCpuRoof(request_.threads);
+            row.cpu = cpuRoof_ = cpu.gflops;
+            cpuCopies_ = cpu.gigabytesPerSecond / 2;
+        }
+        if (!device_) return;
+        if (kind.support != nullptr && !(device_->limits().*kind.support))
+            return addNote(row, "the device does not support it");
+        const auto& kernel =
+            kernels_->find<shared::RoofParams>(kind.shader, {{shared::denseGroupSize, Kernels::roofGroup}});
+        row.gpu = registerRate(*device_, kernel, kind.width * shared::roofOperations, sizeof(float),
+                               request_.quick);
+        if (kind.support == nullptr) gpuRoof_ = std::max(gpuRoof_, row.gpu);
+    }
+
+    void measureCopies() {
+        CardPart& copies = part("copies", "Copies, every byte counted once", "GB/s");
+        struct CopyKind {
+            const char* name;
+            gpu::Memory from, to;
+        };
+        constexpr CopyKind kinds[] = {{"host to host", gpu::Memory::upload, gpu::Memory::readback},
+                                      {"host to device", gpu::Memory::upload, gpu::Memory::device},
+                                      {"device to host", gpu::Memory::device, gpu::Memory::readback},
+                                      {"device to device", gpu::Memory::device, gpu::Memory::device}};
+        for (const CopyKind& kind : kinds)
+            measure(copies, kind.name, copiesUntil, [&](CardRow& row) {
+                if (&kind == kinds) row.cpu = cpuCopies_;
+                if (device_) row.gpu = copyRate(*device_, kind.from, kind.to, request_.quick);
+            });
+        copies.remark = "The GPU's queue copies between buffers, the processor's threads between arrays.";
+    }
+
+    TrainJob jobFor(const std::vector<std::size_t>& widths, std::size_t batch, const Dataset& data) const {
+        TrainJob job;
+        job.data = &data;
+        job.shape.widths = widths;
+        if (widths.back() == 1) {
+            job.shape.loss = Loss::meanSquared;
+            job.shape.activation = Activation::tanh;
+        }
+        job.settings.batch = std::min(batch, data.train.count);
+        job.settings.optimizer.kind = Optimizer::sgd;
+        job.settings.optimizer.learningRate = 0.01;
+        return job;
+    }
+
+    /// Examples per second of a lane, for at most `seconds`; 0, and a note, where it has none.
+    LaneMeasure measureRate(const TrainJob& job, const LaneSpec& lane, const std::vector<float>& expected,
+                            double seconds, CardRow& row) {
+        LaneMeasure result;
+        // Half of the roof is a good lane; a quarter leaves the benefit of the doubt.
+        const double roof = lane.gpu ? gpuRoof_ : cpuRoof_;
+        const double step =
+            job.shape.flopsPerExample() * static_cast<double>(job.settings.batch) / (0.5e9 * roof);
+        if (6 * step > seconds && !request_.quick) {
+            addNote(row, lane, fmt::format("not measured, a step takes about {}", duration(step)));
+            return result;
+        }
+        const TimeLimit limit(seconds, stop_);
+        const std::string failure = failureOf([&] {
+            const auto trainer = machines_.maker(job, lane)();
+            result = measureLane(*trainer, job, expected, lossTolerance(lane), roundSeconds(), limit.flag());
+        });
+        MachineInfo& known = lane.gpu ? card_.gpu : card_.cpu;
+        known.threads = std::max(known.threads, result.machine.threads);
+        if (!failure.empty())
+            addNote(row, lane, failure);
+        else if (limit.over() && !result.timed())
+            addNote(row, lane, "not measured, too slow for the time that was left");
+        else if (!result.right())
+            addNote(row, lane, "wrong losses, so it is not timed");
+        return result;
+    }
+
+    /// The same job on both machines; the GPU's losses are compared with the processor's.
+    SweepPoint measureBoth(std::size_t value, const TrainJob& job, double seconds, CardRow& row) {
+        const double begin = secondsNow();
+        const LaneMeasure cpu = measureRate(job, cpuBest, {}, seconds / 2, row);
+        row.cpu = sampleRate(cpu);
+        SweepPoint point;
+        point.value = value;
+        point.cpuSamples = row.cpu;
+        point.cpu = cpu.machine;
+        if (!device_ || stop_) return point;
+        const LaneMeasure gpu = measureRate(job, gpuBest, cpu.losses, seconds - (secondsNow() - begin), row);
+        row.gpu = point.gpuSamples = sampleRate(gpu);
+        point.gpu = card_.gpu;
+        if (row.gpu > 0 && cpu.losses.empty())
+            addNote(row, gpuBest, "its losses are not checked, the processor is too slow");
+        return point;
+    }
+
+    void measureRaces() {
+        CardPart& races = part("races", "Training, SGD", "examples/s");
+        const std::size_t count = request_.quick ? usualRace + 1 : raceKinds().size();
+        for (std::size_t i = 0; i < count; ++i) {
+            const RaceKind& kind = raceKinds()[i];
+            measure(races, kind.name, racesUntil, [&](CardRow& row) {
+                std::optional<Dataset> wide;
+                const std::size_t inputs = kind.widths.front();
+                if (inputs > 784) wide = randomPixels(inputs, kind.widths.back(), kind.batch);
+                const Dataset& data = wide ? *wide : inputs == 2 ? spiral_ : pixels_;
+                measureBoth(0, jobFor(kind.widths, kind.batch, data), share(racesUntil, count - i), row);
+            });
+        }
+    }
+
+    void measureLadder() {
+        const RaceKind& kind = raceKinds()[usualRace];
+        const TrainJob job = jobFor(kind.widths, kind.batch, pixels_);
+        CardPart& ladder = part("ladder", fmt::format("The ladder, {}", kind.name), "examples/s");
+        std::vector<float> expected;
+        const auto lanes = knownLanes();
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            const LaneSpec lane = laneSpecFromText(lanes[i]);
+            if (lane.gpu && !device_) continue;
+            measure(ladder, lane.text(), ladderUntil, [&](CardRow& row) {
+                // All others are compared with the first one.
+                const double seconds =
+                    expected.empty() ? left(ladderUntil) : share(ladderUntil, lanes.size() - i);
+                const LaneMeasure measure = measureRate(job, lane, expected, seconds, row);
+                if (expected.empty()) expected = measure.losses; // cpu:scalar is the first one
+                (lane.gpu ? row.gpu : row.cpu) = sampleRate(measure);
+            });
+        }
+        ladder.remark = "The same training on every rung, each checked against the plain loops.";
+    }
+
+    void measureSweep(SweepBy by, double until) {
+        const RaceKind& kind = raceKinds()[usualRace];
+        const bool width = by == SweepBy::width;
+        CardPart& sweep = width ? part("widths", "Crossover: 784-N-N-10, batch 128", "examples/s")
+                                : part("batches", "Crossover: 784-256-128-10, batch N", "examples/s");
+        std::vector<SweepPoint> points;
+        const std::vector<std::size_t> values = sweepValues(by, pixels_.train.count);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            measure(sweep, fmt::format("N = {}", grouped(values[i])), until, [&](CardRow& row) {
+                const TrainJob job = width ? jobFor({784, values[i], values[i], 10}, kind.batch, pixels_)
+                                           : jobFor(kind.widths, values[i], pixels_);
+                points.push_back(measureBoth(values[i], job, share(until, values.size() - i), row));
+            });
+        sweep.remark = crossingText(points, by);
+    }
+
+    PopulationJob populationJob() const {
+        PopulationJob job;
+        job.data = {&spiral_};
+        job.shape.widths = {2, 8, 8, 1};
+        job.shape.loss = Loss::meanSquared;
+        job.settings.optimizer.kind = Optimizer::sgd;
+        job.settings.batch = 10;
+        job.steps = 10'000'000;
+        const std::size_t count = request_.quick ? 64 : 1024;
+        for (std::size_t k = 0; k < count; ++k) { // rates and scales at which none diverges
+            PopulationMember member;
+            member.learningRate = 0.001 * std::pow(50.0, static_cast<double>(k) / static_cast<double>(count));
+            member.initialScale = 0.5 + 0.1 * static_cast<double>(k % 8);
+            job.members.push_back(member);
+        }
+        return job;
+    }
+
+    /// Steps of all networks per second, in chunks that grow until one is long enough.
+    double networkSteps(Population& population) const {
+        population.reset();
+        std::uint64_t done = 0;
+        for (std::uint64_t chunk = 16;; chunk *= 4) {
+            const double begin = secondsNow();
+            population.trainTo(done += chunk);
+            const double seconds = secondsNow() - begin;
+            if (seconds >= roundSeconds() || done > population.job().steps / 8)
+                return static_cast<double>(chunk * population.job().members.size()) / seconds;
+        }
+    }
+
+    void measurePopulation() {
+        const PopulationJob job = populationJob();
+        CardPart& part = this->part("population", "Small networks at once", "network-steps/s");
+        measure(part, fmt::format("{} networks 2-8-8-1, batch 10", grouped(job.members.size())),
+                populationUntil, [&](CardRow& row) {
+                    std::vector<PopulationLaneResult> results;
+                    std::vector<double> rates;
+                    for (const LaneSpec& lane : {cpuBest, gpuBest}) {
+                        if (lane.gpu && !device_) continue;
+                        PopulationLaneResult& result = results.emplace_back();
+                        result.spec = lane;
+                        rates.push_back(0);
+                        const std::string failure = failureOf([&] {
+                            const auto population =
+                                makePopulation(job, lane, machines_.threads(), lane.gpu ? device_ : nullptr);
+                            for (const std::uint64_t steps : {1, 10, 100}) {
+                                population->trainTo(steps);
+                                result.opening.push_back({steps, population->results()});
+                            }
+                            rates.back() = networkSteps(*population);
+                        });
+                        if (!failure.empty()) addNote(row, lane, failure);
+                    }
+                    addAgreements(results);
+                    for (std::size_t i = 0; i < results.size(); ++i) {
+                        if (results[i].agreement.same())
+                            (results[i].spec.gpu ? row.gpu : row.cpu) = rates[i];
+                        else
+                            addNote(row, results[i].spec, "wrong losses, so it is not timed");
+                    }
+                });
+    }
+
+    const CardRequest& request_;
+    const CardProgress& progress_;
+    const std::atomic<bool>& stop_;
+    Machines machines_;
+    gpu::Device* device_ = nullptr; // null: none can be used
+    std::unique_ptr<Kernels> kernels_;
+    Card card_;
+    Dataset pixels_;
+    Dataset spiral_;
+    double cpuRoof_ = 1; // GFLOP/s, once they are measured
+    double gpuRoof_ = 1;
+    double cpuCopies_ = 0;
+    double begin_ = secondsNow();
+};
+
+} // namespace
+
+Card measureCard(const CardRequest& request, const CardProgress& progress, const std::atomic<bool>& stop) {
+    return CardMeasurement(request, progress, stop).run();
+}
+
+} // namespace lockstep::demos

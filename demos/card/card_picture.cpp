@@ -1,0 +1,217 @@
+// The card as a picture for slides and posters: three columns of bars, drawn without a device.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "demos/card/card_rows.h"
+#include "demos/draw/canvas.h"
+#include "demos/draw/theme.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t pageWidth = 1920;
+constexpr std::uint32_t pageMargin = 30;
+constexpr std::uint32_t columnWidth = (pageWidth - 4 * pageMargin) / 3;
+constexpr std::uint32_t namesWidth = 252;
+constexpr std::uint32_t numberWidth = 76;
+constexpr std::uint32_t barsWidth = columnWidth - namesWidth - 2 * numberWidth;
+constexpr std::uint32_t rowHeight = 27;
+constexpr std::uint32_t barHeight = 8;
+constexpr std::uint32_t headHeight = 34;
+constexpr std::uint32_t partGap = 18;
+
+/// Of a page: letters, and the lines that fit a width.
+struct Pen {
+    Theme theme = makeTheme(true);
+    Letters body{18};
+    Letters title{30};
+
+    std::vector<std::string_view> lines(std::string_view text, std::uint32_t width) const {
+        return linesAtBlanks(text, static_cast<float>(width),
+                             [this](std::string_view part) { return body.width(part); });
+    }
+};
+
+std::uint32_t partHeight(const Pen& pen, const CardPart& part) {
+    const auto remark = part.remark.empty() ? 0 : pen.lines(part.remark, columnWidth).size();
+    return headHeight + rowHeight * static_cast<std::uint32_t>(part.rows.size() + remark) + partGap;
+}
+
+/// Decades that the bars of a part reach over.
+struct Decades {
+    double from = 0;
+    double to = 1;
+
+    explicit Decades(const CardPart& part) {
+        double least = 1e30;
+        double most = 0;
+        for (const CardRow& row : part.rows)
+            for (const double value : {row.cpu, row.gpu}) {
+                if (!(value > 0)) continue;
+                least = std::min(least, value);
+                most = std::max(most, value);
+            }
+        if (most == 0) return;
+        from = std::floor(std::log10(least) - 0.1);
+        to = std::max(std::log10(most), from + 1);
+    }
+    std::uint32_t pixels(double value) const {
+        return static_cast<std::uint32_t>((std::log10(value) - from) / (to - from) * barsWidth);
+    }
+};
+
+void textRight(Canvas& canvas, const Letters& letters, std::uint32_t right, std::uint32_t y,
+               const std::string& text, ImU32 colour) {
+    canvas.text(letters, static_cast<float>(right) - letters.width(text), static_cast<float>(y), text,
+                colour);
+}
+
+void drawBars(Canvas& canvas, const Pen& pen, const CardRow& row, const Decades& decades, std::uint32_t left,
+              std::uint32_t y) {
+    std::uint32_t top = y + (rowHeight - 2 * barHeight) / 2 - 2;
+    for (const auto& [value, colour] :
+         {std::pair{row.cpu, pen.theme.cpu}, std::pair{row.gpu, pen.theme.gpu}}) {
+        if (value > 0) canvas.fill(left, top, std::max(decades.pixels(value), 2u), barHeight, colour);
+        top += barHeight + 1;
+    }
+}
+
+void drawPart(Canvas& canvas, const Pen& pen, const CardPart& part, std::uint32_t left, std::uint32_t y) {
+    const Theme& theme = pen.theme;
+    const std::uint32_t bars = left + namesWidth;
+    const std::uint32_t cpuRight = bars + barsWidth + numberWidth;
+    const std::uint32_t gpuRight = cpuRight + numberWidth;
+    const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
+    canvas.text(pen.body, at(left), at(y), part.title, theme.text);
+    const float titled = at(left) + pen.body.width(part.title) + 12;
+    if (titled + pen.body.width(part.unit) < at(cpuRight - 40))
+        canvas.text(pen.body, titled, at(y), part.unit, theme.muted);
+    textRight(canvas, pen.body, cpuRight, y, "CPU", theme.cpu);
+    textRight(canvas, pen.body, gpuRight, y, "GPU", theme.gpu);
+    y += rowHeight;
+    canvas.fill(left, y, columnWidth, 1, theme.border);
+    y += headHeight - rowHeight;
+    const Decades decades(part);
+    for (double decade = decades.from; decade <= decades.to; ++decade)
+        canvas.fill(bars + decades.pixels(std::pow(10, decade)), y, 1,
+                    rowHeight * static_cast<std::uint32_t>(part.rows.size()), theme.grid);
+    for (const CardRow& row : part.rows) {
+        canvas.text(pen.body, at(left), at(y), row.name, theme.text);
+        drawBars(canvas, pen, row, decades, bars, y);
+        textRight(canvas, pen.body, cpuRight, y, cardNumber(row.cpu), row.cpu > 0 ? theme.cpu : theme.muted);
+        textRight(canvas, pen.body, gpuRight, y, cardNumber(row.gpu), row.gpu > 0 ? theme.gpu : theme.muted);
+        y += rowHeight;
+    }
+    if (part.remark.empty()) return;
+    for (const std::string_view line : pen.lines(part.remark, columnWidth)) {
+        canvas.text(pen.body, at(left), at(y), line, theme.muted);
+        y += rowHeight;
+    }
+}
+
+/// Roofs on the left, the ladder on the right, and what is trained in between.
+std::size_t columnOf(const CardPart& part) {
+    if (part.id == "roofs" || part.id == "copies") return 0;
+    return part.id == "ladder" ? 2 : 1;
+}
+
+std::string factsLine(const Card& card) {
+    std::string line;
+    for (const auto& [name, value] : card.facts)
+        line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, value);
+    return line;
+}
+
+// The machines' lines with a mark of their colour; returns where the next thing goes.
+std::uint32_t drawMachines(Canvas& canvas, const Pen& pen, const Card& card, std::uint32_t y) {
+    for (const auto& [name, colour] :
+         {std::pair{card.gpuName(), pen.theme.gpu}, std::pair{card.cpuName(), pen.theme.cpu}}) {
+        canvas.fill(pageMargin, y + 4, 10, 26, colour);
+        canvas.text(pen.title, pageMargin + 22, static_cast<float>(y), name, pen.theme.text);
+        y += 40;
+    }
+    return y;
+}
+
+} // namespace
+
+Pixels cardPicture(const Card& card) {
+    const Pen pen;
+    const std::string facts = factsLine(card);
+    const auto factLines = pen.lines(facts, pageWidth - 2 * pageMargin);
+    const std::uint32_t top =
+        pageMargin + 2 * 40 + rowHeight * static_cast<std::uint32_t>(factLines.size()) + partGap;
+    std::array<std::uint32_t, 3> heights{};
+    for (const CardPart& part : card.parts) heights[columnOf(part)] += partHeight(pen, part);
+    const std::uint32_t bottom = top + *std::ranges::max_element(heights);
+    Canvas canvas(pageWidth, bottom + rowHeight + pageMargin, pen.theme.background);
+
+    std::uint32_t y = drawMachines(canvas, pen, card, pageMargin);
+    for (const std::string_view line : factLines) {
+        canvas.text(pen.body, pageMargin, static_cast<float>(y), line, pen.theme.muted);
+        y += rowHeight;
+    }
+    std::array<std::uint32_t, 3> next{top, top, top};
+    for (const CardPart& part : card.parts) {
+        const std::size_t column = columnOf(part);
+        drawPart(canvas, pen, part,
+                 pageMargin + static_cast<std::uint32_t>(column) * (columnWidth + pageMargin), next[column]);
+        next[column] += partHeight(pen, part);
+    }
+    canvas.text(pen.body, pageMargin, static_cast<float>(bottom),
+                cardOrigin(card) +
+                    " Bars are logarithmic: each line is ten times the one before. \"-\": not measured.",
+                pen.theme.muted);
+    return canvas.take();
+}
+
+Pixels comparisonPicture(const std::vector<Card>& cards) {
+    const Pen pen;
+    const std::vector<CardPart> parts = allParts(cards);
+    std::size_t lines = 0;
+    for (const CardPart& part : parts) lines += part.rows.size() + 2;
+    constexpr std::uint32_t names = 320;
+    constexpr std::uint32_t number = 110;
+    const auto count = static_cast<std::uint32_t>(cards.size());
+    const std::uint32_t width = std::max(2 * pageMargin + names + count * 2 * number, 900u);
+    const std::uint32_t top = pageMargin + count * 2 * rowHeight + partGap;
+    Canvas canvas(width, top + static_cast<std::uint32_t>(lines) * rowHeight + pageMargin,
+                  pen.theme.background);
+    const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
+    std::uint32_t y = pageMargin;
+    for (std::size_t i = 0; i < cards.size(); ++i)
+        for (const auto& [name, colour] :
+             {std::pair{cards[i].gpuName(), pen.theme.gpu}, std::pair{cards[i].cpuName(), pen.theme.cpu}}) {
+            canvas.text(pen.body, pageMargin, at(y), fmt::format("{}  {}", i + 1, name),
+                        legible(pen.theme, colour));
+            y += rowHeight;
+        }
+    y = top;
+    for (const CardPart& part : parts) {
+        canvas.text(pen.body, pageMargin, at(y), fmt::format("{}, {}", part.title, part.unit),
+                    pen.theme.text);
+        for (std::uint32_t i = 0; i < 2 * count; ++i)
+            textRight(canvas, pen.body, pageMargin + names + (i + 1) * number, y + rowHeight,
+                      fmt::format("{} {}", i % 2 == 0 ? "CPU" : "GPU", i / 2 + 1),
+                      i % 2 == 0 ? pen.theme.cpu : pen.theme.gpu);
+        y += 2 * rowHeight;
+        for (const std::vector<std::string>& row : comparisonRows(cards, part)) {
+            canvas.text(pen.body, pageMargin, at(y), row.front(), pen.theme.text);
+            for (std::uint32_t i = 1; i < row.size(); ++i)
+                textRight(canvas, pen.body, pageMargin + names + i * number, y, row[i],
+                          row[i] == "-" ? pen.theme.muted
+                          : i % 2 == 1  ? pen.theme.cpu
+                                        : pen.theme.gpu);
+            y += rowHeight;
+        }
+    }
+    return canvas.take();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,223 @@
+// `lockstep card` and Help, My machine: what is measured, its shape as JSON, the pages, and others' broken
+// files.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/card/card.h"
+#include "demos/card/time_limit.h"
+#include "tests/data_files.h"
+#include "tests/run_program.h"
+#include "tests/sanitized.h"
+#include "tests/show_script.h"
+
+namespace {
+
+using namespace lockstep::demos;
+using lockstep::test::contents;
+using lockstep::test::Folder;
+using lockstep::test::Outcome;
+using lockstep::test::run;
+using lockstep::test::showScript;
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> partIds{"roofs",  "copies", "races",  "population",
+                                       "ladder", "widths", "batches"};
+
+Card exampleCard() {
+    Card card;
+    card.program = "lockstep 0.0.0";
+    card.date = "2026-01-02";
+    card.cpu.device = "AMD Ryzen 9 9950X";
+    card.cpu.threads = 16;
+    card.gpu = {.device = "NVIDIA GeForce RTX 4070", .driver = "NVIDIA 550.1", .gpu = true};
+    card.facts = {{"memory", "12.0 GiB"}};
+    card.parts = {
+        {"roofs",
+         "Arithmetic in registers",
+         "GFLOP/s",
+         {{"fp32", 0, 29000}, {"fp64", 0, 0, "none"}},
+         "Remark."},
+        {"races", "Training, SGD", "examples/s", {{"784-256-128-10, batch 128", 250e3, 4.1e6}}, ""}};
+    card.seconds = 100;
+    return card;
+}
+
+void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+
+std::size_t wordAt(const std::string& png, std::size_t at) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
+    return value;
+}
+
+} // namespace
+
+TEST_CASE("a card is measured, shown as text, and written as JSON and PNG") {
+    const Folder folder;
+    const Outcome outcome =
+        run("card --quick --json " + folder.file("card.json") + " --png " + folder.file("card.png"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Json card = Json::parse(contents(folder.file("card.json")));
+    CHECK(card["card"] == 1);
+    CHECK(card["quick"] == true);
+    CHECK(card["cpu"]["device"].get<std::string>() != "");
+    REQUIRE(card["parts"].size() == partIds.size());
+    for (std::size_t i = 0; i < partIds.size(); ++i) {
+        const Json& part = card["parts"][i];
+        CAPTURE(part.dump());
+        CHECK(part["id"] == partIds[i]);
+        CHECK(outcome.says(part["title"].get<std::string>()));
+        REQUIRE(part["rows"].size() > 0);
+        for (const Json& row : part["rows"]) {
+            CAPTURE(row.dump());
+            CHECK_FALSE(row["name"].get<std::string>().empty());
+            for (const char* machine : {"cpu", "gpu"})
+                CHECK((row[machine].is_null() || row[machine].get<double>() > 0));
+            // What has no number says why.
+            if (partIds[i] == "ladder" && row["cpu"].is_null() && row["gpu"].is_null())
+                CHECK_FALSE(row["note"].get<std::string>().empty());
+        }
+    }
+    const Json& fp32 = card["parts"][0]["rows"][0];
+    CHECK(fp32["name"] == "fp32");
+    if (!card["gpu"].is_null()) CHECK(fp32["gpu"] > 0);
+    const Json& scalar = card["parts"][4]["rows"][0];
+    CHECK(scalar["name"] == "cpu:scalar");
+    if (!lockstep::test::sanitized) CHECK(scalar["cpu"] > 0);
+    if (!card["gpu"].is_null() && card["gpu"]["software"] == true) CHECK(outcome.says("software, not a GPU"));
+    const std::string png = contents(folder.file("card.png"));
+    REQUIRE(png.size() > 10'000);
+    CHECK(wordAt(png, 16) == 1920);
+}
+
+TEST_CASE("a card of the processor alone") {
+    const Folder folder;
+    const Outcome outcome = run("card --quick --seconds 3 --json " + folder.file("card.json"),
+                                "VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Json card = Json::parse(contents(folder.file("card.json")));
+    CHECK(card["gpu"].is_null());
+    CHECK_FALSE(card["no_gpu"].get<std::string>().empty());
+    CHECK(outcome.says("no GPU: "));
+    CHECK(run("card --device nosuch").code == 1);
+}
+
+TEST_CASE("the time limit is kept, and what is left out says so") {
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome outcome = run("card --seconds 2");
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("not measured: no time was left"));
+    if (!lockstep::test::sanitized) CHECK(passed.count() < 30); // starting a lane is not interrupted
+}
+
+TEST_CASE("a time limit sets its flag") {
+    std::atomic<bool> stop = false;
+    const TimeLimit past(0, stop);
+    CHECK(past.over());
+    const TimeLimit soon(0.01, stop);
+    const TimeLimit later(1000, stop);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(soon.over());
+    CHECK_FALSE(later.over());
+    stop = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(later.over());
+}
+
+TEST_CASE("what was written is read again") {
+    const Card card = exampleCard();
+    const Json json = cardJson(card);
+    CHECK(cardJson(cardFromJson(json, "card.json")) == json);
+    Card alone = card;
+    alone.gpu = {};
+    alone.noGpu = "no Vulkan device was found";
+    CHECK(cardFromJson(cardJson(alone), "card.json").gpuName() == "no GPU: no Vulkan device was found");
+}
+
+TEST_CASE("cards are laid side by side") {
+    const Folder folder;
+    Card other = exampleCard();
+    other.gpu.device = "AMD Radeon RX 6600";
+    other.parts[1].rows[0].gpu = 1.5e6;
+    other.parts[1].rows.push_back({"another network", 1, 2});
+    write(folder.file("a.json"), cardJson(exampleCard()).dump());
+    write(folder.file("b.json"), cardJson(other).dump());
+    const std::string files = folder.file("a.json") + " " + folder.file("b.json");
+    const Outcome outcome = run("card --compare " + files + " --png " + folder.file("both.png"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    for (const char* text : {"RTX 4070", "RX 6600", "GPU 2", "4.10M", "1.50M", "another network", "29.0k"})
+        CHECK(outcome.says(text));
+    CHECK(contents(folder.file("both.png")).size() > 5'000);
+    CHECK(run("card --compare " + folder.file("a.json")).code == 2);
+    CHECK(run("card --json x.json --compare " + files).code == 2);
+}
+
+TEST_CASE("broken and foreign files are refused with file and reason") {
+    const Folder folder;
+    const std::string right = folder.file("right.json");
+    write(right, cardJson(exampleCard()).dump());
+    const auto changed = [](auto change) {
+        Json json = cardJson(exampleCard());
+        change(json);
+        return json.dump();
+    };
+    const std::vector<std::pair<std::string, std::string>> files{
+        {"", "the file is empty"},
+        {"{\"card\": 1", "not valid JSON"},
+        {std::string(100'000, '['), "not valid JSON"},
+        {"[1, 2]", "the file is not an object"},
+        {"{\"lockstep\": 1, \"exhibit\": \"race\"}", "field 'card' is missing"},
+        {changed([](Json& json) { json["card"] = 2; }), "card of version 2"},
+        {changed([](Json& json) { json["card"] = "1"; }), "field 'card' is not a number"},
+        {changed([](Json& json) { json["parts"] = 3; }), "field 'parts' is not a list"},
+        {changed([](Json& json) { json["parts"][1]["rows"][0]["cpu"] = -1; }),
+         "'parts[1].rows[0].cpu' is out of range"},
+        {changed([](Json& json) { json["parts"][0]["rows"][0]["gpu"] = "fast"; }),
+         "'parts[0].rows[0].gpu' is not a number"},
+        {changed([](Json& json) { json["parts"][0]["rows"] = Json::array({7}); }),
+         "parts[0].rows[0] is not an object"},
+        {changed([](Json& json) { json["parts"][0].erase("unit"); }), "'parts[0].unit' is missing"},
+        {changed([](Json& json) { json["parts"] = Json(std::vector<Json>(100, json["parts"][0])); }),
+         "more than 32 entries"},
+        {changed([](Json& json) { json["gpu"]["software"] = 1; }),
+         "'gpu.software' is neither true nor false"},
+        {changed([](Json& json) { json["cpu"]["device"] = std::string(1000, 'x'); }), "longer than"},
+        {changed([](Json& json) { json["cpu"]["device"] = "\x1b[2J"; }), "control characters"},
+        {std::string(2 << 20, ' '), "the limit is"},
+    };
+    for (const auto& [text, reason] : files) {
+        const std::string file = folder.file("broken.json");
+        write(file, text);
+        const Outcome outcome = run("card --compare " + right + " " + file);
+        CAPTURE(text.substr(0, 200));
+        CAPTURE(outcome.err);
+        CHECK(outcome.code == 1);
+        CHECK(outcome.says("broken.json"));
+        CHECK(outcome.says(reason));
+    }
+    CHECK(run("card --compare " + right + " " + folder.file("nowhere.json")).code == 1);
+}
+
+TEST_CASE("Help, My machine measures, shows and saves the card") {
+    const Folder folder;
+    std::ofstream(folder.file("script.txt")) << "frames 3\nclick menu/Help\nframes 2\nclick menu/My "
+                                                "machine\nframes 3\nclick Measure##machine\nframes 3\n"
+                                                "click Save card##machine\nframes 3\ncontrols\n";
+    const Outcome outcome =
+        run("show race --headless --mask --script script.txt", "cd " + folder.path.string() + ";");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("Measure again##machine"));
+    const Json card = Json::parse(contents(folder.file("lockstep-card.json")));
+    CHECK(card["parts"].size() == partIds.size());
+    CHECK(contents(folder.file("lockstep-card.png")).size() > 10'000);
+}
