@@ -123,7 +123,7 @@ TEST_CASE("cooperative matrices: right where the device has them, else refused w
     TrainJob job = jobFor(pixels, {33, 13});
     job.settings.optimizer.kind = Optimizer::sgd;
     job.settings.optimizer.learningRate = 0.05;
-    if (matrixTileOf(testDevice()).m == 0) {
+    if (testDevice().limits().matrixTiles.tile().m == 0) {
         CHECK_THROWS_WITH(makeGpuTrainer(job, "matrix", testDevice()),
                           doctest::Contains("it needs cooperative matrices"));
         return;

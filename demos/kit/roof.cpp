@@ -70,7 +70,7 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
 }
 
 double matrixRoof(gpu::Device& device, Kernels& kernels, bool rough) {
-    const gpu::MatrixTile tile = matrixTileOf(device);
+    const gpu::MatrixTile tile = device.limits().matrixTiles.tile();
     const std::uint32_t subgroup = device.limits().subgroupSize;
     if (tile.m == 0 || subgroup > Kernels::roofGroup) return 0;
     const double flops = 2.0 * tile.m * tile.n * tile.k * shared::roofMatrixProducts / subgroup;

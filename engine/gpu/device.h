@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/gpu/reflection.h"
 #include "engine/gpu/vulkan_api.h"
 
 namespace lockstep::gpu {
@@ -31,10 +32,18 @@ struct MatrixTile {
     bool operator==(const MatrixTile&) const = default;
 };
 
-/// Tile sizes for fp16 inputs with fp32 accumulation, by the extension that a shader uses.
+/// Tile sizes for fp16 inputs with fp32 accumulation, by extension.
 struct MatrixTiles {
     MatrixTile khr;
     MatrixTile nv;
+
+    /// Which one kernels use. Shaders are written in NVIDIA's, and translated where the device has only
+    /// Khronos'.
+    MatrixDialect dialect() const {
+        if (nv.m > 0) return MatrixDialect::nv;
+        return khr.m > 0 ? MatrixDialect::khr : MatrixDialect::none;
+    }
+    MatrixTile tile() const { return nv.m > 0 ? nv : khr; }
 };
 
 /// Limits that kernels must respect. Sizes in bytes.

@@ -7,6 +7,7 @@
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/loop_limit.h"
 #include "engine/gpu/loop_watch.h"
+#include "engine/gpu/matrix_dialect.h"
 
 namespace lockstep::gpu {
 
@@ -24,17 +25,23 @@ std::uint64_t nextId() {
 
 } // namespace
 
-AnyKernel::AnyKernel(Device& device, const KernelSource& source)
-    : device_(&device), id_(nextId()), name_(source.name),
-      shader_(source.shader.empty() ? source.name : source.shader), variant_(source.variant),
-      texels_(source.texels) {
-    if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
-    info_ = reflect(source.words, source.constants, name_);
+AnyKernel::AnyKernel(Device& device, const KernelSource& given)
+    : device_(&device), id_(nextId()), name_(given.name),
+      shader_(given.shader.empty() ? given.name : given.shader), variant_(given.variant),
+      texels_(given.texels) {
+    if (given.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
+    info_ = reflect(given.words, given.constants, name_);
+    KernelSource source = given;
+    std::vector<std::uint32_t> translated;
+    if (info_.matrices == MatrixDialect::nv && device.limits().matrixTiles.dialect() == MatrixDialect::khr) {
+        source.words = translated = toKhrMatrices(given.words, name_);
+        info_.matrices = MatrixDialect::khr;
+    }
     if (!source.buffersOf.empty()) addUnusedBuffers(source);
-    const WorkItems& given = source.itemsPerGroup;
-    itemsPerGroup_ = {given.x != 0 ? given.x : info_.groupSize[0],
-                      given.y != 0 ? given.y : info_.groupSize[1],
-                      given.z != 0 ? given.z : info_.groupSize[2]};
+    const WorkItems& items = source.itemsPerGroup;
+    itemsPerGroup_ = {items.x != 0 ? items.x : info_.groupSize[0],
+                      items.y != 0 ? items.y : info_.groupSize[1],
+                      items.z != 0 ? items.z : info_.groupSize[2]};
     std::vector<std::uint32_t> limited;
     if (source.limitLoops) limited = limitedLoops(source);
     checkLimits();

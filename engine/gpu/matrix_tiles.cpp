@@ -54,7 +54,6 @@ MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const
         const auto each = structure<Nv>(VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV);
         tiles.nv = tileAmong(enumerate(list, each), &Nv::DType);
     }
-#ifdef VK_KHR_cooperative_matrix
     if (contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) {
         using Khr = VkCooperativeMatrixPropertiesKHR;
         const auto list = [&](auto* count, auto* out) {
@@ -63,7 +62,6 @@ MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const
         const auto each = structure<Khr>(VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR);
         tiles.khr = tileAmong(enumerate(list, each), &Khr::ResultType);
     }
-#endif
     return tiles;
 }
 
@@ -76,7 +74,6 @@ MatrixFeatures::MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan1
         nv.cooperativeMatrix = VK_TRUE;
         chain = &nv;
     }
-#ifdef VK_KHR_cooperative_matrix
     if (tiles.khr.m > 0) {
         extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
         khr = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
@@ -84,7 +81,6 @@ MatrixFeatures::MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan1
         khr.cooperativeMatrix = VK_TRUE;
         chain = &khr;
     }
-#endif
     if (extensions.empty()) return;
     extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     subgroups = structure<VkPhysicalDeviceSubgroupSizeControlFeatures>(

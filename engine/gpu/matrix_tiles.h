@@ -23,9 +23,7 @@ struct MatrixFeatures {
     void* chain; ///< ends with `features12`
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{};
     VkPhysicalDeviceCooperativeMatrixFeaturesNV nv{};
-#ifdef VK_KHR_cooperative_matrix
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr{};
-#endif
 };
 
 } // namespace lockstep::gpu

@@ -9,17 +9,33 @@
 
 #include <vulkan/vulkan.h>
 
+#ifndef VK_KHR_cooperative_matrix // headers of 2022: these names and values are the specification's
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR =
+    static_cast<VkStructureType>(1000506000);
+constexpr auto VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR = static_cast<VkStructureType>(1000506001);
+struct VkCooperativeMatrixPropertiesKHR {
+    VkStructureType sType;
+    void* pNext;
+    std::uint32_t MSize, NSize, KSize;
+    VkComponentTypeNV AType, BType, CType, ResultType;
+    VkBool32 saturatingAccumulation;
+    VkScopeNV scope;
+};
+struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+    VkStructureType sType;
+    void* pNext;
+    VkBool32 cooperativeMatrix, cooperativeMatrixRobustBufferAccess;
+};
+using PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+    VkResult(VKAPI_PTR*)(VkPhysicalDevice, std::uint32_t*, VkCooperativeMatrixPropertiesKHR*);
+#endif
+
 namespace lockstep::gpu {
 
 // clang-format off
 #define LOCKSTEP_VULKAN_GLOBAL(X)                                                                            \
     X(CreateInstance) X(EnumerateInstanceLayerProperties) X(EnumerateInstanceExtensionProperties)
-
-#ifdef VK_KHR_cooperative_matrix // headers of 2023 and later
-#define LOCKSTEP_VULKAN_MATRICES(X) X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
-#else
-#define LOCKSTEP_VULKAN_MATRICES(X)
-#endif
 
 // Functions of extensions are null without the extension, those of surfaces and swapchains without a window.
 #define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
@@ -28,7 +44,7 @@ namespace lockstep::gpu {
     X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceMemoryProperties2)                               \
     X(EnumerateDeviceExtensionProperties) X(CreateDevice) X(GetDeviceProcAddr)                               \
     X(CreateDebugUtilsMessengerEXT) X(DestroyDebugUtilsMessengerEXT)                                         \
-    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) LOCKSTEP_VULKAN_MATRICES(X)                            \
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)     \
     X(DestroySurfaceKHR) X(GetPhysicalDeviceSurfaceSupportKHR) X(GetPhysicalDeviceSurfaceCapabilitiesKHR)    \
     X(GetPhysicalDeviceSurfaceFormatsKHR) X(GetPhysicalDeviceSurfacePresentModesKHR)
 

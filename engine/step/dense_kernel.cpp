@@ -74,19 +74,12 @@ gpu::SpecConstants constantsOf(const ProductKernel& kernel, const gpu::Device& d
     if (kernel.sharers > 0) constants[shared::denseSharers] = kernel.sharers;
     if (kernel.slices > 1) constants[shared::denseSlices] = kernel.slices;
     if (kernel.rung == Rung::matrix) {
-        const gpu::MatrixTile tile = matrixTileOf(device);
+        const gpu::MatrixTile tile = device.limits().matrixTiles.tile();
         constants[shared::denseMatrixM] = tile.m;
         constants[shared::denseMatrixN] = tile.n;
         constants[shared::denseMatrixK] = tile.k;
     }
     return constants;
-}
-
-gpu::MatrixTile matrixTileOf(const gpu::Device& device) {
-    static const gpu::MatrixDialect dialect =
-        gpu::reflect(shaderWords("dense_matrix"), {}, "dense_matrix").matrices;
-    const gpu::MatrixTiles& tiles = device.limits().matrixTiles;
-    return dialect == gpu::MatrixDialect::khr ? tiles.khr : tiles.nv;
 }
 
 std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, const ProductExtents& extents) {

@@ -68,10 +68,6 @@ std::string shaderName(std::string_view operation, const ProductKernel& kernel);
 /// optimizer: Kernels adds those.
 gpu::SpecConstants constantsOf(const ProductKernel& kernel, const gpu::Device& device);
 
-/// The tile that the rung `matrix` multiplies at once on a device; zeros: the device has none for which its
-/// shaders were compiled.
-gpu::MatrixTile matrixTileOf(const gpu::Device& device);
-
 /// A product's pipeline (it belongs to Kernels), and what is needed to dispatch it.
 struct DenseKernel {
     const gpu::Kernel<shared::DenseParams>* pipeline = nullptr;

@@ -105,7 +105,7 @@ const gpu::Kernel<shared::GatheredDenseParams>& Kernels::gatheredDense(const Pro
 }
 
 const gpu::Kernel<shared::RoofParams>& Kernels::roofMatrix() {
-    const gpu::MatrixTile tile = matrixTileOf(device_);
+    const gpu::MatrixTile tile = device_.limits().matrixTiles.tile();
     return find<shared::RoofParams>("roof_matrix", {{shared::denseGroupSize, roofGroup},
                                                     {shared::denseSharers, device_.limits().subgroupSize},
                                                     {shared::denseMatrixM, tile.m},

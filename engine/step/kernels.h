@@ -80,7 +80,7 @@ class Kernels {
     const gpu::Kernel<shared::RoofParams>& roof() {
         return find<shared::RoofParams>("roof", {{shared::denseGroupSize, roofGroup}});
     }
-    /// The same of matrix units, where matrixTileOf() the device is not zero.
+    /// The same of matrix units, where the device has them (Limits::matrixTiles).
     const gpu::Kernel<shared::RoofParams>& roofMatrix();
 
     const gpu::Kernel<shared::PlaneInputsParams>& planeInputs() {

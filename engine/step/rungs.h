@@ -233,7 +233,7 @@ inline constexpr RungRow rungTable[] = {
      .unrecorded = "Its operands belong to whole subgroups: no single invocation reads or writes a number. "
                    "The source shows what it loads.",
      .needs = "it needs cooperative matrices with fp16 inputs and fp32 sums (VK_KHR_cooperative_matrix or "
-              "VK_NV_cooperative_matrix, whichever its shaders were compiled for); this device has none",
+              "VK_NV_cooperative_matrix); this device has none",
      .half = true},
     {.rung = Rung::wholeStep,
      .lane = "gpu:whole-step",

@@ -95,7 +95,7 @@ void sortByFill(std::vector<ProductKernel>& all, const ProductExtents& extents) 
 
 // Blocks of subgroups, each with as many whole tiles as come near to a size.
 std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
-    const gpu::MatrixTile tile = matrixTileOf(device);
+    const gpu::MatrixTile tile = device.limits().matrixTiles.tile();
     if (tile.m == 0) return {};
     const auto whole = [](std::uint32_t size, std::uint32_t each) {
         return std::max(size / each, 1u) * each;
