@@ -66,6 +66,19 @@ foreach(kernel IN ITEMS population_score population_picture)
             "// Larger networks: loops, and parameters from their buffer as they are needed.\n#define LOOPED")
 endforeach()
 
+lockstep_shader_copy(roof_matrix_int8 FROM dense/roof_matrix.comp
+  REPLACE "fp16 tiles in registers, multiplied and added to independent\n// fp32 tiles." "int8 tiles in registers, multiplied and added to\n// independent int32 tiles."
+          "#include \"params.h\"" "#extension GL_NV_integer_cooperative_matrix : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#include \"params.h\""
+          "MATRIX_A" "icoopmatNV<8, gl_ScopeSubgroup, matrixM, matrixK>"
+          "MATRIX_B" "icoopmatNV<8, gl_ScopeSubgroup, matrixK, matrixN>"
+          "MATRIX_SUM" "icoopmatNV<32, gl_ScopeSubgroup, matrixM, matrixN>"
+          "(params.factor)" "(int8_t(params.factor))"
+          "(params.summand)" "(int8_t(params.summand))"
+          "float(i)" "int(i)"
+          "float sums[]" "int sums[]")
+
 # The roof in other types (demos/card): what one number is, how sums grow, and what of them is kept.
 #             type       number    extensions  multiply-add                          kept
 function(lockstep_roof type number extensions multiply_add kept)

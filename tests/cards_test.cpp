@@ -261,6 +261,7 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
               std::string("bench --widths 8,6,3 --batch 16 --seconds 0.01") +
                   (kernelsToo ? "" : " --lane gpu:best --lane gpu:tiled"),
               {name});
+        runOn(card, "card --quick --quiet --seconds 2", {name, "fp32 vec4"});
         std::filesystem::remove(picture);
         runOn(card,
               "show " LOCKSTEP_SOURCE_DIR

@@ -69,8 +69,8 @@ Words smallModule(std::uint32_t columnMajor, std::uint32_t thirdFactor, std::uin
 } // namespace
 
 TEST_CASE("the engine's shaders with matrices are translated whole") {
-    for (const char* name :
-         {"dense_matrix", "dense_backward_inputs_matrix", "dense_backward_weights_matrix", "roof_matrix"}) {
+    for (const char* name : {"dense_matrix", "dense_backward_inputs_matrix", "dense_backward_weights_matrix",
+                             "roof_matrix", "roof_matrix_int8"}) {
         CAPTURE(name);
         const auto words = shaderWords(name);
         REQUIRE(gpu::reflect(words, {}, name).matrices == gpu::MatrixDialect::nv);

@@ -153,15 +153,20 @@ class CardMeasurement {
         CardPart& roofs = part("roofs", "Arithmetic in registers", "billions of operations/s");
         for (const RoofKind& kind : roofKinds) {
             measure(roofs, kind.name, roofsUntil, [&](CardRow& row) { measureRoof(kind, row); });
-            if (std::string_view(kind.name) == "fp16 vec4")
-                measure(roofs, "fp16 matrix, fp32 sums", roofsUntil, [&](CardRow& row) {
-                    if (!device_) return;
-                    row.gpu = demos::matrixRoof(*device_, *kernels_, request_.quick);
-                    if (row.gpu == 0) addNote(row, "the device has no cooperative matrices");
-                });
+            const std::string_view name(kind.name);
+            if (name == "fp16 vec4") measureMatrices(roofs, "fp16 matrix, fp32 sums", false);
+            if (name == "int8 dot product") measureMatrices(roofs, "int8 matrix, int32 sums", true);
         }
         roofs.remark = "Each multiply-add counts as two operations. The processor uses its widest vectors on "
                        "all threads.";
+    }
+
+    void measureMatrices(CardPart& roofs, const char* name, bool int8) {
+        measure(roofs, name, roofsUntil, [&](CardRow& row) {
+            if (!device_) return;
+            row.gpu = matrixRoof(*device_, *kernels_, int8, request_.quick);
+            if (row.gpu == 0) addNote(row, "the device has no cooperative matrices of that kind");
+        });
     }
 
     void measureRoof(const RoofKind& kind, CardRow& row) {

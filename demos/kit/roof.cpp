@@ -69,20 +69,21 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
     return operations * params.rounds * invocations / least * 1e-6;
 }
 
-double matrixRoof(gpu::Device& device, Kernels& kernels, bool rough) {
-    const gpu::MatrixTile tile = device.limits().matrixTiles.tile();
+double matrixRoof(gpu::Device& device, Kernels& kernels, bool int8, bool rough) {
+    const gpu::MatrixTiles& tiles = device.limits().matrixTiles;
+    const gpu::MatrixTile tile = int8 ? tiles.int8Tile() : tiles.tile();
     const std::uint32_t subgroup = device.limits().subgroupSize;
     if (tile.m == 0 || subgroup > Kernels::roofGroup) return 0;
     const double flops = 2.0 * tile.m * tile.n * tile.k * shared::roofMatrixProducts / subgroup;
     const std::uint64_t bytes =
         std::uint64_t{4} * tile.m * tile.n * sizeof(float) / subgroup; // four tiles of sums
-    return registerRate(device, kernels.roofMatrix(), flops, bytes, rough);
+    return registerRate(device, kernels.roofMatrix(int8), flops, bytes, rough);
 }
 
 Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough) {
     Roof roof;
     roof.gflops = registerRate(device, kernels.roof(), shared::roofOperations, sizeof(float), rough);
-    roof.matrixGflops = matrixRoof(device, kernels, rough);
+    roof.matrixGflops = matrixRoof(device, kernels, false, rough);
     roof.gigabytesPerSecond =
         2 * copyRate(device, gpu::Memory::device, gpu::Memory::device, rough); // read and written
     return roof;

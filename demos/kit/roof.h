@@ -37,8 +37,9 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
 /// some rounds.
 double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool rough = false);
 
-/// GFLOP/s of products of fp16 tiles with fp32 sums by the device's matrix units; 0: it has none.
-double matrixRoof(gpu::Device& device, Kernels& kernels, bool rough = false);
+/// Billions of operations per second in products of fp16 tiles with fp32 sums, or of int8 tiles with int32
+/// sums, by the device's matrix units; 0: it has none for them.
+double matrixRoof(gpu::Device& device, Kernels& kernels, bool int8, bool rough = false);
 
 /// The roof of a Vulkan device, in submissions of milliseconds. With `rough` it takes a fraction of the time
 /// and comes out too low: for tests and pictures whose numbers are masked.

@@ -32,10 +32,13 @@ struct MatrixTile {
     bool operator==(const MatrixTile&) const = default;
 };
 
-/// Tile sizes for fp16 inputs with fp32 accumulation, by extension.
+/// Tile sizes by extension: for fp16 inputs with fp32 accumulation, and for int8 inputs with int32
+/// accumulation.
 struct MatrixTiles {
     MatrixTile khr;
     MatrixTile nv;
+    MatrixTile khrInt8;
+    MatrixTile nvInt8;
 
     /// Which one kernels use. Shaders are written in NVIDIA's, and translated where the device has only
     /// Khronos'.
@@ -44,6 +47,7 @@ struct MatrixTiles {
         return khr.m > 0 ? MatrixDialect::khr : MatrixDialect::none;
     }
     MatrixTile tile() const { return nv.m > 0 ? nv : khr; }
+    MatrixTile int8Tile() const { return nv.m > 0 ? nvInt8 : khrInt8; }
 };
 
 /// Limits that kernels must respect. Sizes in bytes.

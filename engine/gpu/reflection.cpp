@@ -218,6 +218,8 @@ class Module {
             part(constant, constant.operands[operand]);
             return value(constant.operands[operand]);
         };
+        if (constant.operands[0] == OpSelect && constant.operands.size() > 3)
+            return valueOf(valueOf(1) != 0 ? 2 : 3);
         const std::uint32_t a = valueOf(1);
         const std::uint32_t b = constant.operands.size() > 2 ? valueOf(2) : 0;
         switch (constant.operands[0]) {
@@ -225,6 +227,7 @@ class Module {
         case OpISub: return a - b;
         case OpIMul: return a * b;
         case OpUDiv: return b == 0 ? 0 : a / b;
+        case OpUGreaterThan: return a > b ? 1 : 0;
         default: fail("computes a size in a way that the reflection does not know");
         }
     }

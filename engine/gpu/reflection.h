@@ -47,7 +47,8 @@ ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& co
                    const std::string& shader);
 
 /// The values of the module's 32-bit integer constants by result id, specialised by the given constants, as
-/// far as they are made by additions, subtractions, products and quotients. Throws as reflect().
+/// far as they are made by additions, subtractions, products, quotients and the choice of the larger one.
+/// Throws as reflect().
 std::map<std::uint32_t, std::uint32_t> integerConstants(std::span<const std::uint32_t> words,
                                                         const SpecConstants& constants,
                                                         const std::string& shader);

@@ -104,13 +104,15 @@ const gpu::Kernel<shared::GatheredDenseParams>& Kernels::gatheredDense(const Pro
                                              gpu::TexelFormat::floats, how.describe());
 }
 
-const gpu::Kernel<shared::RoofParams>& Kernels::roofMatrix() {
-    const gpu::MatrixTile tile = device_.limits().matrixTiles.tile();
-    return find<shared::RoofParams>("roof_matrix", {{shared::denseGroupSize, roofGroup},
-                                                    {shared::denseSharers, device_.limits().subgroupSize},
-                                                    {shared::denseMatrixM, tile.m},
-                                                    {shared::denseMatrixN, tile.n},
-                                                    {shared::denseMatrixK, tile.k}});
+const gpu::Kernel<shared::RoofParams>& Kernels::roofMatrix(bool int8) {
+    const gpu::MatrixTiles& tiles = device_.limits().matrixTiles;
+    const gpu::MatrixTile tile = int8 ? tiles.int8Tile() : tiles.tile();
+    return find<shared::RoofParams>(int8 ? "roof_matrix_int8" : "roof_matrix",
+                                    {{shared::denseGroupSize, roofGroup},
+                                     {shared::denseSharers, device_.limits().subgroupSize},
+                                     {shared::denseMatrixM, tile.m},
+                                     {shared::denseMatrixN, tile.n},
+                                     {shared::denseMatrixK, tile.k}});
 }
 
 } // namespace lockstep

@@ -81,7 +81,8 @@ class Kernels {
         return find<shared::RoofParams>("roof", {{shared::denseGroupSize, roofGroup}});
     }
     /// The same of matrix units, where the device has them (Limits::matrixTiles).
-    const gpu::Kernel<shared::RoofParams>& roofMatrix();
+    ///   int8   tiles of int8 with int32 sums, instead of fp16 with fp32 sums
+    const gpu::Kernel<shared::RoofParams>& roofMatrix(bool int8 = false);
 
     const gpu::Kernel<shared::PlaneInputsParams>& planeInputs() {
         return find<shared::PlaneInputsParams>("plane_inputs", {{0, 64}});

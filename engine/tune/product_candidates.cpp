@@ -113,12 +113,18 @@ std::uint64_t operandBytes(const DenseShape& shape) {
     return sizeof(float) * std::max(shape.rows * stride, std::uint64_t{shape.outputs} * shape.inputStride);
 }
 
-// Of a workgroup: slabs of both operands; the matrices' sums on their way to memory, and sums of rows.
+// Of a workgroup, with the padding of rows: slabs of both operands; of matrices two each, and where they were
+// the sums in the end, and sums of rows. Which way the rows of a matrix's slab lie depends on the product:
+// the larger one.
 std::uint64_t sharedBytes(const ProductKernel& kernel) {
     const std::uint64_t blockM = std::uint64_t{kernel.groupM} * kernel.tileM;
     const std::uint64_t blockN = std::uint64_t{kernel.groupN} * kernel.tileN;
-    const std::uint64_t slabs = std::uint64_t{kernel.slabK} * kernel.slices * (blockM + blockN);
-    return kernel.rung == Rung::matrix ? 2 * slabs + 4 * (blockM * blockN + blockM) : 4 * slabs;
+    const std::uint64_t slabK = std::uint64_t{kernel.slabK} * kernel.slices;
+    if (kernel.rung != Rung::matrix) return 4 * slabK * (blockM + blockN + 2 * shared::densePadding);
+    const auto halves = [&](std::uint64_t block) {
+        return block * slabK + std::max(block, slabK) * shared::denseMatrixPadding;
+    };
+    return std::max(2 * 2 * (halves(blockM) + halves(blockN)), 4 * blockM * blockN) + 4 * blockM;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // C[m][n] = sum_k A[m][k] B[k][n] by cooperative matrices. A workgroup loads slabs of A and B as halves into shared memory, as
 // in product_tiled.glsl; each of its subgroups multiplies matrixM x matrixK by matrixK x matrixN tiles from there, and holds
-// tileM x tileN sums. In the end the sums go through shared memory, so that invocations can store fours of neighbours.
+// tileM x tileN sums. There are two slabs of each: the next ones are loaded while these are multiplied. In the end the sums go
+// through shared memory, so that invocations can store fours of neighbours.
 //
 // The including shader provides what product_blocked.glsl names, and wordsA(m, k), wordsB(k, n): what loadA and loadB return,
 // as it lies in memory.
@@ -15,52 +16,68 @@ const uint blockM = subgroupTilesM * tileM;
 const uint blockN = subgroupTilesN * tileN;
 const uint matricesM = tileM / matrixM;
 const uint matricesN = tileN / matrixN;
-// [m][k] where four neighbours in memory are four k, else [k][m]; likewise B.
-shared uvec2 aSlab[blockM * slabK / 4];
-shared uvec2 bSlab[blockN * slabK / 4];
-shared float cBlock[blockM * blockN];
+// [m][k] where four neighbours in memory are four k, else [k][m]; likewise B. Rows are padded, so that the same column of
+// neighbouring rows lies in different banks. Sizes in fours of halves.
+const uint strideA = (uint(aAlongK) * slabK + uint(!aAlongK) * blockM + denseMatrixPadding) / 4;
+const uint strideB = (uint(bAlongK) * slabK + uint(!bAlongK) * blockN + denseMatrixPadding) / 4;
+const uint slabA = (uint(aAlongK) * blockM + uint(!aAlongK) * slabK) * strideA;
+const uint slabB = (uint(bAlongK) * blockN + uint(!bAlongK) * slabK) * strideB;
+const uint slabWords = 2 * (slabA + slabB);
+const uint sumWords = blockM * blockN / 2;
+// Both slabs of A, then both of B; in the end the sums [m][n], two in each pair of words.
+shared uvec2 pool[slabWords > sumWords ? slabWords : sumWords];
 shared float rowSum[blockM]; // of A, when sumRowsOfA
 
-void loadSlab(uint m0, uint n0, uint k0) {
+uint other(uint slab) { return 1 - slab; }
+uint beginA(uint slab) { return slab * slabA; }
+uint beginB(uint slab) { return 2 * slabA + slab * slabB; }
+
+void loadSlab(uint m0, uint n0, uint k0, uint slab) {
+    const uint aQuads = (aAlongK ? slabK : blockM) / 4; // of a row
+    const uint bQuads = (bAlongK ? slabK : blockN) / 4;
     for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockM / 4; quad += groupSize) {
-        uint m = m0 + (aAlongK ? quad / (slabK / 4) : quad % (blockM / 4) * 4);
-        uint k = k0 + (aAlongK ? quad % (slabK / 4) * 4 : quad / (blockM / 4));
-        aSlab[quad] = m < productM() && k < productK() ? wordsA(m, k) : uvec2(0);
+        uint row = quad / aQuads;
+        uint column = quad % aQuads;
+        uint m = m0 + (aAlongK ? row : column * 4);
+        uint k = k0 + (aAlongK ? column * 4 : row);
+        pool[beginA(slab) + row * strideA + column] = m < productM() && k < productK() ? wordsA(m, k) : uvec2(0);
     }
     for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockN / 4; quad += groupSize) {
-        uint n = n0 + (bAlongK ? quad / (slabK / 4) : quad % (blockN / 4) * 4);
-        uint k = k0 + (bAlongK ? quad % (slabK / 4) * 4 : quad / (blockN / 4));
-        bSlab[quad] = n < productN() && k < productK() ? wordsB(k, n) : uvec2(0);
+        uint row = quad / bQuads;
+        uint column = quad % bQuads;
+        uint n = n0 + (bAlongK ? row : column * 4);
+        uint k = k0 + (bAlongK ? column * 4 : row);
+        pool[beginB(slab) + row * strideB + column] = n < productN() && k < productK() ? wordsB(k, n) : uvec2(0);
     }
 }
 
-void addRowSums() { // A is [k][m] where they are asked for
+void addRowSums(uint slab) { // A is [k][m] where they are asked for
     for (uint m = gl_LocalInvocationIndex; m < blockM; m += groupSize) {
         float sum = rowSum[m];
-        for (uint k = 0; k < slabK; ++k) sum += unpackFour(aSlab[(k * blockM + m) / 4])[m % 4];
+        for (uint k = 0; k < slabK; ++k) sum += unpackFour(pool[beginA(slab) + k * strideA + m / 4])[m % 4];
         rowSum[m] = sum;
     }
 }
 
 MATRIX_SUM matrixSums[matricesM * matricesN];
 
-void multiplySlab(uint tileRow, uint tileColumn) {
+void multiplySlab(uint tileRow, uint tileColumn, uint slab) {
     for (uint k = 0; k < slabK; k += matrixK) {
         MATRIX_A a[matricesM];
         MATRIX_B b[matricesN];
         [[unroll]] for (uint i = 0; i < matricesM; ++i) {
             uint m = tileRow + i * matrixM;
             if (aAlongK)
-                LOAD_ROWS(a[i], aSlab, (m * slabK + k) / 4, slabK / 4);
+                LOAD_ROWS(a[i], pool, beginA(slab) + m * strideA + k / 4, strideA);
             else
-                LOAD_COLUMNS(a[i], aSlab, (k * blockM + m) / 4, blockM / 4);
+                LOAD_COLUMNS(a[i], pool, beginA(slab) + k * strideA + m / 4, strideA);
         }
         [[unroll]] for (uint j = 0; j < matricesN; ++j) {
             uint n = tileColumn + j * matrixN;
             if (bAlongK)
-                LOAD_COLUMNS(b[j], bSlab, (n * slabK + k) / 4, slabK / 4);
+                LOAD_COLUMNS(b[j], pool, beginB(slab) + n * strideB + k / 4, strideB);
             else
-                LOAD_ROWS(b[j], bSlab, (k * blockN + n) / 4, blockN / 4);
+                LOAD_ROWS(b[j], pool, beginB(slab) + k * strideB + n / 4, strideB);
         }
         [[unroll]] for (uint i = 0; i < matricesM; ++i)
             [[unroll]] for (uint j = 0; j < matricesN; ++j)
@@ -74,18 +91,36 @@ void multiplyTile(uint tile, uint m0, uint n0, bool addsRows) {
     uint tileRow = tile / subgroupTilesN * tileM;
     uint tileColumn = tile % subgroupTilesN * tileN;
     [[unroll]] for (uint i = 0; i < matricesM * matricesN; ++i) matrixSums[i] = MATRIX_SUM(0.0);
+    uint slab = 0;
+    loadSlab(m0, n0, 0, slab);
+    barrier();
     for (uint k0 = 0; k0 < productK(); k0 += slabK) {
-        loadSlab(m0, n0, k0);
-        barrier();
-        if (addsRows) addRowSums();
-        if (multiplies) multiplySlab(tileRow, tileColumn);
-        barrier();
+        if (k0 + slabK < productK()) loadSlab(m0, n0, k0 + slabK, other(slab));
+        if (addsRows) addRowSums(slab);
+        if (multiplies) multiplySlab(tileRow, tileColumn, slab);
+        barrier(); // the next slab is there, and nobody needs this one any more
+        slab = other(slab);
     }
     if (!multiplies) return;
     [[unroll]] for (uint i = 0; i < matricesM; ++i)
         [[unroll]] for (uint j = 0; j < matricesN; ++j)
-            STORE_ROWS(matrixSums[i * matricesN + j], cBlock,
-                       (tileRow + i * matrixM) * blockN + tileColumn + j * matrixN, blockN);
+            STORE_ROWS(matrixSums[i * matricesN + j], pool,
+                       ((tileRow + i * matrixM) * blockN + tileColumn + j * matrixN) / 2, blockN / 2);
+}
+
+// Of the tiles from `first` on that the subgroups hold.
+void storeTiles(uint first, uint m0, uint n0) {
+    for (uint quad = gl_LocalInvocationIndex; quad < blockM * blockN / 4; quad += groupSize) {
+        uint row = quad / (blockN / 4);
+        uint column = quad % (blockN / 4) * 4;
+        uint m = m0 + row;
+        uint n = n0 + column;
+        uint tile = row / tileM * subgroupTilesN + column / tileN;
+        if (tile - first >= gl_NumSubgroups || m >= productM() || n >= productN()) continue;
+        vec4 four = vec4(uintBitsToFloat(pool[quad * 2]), uintBitsToFloat(pool[quad * 2 + 1]));
+        store(m, n, four, loadColumns(n));
+        finish(m, n);
+    }
 }
 
 void main() {
@@ -96,17 +131,11 @@ void main() {
         for (uint m = gl_LocalInvocationIndex; m < blockM; m += groupSize) rowSum[m] = 0.0;
 
     // A device may form fewer subgroups than there are tiles, each of more invocations.
-    for (uint first = 0; first < subgroupTilesM * subgroupTilesN; first += gl_NumSubgroups)
+    for (uint first = 0; first < subgroupTilesM * subgroupTilesN; first += gl_NumSubgroups) {
         multiplyTile(first + gl_SubgroupID, m0, n0, sumsRows && first == 0);
-    barrier();
-
-    for (uint quad = gl_LocalInvocationIndex; quad < blockM * blockN / 4; quad += groupSize) {
-        uint m = m0 + quad / (blockN / 4);
-        uint n = n0 + quad % (blockN / 4) * 4;
-        if (m >= productM() || n >= productN()) continue;
-        vec4 four = vec4(cBlock[quad * 4], cBlock[quad * 4 + 1], cBlock[quad * 4 + 2], cBlock[quad * 4 + 3]);
-        store(m, n, four, loadColumns(n));
-        finish(m, n);
+        barrier();
+        storeTiles(first, m0, n0);
+        barrier();
     }
     if (sumsRows)
         for (uint m = gl_LocalInvocationIndex; m < min(blockM, productM() - m0); m += groupSize)

@@ -20,8 +20,11 @@ uint groupColumn() { return gl_WorkGroupID.x; }
 const uint blockM = groupM * tileM;
 const uint blockN = groupN * tileN;
 const uint slabsK = slabK * slices;
-shared float aSlab[slabsK * blockM]; // [k][m]; parts of sums in the end: slabsK is blockN at least where there are slices
-shared float bSlab[slabsK * blockN]; // [k][n]
+// Two words more per row than are used: neighbours that store four k each reach different banks of shared memory.
+const uint strideA = blockM + densePadding;
+const uint strideB = blockN + densePadding;
+shared float aSlab[slabsK * strideA]; // [k][m]; parts of sums in the end: slabsK is blockN at least where there are slices
+shared float bSlab[slabsK * strideB]; // [k][n]
 
 #ifdef QUADS
 uint columnOf(uint n) { return (n / 4 * groupN + localN()) * 4 + n % 4; }
@@ -34,13 +37,13 @@ void loadSlab(uint m0, uint n0, uint k0) {
         uint m = aAlongK ? quad / (slabsK / 4) : quad % (blockM / 4) * 4;
         uint k = aAlongK ? quad % (slabsK / 4) * 4 : quad / (blockM / 4);
         vec4 four = m0 + m < productM() && k0 + k < productK() ? loadA(m0 + m, k0 + k) : vec4(0.0);
-        for (uint i = 0; i < 4; ++i) aSlab[aAlongK ? (k + i) * blockM + m : k * blockM + m + i] = four[i];
+        for (uint i = 0; i < 4; ++i) aSlab[aAlongK ? (k + i) * strideA + m : k * strideA + m + i] = four[i];
     }
     for (uint quad = gl_LocalInvocationIndex; quad < slabsK * blockN / 4; quad += groupSize) {
         uint n = bAlongK ? quad / (slabsK / 4) : quad % (blockN / 4) * 4;
         uint k = bAlongK ? quad % (slabsK / 4) * 4 : quad / (blockN / 4);
         vec4 four = n0 + n < productN() && k0 + k < productK() ? loadB(k0 + k, n0 + n) : vec4(0.0);
-        for (uint i = 0; i < 4; ++i) bSlab[bAlongK ? (k + i) * blockN + n : k * blockN + n + i] = four[i];
+        for (uint i = 0; i < 4; ++i) bSlab[bAlongK ? (k + i) * strideB + n : k * strideB + n + i] = four[i];
     }
 }
 
@@ -63,8 +66,8 @@ void main() {
             uint k = slice * slabK + kk;
             float a[tileM];
             float b[tileN];
-            [[unroll]] for (uint m = 0; m < tileM; ++m) a[m] = aSlab[k * blockM + ownM + m];
-            [[unroll]] for (uint n = 0; n < tileN; ++n) b[n] = bSlab[k * blockN + columnOf(n)];
+            [[unroll]] for (uint m = 0; m < tileM; ++m) a[m] = aSlab[k * strideA + ownM + m];
+            [[unroll]] for (uint n = 0; n < tileN; ++n) b[n] = bSlab[k * strideB + columnOf(n)];
             [[unroll]] for (uint m = 0; m < tileM; ++m) {
                 if (sumRowsOfA) rowSum[m] += a[m];
                 [[unroll]] for (uint n = 0; n < tileN; ++n)
