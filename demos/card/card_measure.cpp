@@ -171,7 +171,7 @@ class CardMeasurement {
 
     void measureRoof(const RoofKind& kind, CardRow& row) {
         if (std::string_view(kind.name) == "fp32 vec4") {
-            const Roof cpu = measureCpuRoof(request_.threads);
+            const Roof cpu = measureCpuRoof(request_.threads > 0 ? request_.threads : usableCores());
             row.cpu = cpuRoof_ = cpu.gflops;
             cpuCopies_ = cpu.gigabytesPerSecond / 2;
         }
