@@ -47,8 +47,9 @@ std::size_t numbersOf(const PopulationJob& job) {
 
 PopulationPlan planInvocation(const gpu::Device& device, const PopulationJob& job, std::size_t batch) {
     const std::size_t most = registerNumbers(device);
-    const std::size_t arrays = 1 + job.settings.optimizer.stateArrays();
-    if (numbersOf(job) > most)
+    // Software keeps what it calls registers in memory: there, gradients cost time, but no driver's patience.
+    const std::size_t arrays = (device.software() ? 1 : 2) + job.settings.optimizer.stateArrays();
+    if (job.shape.parameters() * arrays > most)
         return refusal("an invocation's registers hold networks of at most " + std::to_string(most / arrays) +
                        " parameters with this optimizer, this one has " +
                        std::to_string(job.shape.parameters()));
@@ -188,8 +189,9 @@ std::size_t mostRows(const gpu::Device& device, const NetShape& shape) {
 
 } // namespace
 
-// Software drivers compile for seconds above all for the loads and stores.
-std::size_t registerNumbers(const gpu::Device& device) { return device.software() ? 330 : 640; }
+// Software drivers compile for seconds above all for the loads and stores. A GPU has 255 registers for an
+// invocation, and some of them hold what a step is about to compute.
+std::size_t registerNumbers(const gpu::Device& device) { return device.software() ? 330 : 224; }
 
 std::uint32_t populationOrder(const PopulationJob& job) {
     if (!job.settings.shuffle) return shared::orderOfFile;

@@ -62,6 +62,18 @@ std::string shaderName(std::string_view operation, const ProductKernel& kernel) 
     return stem;
 }
 
+std::uint64_t ProductKernel::sharedBytes() const {
+    const std::uint64_t blockM = std::uint64_t{groupM} * tileM;
+    const std::uint64_t blockN = std::uint64_t{groupN} * tileN;
+    const std::uint64_t slab = std::uint64_t{slabK} * slices;
+    if (rung != Rung::matrix) return 4 * slab * (blockM + blockN + 2 * shared::densePadding);
+    // Which way a slab's rows lie depends on the product: the larger one.
+    const auto halves = [&](std::uint64_t block) {
+        return block * slab + std::max(block, slab) * shared::denseMatrixPadding;
+    };
+    return std::max(2 * 2 * (halves(blockM) + halves(blockN)), 4 * blockM * blockN) + 4 * blockM;
+}
+
 gpu::SpecConstants constantsOf(const ProductKernel& kernel, const gpu::Device& device) {
     gpu::SpecConstants constants{{shared::denseGroupSize, kernel.invocations()}};
     if (kernel.rung == Rung::one) return constants;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,9 @@ struct ProductKernel {
     std::uint32_t invocations() const { return groupM * groupN * (rung == Rung::matrix ? sharers : slices); }
     /// Outputs that a workgroup computes, along n and along m.
     gpu::WorkItems outputsPerGroup() const { return {groupN * tileN, groupM * tileM, 1}; }
+    /// Shared memory of a workgroup, at most: slabs of both operands with their padding; of matrices two
+    /// each, in whose place sums are stored in the end, and sums of rows.
+    std::uint64_t sharedBytes() const;
 
     /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16", ", 4 slices".
     std::string describe() const;

@@ -20,11 +20,6 @@ ProductKernel tiledLike(const ProductKernel& kernel) {
 
 std::uint32_t divideUp(std::size_t value, std::uint32_t by) { return asUint((value + by - 1) / by); }
 
-std::uint64_t slabBytes(const ProductKernel& kernel) {
-    const gpu::WorkItems block = kernel.outputsPerGroup();
-    return std::uint64_t{4} * kernel.slabK * kernel.slices * (block.x + block.y);
-}
-
 } // namespace
 
 std::string_view name(Fusion fusion) {
@@ -55,7 +50,8 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
     possible_[at(Fusion::lastLayer)] =
         shape.layers() > 1 && shape.outputs() <= mostOutputs && how.layers[last].forward.slices == 1 &&
         how.layers[last].backwardInputs.slices == 1 && // sums in one piece
-        allows(12, Kernels::rowsPerGroup, 4 * (floats + Kernels::rowsPerGroup + 1));
+        allows(12, Kernels::rowsPerGroup,
+               4 * (floats + 2 * shared::lastLayerRows + Kernels::rowsPerGroup + 1));
 
     // Where an invocation shares sums, they are added in another order.
     const bool splits = std::ranges::any_of(
@@ -65,11 +61,11 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
                                              groups_ <= limits.groupCount[0] &&
                                              arenas.allActivations().size <= limits.storageRange &&
                                              arenas.allDSums().size <= limits.storageRange &&
-                                             allows(7, weights_.invocations(), slabBytes(weights_));
+                                             allows(7, weights_.invocations(), weights_.sharedBytes());
 
     const gpu::WorkItems block = forward_.outputsPerGroup();
     possible_[at(Fusion::gather)] =
-        !how.inPieces() && allows(8, forward_.invocations(), slabBytes(forward_) + 4 * block.y);
+        !how.inPieces() && allows(8, forward_.invocations(), forward_.sharedBytes() + 4 * block.y);
 }
 
 void StepFusions::set(Fusion fusion, bool on) {

@@ -113,20 +113,6 @@ std::uint64_t operandBytes(const DenseShape& shape) {
     return sizeof(float) * std::max(shape.rows * stride, std::uint64_t{shape.outputs} * shape.inputStride);
 }
 
-// Of a workgroup, with the padding of rows: slabs of both operands; of matrices two each, and where they were
-// the sums in the end, and sums of rows. Which way the rows of a matrix's slab lie depends on the product:
-// the larger one.
-std::uint64_t sharedBytes(const ProductKernel& kernel) {
-    const std::uint64_t blockM = std::uint64_t{kernel.groupM} * kernel.tileM;
-    const std::uint64_t blockN = std::uint64_t{kernel.groupN} * kernel.tileN;
-    const std::uint64_t slabK = std::uint64_t{kernel.slabK} * kernel.slices;
-    if (kernel.rung != Rung::matrix) return 4 * slabK * (blockM + blockN + 2 * shared::densePadding);
-    const auto halves = [&](std::uint64_t block) {
-        return block * slabK + std::max(block, slabK) * shared::denseMatrixPadding;
-    };
-    return std::max(2 * 2 * (halves(blockM) + halves(blockN)), 4 * blockM * blockN) + 4 * blockM;
-}
-
 } // namespace
 
 bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape) {
@@ -142,7 +128,7 @@ bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseSha
     const bool parts =
         kernel.slices == 1 || (slabs >= blockN && slabs * blockN >= kernel.groupM * kernel.tileM);
     return shares && reads && parts && invocations <= limits.groupInvocations &&
-           invocations <= limits.groupSize[0] && sharedBytes(kernel) <= limits.sharedMemory;
+           invocations <= limits.groupSize[0] && kernel.sharedBytes() <= limits.sharedMemory;
 }
 
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {

@@ -24,20 +24,23 @@ Softmax softmaxOf(uint at) {
     return s;
 }
 
+// softmaxOf(at) where the loss needs it.
+Softmax softmaxIfNeeded(uint at) {
+    if (loss == lossCrossEntropy) return softmaxOf(at);
+    return Softmax(0.0, 1.0);
+}
+
 // dz of output j of a row whose outputs start at `at`: the loss's gradient times `derivative`, f'(z) of the output activation
-// (cross-entropy has none). `s` is softmaxOf(at) for cross-entropy and unused otherwise.
+// (cross-entropy has none). `s` is softmaxIfNeeded(at).
 float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
     float y = outputValue(at + j);
     return loss == lossCrossEntropy ? exponential(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
                                     : lossTermGradient(y, targetValue(row, j)) * derivative;
 }
 
-// Sum of the row's terms; its outputs start at `at`.
-float rowLoss(uint at, uint row) {
-    if (loss == lossCrossEntropy) {
-        Softmax s = softmaxOf(at);
-        return logarithm(s.sum) - (outputValue(at + targetWord(row)) - s.largest);
-    }
+// Sum of the row's terms; its outputs start at `at`, and `s` is softmaxIfNeeded(at).
+float rowLoss(uint at, uint row, Softmax s) {
+    if (loss == lossCrossEntropy) return logarithm(s.sum) - (outputValue(at + targetWord(row)) - s.largest);
     float total = 0.0;
     for (uint j = 0; j < params.outputs; ++j) total += lossTerm(outputValue(at + j), targetValue(row, j));
     return total;

@@ -47,6 +47,8 @@ float outputValue(uint at) { return y[at]; }
 uint targetWord(uint at) { return targets[at]; }
 #include "loss.glsl"
 
+shared Softmax softmaxes[rowsPerGroup];
+
 uint rowOf(uint j) {
     return gl_WorkGroupID.x / groupsPerBlock * 128 + gl_WorkGroupID.x % groupsPerBlock + groupsPerBlock * j;
 }
@@ -83,18 +85,25 @@ void forward() {
 // One invocation per row.
 void lossOfRow(uint j) {
     uint at = j * outputStride;
-    bool inside = rowOf(j) < params.rows;
-    rowLosses[j] = inside ? rowLoss(at, rowOf(j)) : 0.0;
-    Softmax s = Softmax(0.0, 1.0);
-    if (inside && loss == lossCrossEntropy) s = softmaxOf(at);
-    for (uint o = 0; o < outputStride; ++o) {
+    rowLosses[j] = 0.0;
+    if (rowOf(j) >= params.rows) return;
+    softmaxes[j] = softmaxIfNeeded(at);
+    rowLosses[j] = rowLoss(at, rowOf(j), softmaxes[j]);
+}
+
+// One invocation per output.
+void gradients() {
+    for (uint at = gl_LocalInvocationIndex; at < rowsPerGroup * outputStride; at += groupSize) {
+        uint j = at / outputStride;
+        uint o = at % outputStride;
+        bool inside = rowOf(j) < params.rows;
         float gradient = 0.0;
         if (inside && o < params.outputs) {
-            float derivative =
-                activationDerivative(activation, derivativeNeedsSum(activation) ? z[at + o] : y[at + o]);
-            gradient = outputGradient(at, rowOf(j), o, s, derivative) * params.scale;
+            float derivative = activationDerivative(activation, derivativeNeedsSum(activation) ? z[at] : y[at]);
+            gradient =
+                outputGradient(j * outputStride, rowOf(j), o, softmaxes[j], derivative) * params.scale;
         }
-        dz[at + o] = gradient;
+        dz[at] = gradient;
         if (inside) dSums[rowOf(j) * outputStride + o] = gradient;
     }
 }
@@ -139,6 +148,8 @@ void main() {
     forward();
     barrier();
     if (gl_LocalInvocationIndex < rowsPerGroup) lossOfRow(gl_LocalInvocationIndex);
+    barrier();
+    gradients();
     barrier();
     if (gl_LocalInvocationIndex == 0) {
         for (uint width = rowsPerGroup / 2; width > 0; width /= 2)

@@ -5,8 +5,9 @@
 //   cross-entropy  loss = log(sum_j exp(z_j)) - z_c    dz_j = softmax(z)_j - [j = c]
 //   the others     as in loss.glsl                     dz = dL/dy * f'(z)
 // each times `scale`; where outputs, saved and dSums are halves, dz also times lossScale (loss_scale.glsl).
-// outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One invocation per row; the
-// workgroup's sum of losses goes to partials[group], or, when it is the only one, straight into the ring of losses.
+// outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One invocation per row for
+// its loss; then all of the workgroup write its rows' gradients, four neighbours each. The workgroup's sum of losses goes to
+// partials[group], or, when it is the only one, straight into the ring of losses.
 #include "activation.glsl"
 #include "group_sum.glsl"
 #include "half.glsl"
@@ -33,15 +34,20 @@ float savedValue(uint at) { return halves ? unpackHalf2x16(halfSaved[at / 2])[at
 uint targetWord(uint at) { return targets[at]; }
 #include "loss.glsl"
 
-void writeGradient(uint at, uint row) {
-    Softmax s = Softmax(0.0, 1.0);
-    if (loss == lossCrossEntropy) s = softmaxOf(at);
+shared Softmax softmaxes[groupSize];
+
+void writeGradients() {
     float scale = halves ? params.scale * lossScale : params.scale;
-    for (uint j = 0; j < params.stride; j += 4) {
+    uint fours = params.stride / 4; // of a row
+    for (uint quad = gl_LocalInvocationIndex; quad < groupSize * fours; quad += groupSize) {
+        uint row = gl_WorkGroupID.x * groupSize + quad / fours;
+        if (row >= params.rows) break;
+        uint at = row * params.stride;
+        uint j = quad % fours * 4;
         vec4 four = vec4(0.0);
         for (uint i = 0; i < min(4, params.outputs - j); ++i) {
             float derivative = activationDerivative(activation, savedValue(at + j + i));
-            four[i] = outputGradient(at, row, j + i, s, derivative) * scale;
+            four[i] = outputGradient(at, row, j + i, softmaxes[quad / fours], derivative) * scale;
         }
         if (halves)
             halfDSums[(at + j) / 4] = packFour(four);
@@ -54,10 +60,12 @@ void main() {
     uint row = gl_GlobalInvocationID.x;
     float lossOfRow = 0.0;
     if (row < params.rows) {
-        lossOfRow = rowLoss(row * params.stride, row);
-        writeGradient(row * params.stride, row);
+        Softmax s = softmaxIfNeeded(row * params.stride);
+        lossOfRow = rowLoss(row * params.stride, row, s);
+        softmaxes[gl_LocalInvocationIndex] = s;
     }
-    float sum = sumOverGroup(lossOfRow);
+    float sum = sumOverGroup(lossOfRow); // with a barrier: everybody's softmax is there
+    writeGradients();
     if (gl_LocalInvocationIndex != 0) return;
     if (params.groups > 1)
         partials[gl_WorkGroupID.x] = sum;

@@ -33,7 +33,7 @@ void main() {
     float lossOfRow = 0.0;
     if (row < params.rows) {
         uint at = row * params.stride;
-        lossOfRow = rowLoss(at, row);
+        lossOfRow = rowLoss(at, row, softmaxIfNeeded(at));
         if (params.classes > 0) {
             uint answer = answerOf(at);
             uint label = targets[row];

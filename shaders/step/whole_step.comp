@@ -159,13 +159,12 @@ void lossAndGradient(StepRecord record, uint rows) {
     uint saved = savedAt(last);
     for (uint row = gl_LocalInvocationIndex; row < rows; row += groupSize) {
         uint at = answersAt + row * outs;
-        Softmax s = Softmax(0.0, 1.0);
-        if (loss == lossCrossEntropy) s = softmaxOf(at);
+        Softmax s = softmaxIfNeeded(at);
         for (uint j = 0; j < outs; ++j) {
             float derivative = activationDerivative(outputActivation, memory[saved + row * outs + j]);
             memory[to + row * outs + j] = outputGradient(at, examples[row], j, s, derivative) * record.scale;
         }
-        memory[lossesAt() + row] = rowLoss(at, examples[row]);
+        memory[lossesAt() + row] = rowLoss(at, examples[row], s);
     }
     barrier();
 }
