@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "demos/card/card_jobs.h"
 #include "demos/card/time_limit.h"
 #include "demos/kit/crossover.h"
 #include "demos/kit/lane_measure.h"
@@ -45,23 +46,6 @@ constexpr RoofKind roofKinds[] = {
     {"int32 vec4", "roof_int32_vec4", 4, nullptr},
     {"int8 dot product", "roof_int8_dot", 4, &gpu::Limits::dotProducts},
 };
-
-/// The networks of docs/performance.md.
-struct RaceKind {
-    const char* name;
-    std::vector<std::size_t> widths;
-    std::size_t batch;
-};
-
-const std::vector<RaceKind>& raceKinds() {
-    static const std::vector<RaceKind> kinds{{"2-8-8-1, batch 10", {2, 8, 8, 1}, 10},
-                                             {"784-256-128-10, batch 128", {784, 256, 128, 10}, 128},
-                                             {"784-2048-2048-10, batch 512", {784, 2048, 2048, 10}, 512},
-                                             {"4096-4096-4096-10, batch 4096", {4096, 4096, 4096, 10}, 4096}};
-    return kinds;
-}
-
-constexpr std::size_t usualRace = 1; // of raceKinds(): the ladder's, too
 
 // What each part may use of the whole time, from the start.
 constexpr double roofsUntil = 0.15, copiesUntil = 0.18, racesUntil = 0.52, populationUntil = 0.58,
@@ -203,20 +187,6 @@ class CardMeasurement {
         copies.remark = "The GPU's queue copies between buffers, the processor's threads between arrays.";
     }
 
-    TrainJob jobFor(const std::vector<std::size_t>& widths, std::size_t batch, const Dataset& data) const {
-        TrainJob job;
-        job.data = &data;
-        job.shape.widths = widths;
-        if (widths.back() == 1) {
-            job.shape.loss = Loss::meanSquared;
-            job.shape.activation = Activation::tanh;
-        }
-        job.settings.batch = std::min(batch, data.train.count);
-        job.settings.optimizer.kind = Optimizer::sgd;
-        job.settings.optimizer.learningRate = 0.01;
-        return job;
-    }
-
     /// Examples per second of a lane, for at most `seconds`; 0, and a note, where it has none.
     LaneMeasure measureRate(const TrainJob& job, const LaneSpec& lane, const std::vector<float>& expected,
                             double seconds, CardRow& row) {
@@ -315,24 +285,6 @@ class CardMeasurement {
         sweep.remark = crossingText(points, by);
     }
 
-    PopulationJob populationJob() const {
-        PopulationJob job;
-        job.data = {&spiral_};
-        job.shape.widths = {2, 8, 8, 1};
-        job.shape.loss = Loss::meanSquared;
-        job.settings.optimizer.kind = Optimizer::sgd;
-        job.settings.batch = 10;
-        job.steps = 10'000'000;
-        const std::size_t count = request_.quick ? 64 : 1024;
-        for (std::size_t k = 0; k < count; ++k) { // rates and scales at which none diverges
-            PopulationMember member;
-            member.learningRate = 0.001 * std::pow(50.0, static_cast<double>(k) / static_cast<double>(count));
-            member.initialScale = 0.5 + 0.1 * static_cast<double>(k % 8);
-            job.members.push_back(member);
-        }
-        return job;
-    }
-
     /// Steps of all networks per second, in chunks that grow until one is long enough.
     double networkSteps(Population& population) const {
         population.reset();
@@ -347,7 +299,7 @@ class CardMeasurement {
     }
 
     void measurePopulation() {
-        const PopulationJob job = populationJob();
+        const PopulationJob job = cardPopulation(spiral_, request_.quick ? 64 : 1024);
         CardPart& part = this->part("population", "Small networks at once", "network-steps/s");
         measure(part, fmt::format("{} networks 2-8-8-1, batch 10", grouped(job.members.size())),
                 populationUntil, [&](CardRow& row) {
