@@ -313,7 +313,7 @@ class CardMeasurement {
                         const std::string failure = failureOf([&] {
                             const auto population =
                                 makePopulation(job, lane, machines_.threads(), lane.gpu ? device_ : nullptr);
-                            for (const std::uint64_t steps : {1, 10, 100}) {
+                            for (const std::uint64_t steps : openingSteps(job.steps)) {
                                 population->trainTo(steps);
                                 result.opening.push_back({steps, population->results()});
                             }
