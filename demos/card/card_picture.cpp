@@ -180,16 +180,17 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
     constexpr std::uint32_t number = 110;
     const auto count = static_cast<std::uint32_t>(cards.size());
     const std::uint32_t width = std::max(2 * pageMargin + names + count * 2 * number, 900u);
-    const std::uint32_t top = pageMargin + count * 2 * rowHeight + partGap;
+    const std::uint32_t top = pageMargin + count * 3 * rowHeight + partGap;
     Canvas canvas(width, top + static_cast<std::uint32_t>(lines) * rowHeight + pageMargin,
                   pen.theme.background);
     const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
     std::uint32_t y = pageMargin;
     for (std::size_t i = 0; i < cards.size(); ++i)
-        for (const auto& [name, colour] :
-             {std::pair{cards[i].gpuName(), pen.theme.gpu}, std::pair{cards[i].cpuName(), pen.theme.cpu}}) {
-            canvas.text(pen.body, pageMargin, at(y), fmt::format("{}  {}", i + 1, name),
-                        legible(pen.theme, colour));
+        for (const auto& [text, colour] :
+             {std::pair{fmt::format("{}  {}", i + 1, cards[i].gpuName()), legible(pen.theme, pen.theme.gpu)},
+              std::pair{fmt::format("{}  {}", i + 1, cards[i].cpuName()), legible(pen.theme, pen.theme.cpu)},
+              std::pair{"    " + cardOrigin(cards[i]), pen.theme.muted}}) {
+            canvas.text(pen.body, pageMargin, at(y), text, colour);
             y += rowHeight;
         }
     y = top;

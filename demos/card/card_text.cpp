@@ -81,7 +81,8 @@ std::string comparisonText(const std::vector<Card>& cards) {
     std::string text;
     std::vector<std::string> heads{""};
     for (std::size_t i = 0; i < cards.size(); ++i) {
-        text += fmt::format("{}  GPU  {}\n   CPU  {}\n", i + 1, cards[i].gpuName(), cards[i].cpuName());
+        text += fmt::format("{}  GPU  {}\n   CPU  {}\n   {}\n", i + 1, cards[i].gpuName(), cards[i].cpuName(),
+                            cardOrigin(cards[i]));
         heads.push_back(fmt::format("CPU {}", i + 1));
         heads.push_back(fmt::format("GPU {}", i + 1));
     }
