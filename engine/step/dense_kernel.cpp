@@ -133,7 +133,11 @@ void dispatchDenseUpdate(gpu::Recorder& recorder, const DenseUpdateKernel& kerne
     const std::initializer_list<gpu::BufferView> once{dSums, inputs, status, parameters, state1, state2};
     const std::initializer_list<gpu::BufferView> twice{dSums,  inputs,     status, parameters, state1,
                                                        state2, parameters, state1, state2};
-    const bool readsTexels = kernel.info().bindings.size() > 6; // old values, through the texture units
+    // Old values may be read through the texture units. The number of bindings would not tell: the recorder
+    // adds one to an edited shader with loops.
+    const auto& bindings = kernel.info().bindings;
+    const bool readsTexels =
+        std::ranges::find(bindings, gpu::BindingKind::texels, &gpu::ShaderBinding::kind) != bindings.end();
     recorder.dispatch(kernel, {n, m, 1}, params, readsTexels ? twice : once, cost);
 }
 
