@@ -3,36 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
-#include <tuple>
 
 #include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
+#include "engine/gpu/memory_types.h"
 
 namespace lockstep::gpu {
 
 namespace {
 
 constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one can be read
-
-// The allowed memory types with the properties `wanted`, best first. For kernels, types in the largest heap
-// come first (without resizable BAR, the small host-visible heap would fill up at once), then those that are
-// `alsoGood`. For the host, which reads a card's memory slowly, `alsoGood` types come first in any heap.
-std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
-                                       VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
-    std::vector<std::uint32_t> types;
-    for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
-        if ((allowed & (1u << index)) != 0 && (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
-            types.push_back(index);
-    const bool forHost = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
-    const auto rank = [&](std::uint32_t index) {
-        const VkMemoryType& type = memory.memoryTypes[index];
-        const bool good = (type.propertyFlags & alsoGood) == alsoGood;
-        return std::tuple(forHost && good, memory.memoryHeaps[type.heapIndex].size, good);
-    };
-    std::stable_sort(types.begin(), types.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); });
-    return types;
-}
 
 } // namespace
 
@@ -56,10 +36,7 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
     } catch (const OutOfMemoryError&) {
         throwOutOfMemory(size_, device_.memoryLeft());
     }
-    allocate(
-        memory == Memory::device ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
-        memory == Memory::upload ? VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
-                                 : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    allocate();
     if (direct()) {
         std::memset(host_, 0, size_);
         flush(0, size_);
@@ -79,14 +56,14 @@ Buffer::~Buffer() {
     device_.counters().heapBytes[heap_] -= allocated_;
 }
 
-void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
+void Buffer::allocate() {
     const DeviceApi& vk = device_.vk();
     VkMemoryRequirements requirements{};
     vk.GetBufferMemoryRequirements(device_.handle(), buffer_.get(), &requirements);
     const VkPhysicalDeviceMemoryProperties& memory = device_.memory();
     std::uint64_t available = 0;
     std::uint32_t type = 0;
-    for (const std::uint32_t candidate : memoryTypes(memory, requirements.memoryTypeBits, wanted, alsoGood)) {
+    for (const std::uint32_t candidate : memoryTypes(memory, requirements.memoryTypeBits, kind_, size_)) {
         // Software drivers accept allocations beyond the heap and fail silently later.
         const std::uint64_t left = device_.heapLeft(memory.memoryTypes[candidate].heapIndex);
         available = std::max(available, left);
@@ -111,7 +88,7 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
     // The host reads uncached memory over the bus word by word; staging is faster in both directions.
     constexpr VkMemoryPropertyFlags cached =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    const bool mustMap = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    const bool mustMap = kind_ != Memory::device;
     if (!mustMap && ((flags & cached) != cached || device_.options().forceStaging)) return;
     void* mapped = nullptr;
     check(vk.MapMemory(device_.handle(), memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");

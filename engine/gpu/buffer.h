@@ -67,7 +67,7 @@ class Buffer {
     std::span<const std::byte> mapped() const;
 
   private:
-    void allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood);
+    void allocate();
     [[noreturn]] void throwOutOfMemory(std::uint64_t needed, std::uint64_t available) const;
     void flush(std::uint64_t offset, std::uint64_t size) const;
     void invalidate(std::uint64_t offset, std::uint64_t size) const;
