@@ -9,6 +9,7 @@
     EXHIBIT(Playground)                                                                                      \
     EXHIBIT(Inside)                                                                                          \
     EXHIBIT(Ladder)                                                                                          \
+    EXHIBIT(Parallelism)                                                                                     \
     EXHIBIT(Mosaic)                                                                                          \
     EXHIBIT(Map)
 

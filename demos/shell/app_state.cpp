@@ -245,6 +245,7 @@ gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
 
 void beginWith(App& app, const ShowOptions& options) {
     if (!options.stateFile.empty()) app.openState(options.stateFile);
+    if (!options.state.empty()) app.setState(nlohmann::ordered_json::parse(options.state));
     if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
     if (options.light) app.setDark(false);
     if (options.presenter) app.ui().presenter = true;

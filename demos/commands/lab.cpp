@@ -1,0 +1,215 @@
+// `lockstep lab`: experiments on parallelism without a window.
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/commands/command.h"
+#include "demos/kit/interrupt.h"
+#include "demos/lab/experiment.h"
+#include "demos/options/parse.h"
+#include "demos/options/run_options.h"
+#include "demos/report/race_report.h"
+#include "demos/shell/run_window.h"
+#include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* labAbout =
+    R"(Experiments on parallelism: each turns one thing, does the same work on the CPU and on the GPU, checks the results,
+and shows what they took. Without a name, lists the experiments.)";
+
+constexpr const char* labExamples = R"(examples:
+  lockstep lab                                     the list
+  lockstep lab launch                              one experiment, as a table
+  lockstep lab launch --json launch.json --png launch.png
+  lockstep lab --all results                       all of them, a page about it in results/index.html
+)";
+
+struct LabOptions : MachineOptions {
+    std::string name;
+    std::string folder; // of --all
+    bool quick = false;
+};
+
+void list() {
+    for (const Experiment* each : experiments()) fmt::print("{:14}  {}\n", each->name, each->title);
+}
+
+std::vector<std::vector<std::string>> rowsOf(const Experiment& experiment, const LabResult& result) {
+    const auto named = [](const LabAxis& axis) {
+        return axis.unit.empty() ? std::string(axis.title) : fmt::format("{}, {}", axis.title, axis.unit);
+    };
+    std::vector<std::vector<std::string>> rows{
+        {"machine", "series", named(experiment.x), named(experiment.y), "middle half of the rounds"}};
+    for (const LabSeries& series : result.series)
+        for (const LabPoint& point : series.points)
+            rows.push_back({series.gpu ? "gpu" : "cpu", series.name, threeDigits(point.x),
+                            threeDigits(point.median),
+                            fmt::format("{}-{}", threeDigits(point.low), threeDigits(point.high))});
+    return rows;
+}
+
+void print(std::FILE* stream, const Experiment& experiment, const LabResult& result) {
+    fmt::print(stream, "{}\n\n{}\n\n", experiment.title, wrapped(std::string(experiment.idea)));
+    fmt::print(stream, "CPU: {}\nGPU: {}\n\n", honestDevice(result.cpu),
+               result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu);
+    fmt::print(stream, "{}", table(rowsOf(experiment, result), 2));
+    for (const LabSeries& series : result.series)
+        if (!series.note.empty())
+            fmt::print(stream, "{}\n", wrapped(fmt::format("{}: {}", series.fullName(), series.note)));
+    fmt::print(stream, "\n{}\n{}\n\n{}\n", wrapped(std::string(experiment.question)),
+               verdictText(experiment, result, std::nullopt), wrapped(experiment.explain(result)));
+}
+
+/// The exhibit's picture of a result that is there already.
+void drawPicture(const LabOptions& options, const Experiment& experiment, const LabResult& result,
+                 const std::filesystem::path& png) {
+    nlohmann::ordered_json state{{"experiment", experiment.name}};
+    state["results"][std::string(experiment.name)] = labJson(experiment, result);
+    ShowOptions show;
+    show.state = nlohmann::ordered_json{{"lockstep", 1},
+                                        {"exhibit", "parallelism"},
+                                        {"exhibits", {{"parallelism", state}}}}
+                     .dump();
+    show.device = options.device;
+    show.frames = 3;
+    show.png = png;
+    runHeadless(show);
+}
+
+class LabRun {
+  public:
+    explicit LabRun(const LabOptions& options)
+        : options_(options), machines_(options.threads, options.device) {}
+
+    int one(const Experiment& experiment) {
+        const LabResult result = measure(experiment);
+        if (interrupt_.exitCode() != 0) return interrupt_.exitCode();
+        print(peopleStream(options_), experiment, result);
+        writeResult(options_.jsonFile, labJson(experiment, result).dump(1) + "\n");
+        writeResult(options_.csvFile, labCsv(experiment, result));
+        machines_.close(options_.device); // the picture opens one for itself
+        if (!options_.pngFile.empty()) drawPicture(options_, experiment, result, options_.pngFile);
+        return 0;
+    }
+
+    int all() {
+        const std::filesystem::path folder = options_.folder;
+        std::filesystem::create_directories(folder);
+        std::vector<std::pair<const Experiment*, LabResult>> results;
+        for (const Experiment* each : experiments()) {
+            results.emplace_back(each, measure(*each));
+            if (interrupt_.exitCode() != 0) return interrupt_.exitCode();
+            print(stdout, *each, results.back().second);
+            fmt::print("\n");
+        }
+        machines_.close(options_.device);
+        for (const auto& [experiment, result] : results) {
+            const std::string stem = (folder / experiment->name).string();
+            writeFileAtomically(stem + ".json", labJson(*experiment, result).dump(1) + "\n");
+            writeFileAtomically(stem + ".csv", labCsv(*experiment, result));
+            drawPicture(options_, *experiment, result, stem + ".png");
+        }
+        writeFileAtomically(folder / "index.html", page(results));
+        fmt::print("{} has all experiments\n", (folder / "index.html").string());
+        return 0;
+    }
+
+  private:
+    LabResult measure(const Experiment& experiment) {
+        const auto progress = [&](const std::string& what) {
+            if (!options_.quiet) fmt::print(stderr, "{}: {}\n", experiment.name, what);
+            if (interrupt_.exitCode() != 0) stop_ = true;
+        };
+        LabBench bench(machines_, options_.quick, progress, stop_);
+        return runExperiment(experiment, bench);
+    }
+
+    static std::string escaped(std::string_view text) {
+        std::string html;
+        for (const char letter : text) {
+            if (letter == '<')
+                html += "&lt;";
+            else if (letter == '>')
+                html += "&gt;";
+            else if (letter == '&')
+                html += "&amp;";
+            else
+                html += letter;
+        }
+        return html;
+    }
+
+    static std::string page(const std::vector<std::pair<const Experiment*, LabResult>>& results) {
+        std::string html =
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Experiments on "
+            "parallelism</title>\n"
+            "<style>body{font-family:sans-serif;max-width:60em;margin:auto;padding:1em;line-height:1.5}"
+            "img{width:100%}</style>\n<h1>Experiments on parallelism</h1>\n";
+        const LabResult& first = results.front().second;
+        html += fmt::format("<p>CPU: {}<br>GPU: {}</p>\n", escaped(honestDevice(first.cpu)),
+                            escaped(first.noGpu.empty() ? honestDevice(first.gpu) : first.noGpu));
+        for (const auto& [experiment, result] : results)
+            html += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p><strong>{}</strong> {}</p>\n<img src=\"{}.png\" "
+                                "alt=\"{}\">\n<p>{}</p>\n",
+                                escaped(experiment->title), escaped(experiment->idea),
+                                escaped(experiment->question),
+                                escaped(verdictText(*experiment, result, std::nullopt)), experiment->name,
+                                escaped(experiment->title), escaped(experiment->explain(result)));
+        return html;
+    }
+
+    const LabOptions& options_;
+    Machines machines_;
+    std::atomic<bool> stop_ = false;
+    const InterruptGuard interrupt_;
+};
+
+int lab(const LabOptions& options) {
+    requireResultFiles(options);
+    if (!options.folder.empty()) {
+        if (!options.name.empty())
+            throw std::invalid_argument("--all measures every experiment; leave out '" + options.name + "'");
+        for (const auto& [file, option] : {std::pair{&options.jsonFile, "--json"},
+                                           {&options.csvFile, "--csv"},
+                                           {&options.pngFile, "--png"}})
+            if (!file->empty())
+                throw std::invalid_argument(
+                    fmt::format("{} is for one experiment; --all writes files for all of them", option));
+        return LabRun(options).all();
+    }
+    if (!options.name.empty()) return LabRun(options).one(experimentFromName(options.name));
+    list();
+    return 0;
+}
+
+} // namespace
+
+Action addLab(CLI::App& command) {
+    const auto options = std::make_shared<LabOptions>();
+    addManual(command, labAbout, labExamples);
+    addValue(command, "name", "NAME", options->name, "the experiment; without one, the list");
+    addValue(command, "--all", "FOLDER", options->folder,
+             "measure all experiments, into files in this folder");
+    addNumber(command, "--threads", "N", options->threads, notNegative(),
+              "threads of the CPU; 0: one per core");
+    addValue(command, "--device", "DEVICE", options->device,
+             "Vulkan device: number, part of its name, or UUID");
+    command.add_flag("--quick", options->quick, "in passing, to try the command: the numbers mean little");
+    addValue(command, "--json", "FILE", options->jsonFile, "write what was measured");
+    addValue(command, "--csv", "FILE", options->csvFile, "write it as a table");
+    addValue(command, "--png", "FILE", options->pngFile, "draw it");
+    command.add_flag("--quiet", options->quiet, "no progress");
+    return [options] { return lab(*options); };
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,24 @@
+// What the controls of this exhibit are for.
+#pragma once
+
+#include "demos/words/control_words.h"
+
+namespace lockstep::demos {
+
+inline constexpr ControlWords parallelismControls[] = {
+    {"Parallelism", "Small experiments, each measured on this machine's CPU and GPU within seconds."},
+    {"experiment/*", "Opens this experiment. A dot marks those that have been measured here."},
+    {"##parallelism/experiment*", "The experiment shown."},
+    {"choice/*", "Predict this before you measure. Your prediction stays until you choose another."},
+    {"Measure##parallelism",
+     "Does the work on the CPU and on the GPU, and draws how long it took. Takes seconds."},
+    {"Stop##parallelism", "Stops measuring; what is measured so far is dropped."},
+    {"##parallelism/tab*",
+     "What is shown: the measurements, or the source of the kernels and loops behind them."},
+    {"##parallelism/file*", "The file whose source is shown."},
+    {"link##parallelism", "Opens the exhibit in which this effect is at work in a training step."},
+    {"lab", "What was measured, with the range of all rounds. The wheel zooms, a drag pans."},
+    {"*##lab", "Shows or hides this line."},
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,319 @@
+// Parallelism: small experiments that say why a card is fast, and when it is not.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/exhibits/parallelism/parallelism_control_words.h"
+#include "demos/exhibits/parallelism/parallelism_model.h"
+#include "demos/kit/exhibit.h"
+#include "demos/kit/source_pane.h"
+#include "demos/words/text.h"
+#include "engine/files/json_field.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+enum class Tab : std::size_t { measurements, source };
+constexpr std::string_view tabWords[] = {"measurements", "source"};
+
+std::vector<std::string_view> namesOfExperiments() {
+    std::vector<std::string_view> names;
+    for (const Experiment* each : experiments()) names.push_back(each->name);
+    return names;
+}
+
+template <std::size_t N>
+std::span<const std::string_view> filled(const std::array<std::string_view, N>& all) {
+    const auto end = std::ranges::find(all, std::string_view());
+    return {all.begin(), end};
+}
+
+class ParallelismExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "parallelism"; }
+    const char* title() const override { return "Parallelism"; }
+    const char* blurb() const override {
+        return "Experiments that say why a GPU is fast, and when it is not";
+    }
+    std::span<const ControlWords> controlWords() const override { return parallelismControls; }
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
+        // Four arrows side by side.
+        const float r = size / 2;
+        const float thickness = size / 12;
+        for (const float y : {-0.6f, -0.2f, 0.2f, 0.6f}) {
+            const float tip = centre.x + 0.6f * r;
+            draw.AddLine({centre.x - 0.6f * r, centre.y + y * r}, {tip, centre.y + y * r}, colour, thickness);
+            draw.AddTriangleFilled({tip, centre.y + (y - 0.15f) * r}, {tip, centre.y + (y + 0.15f) * r},
+                                   {tip + 0.25f * r, centre.y + y * r}, colour);
+        }
+    }
+
+    void update(Ui& ui) override {
+        shownSeconds_ += ui.delta;
+        model_.update(ui.scripted);
+    }
+    void draw(Ui& ui) override {
+        const float list = ui.presenter ? 0 : ui.px(190);
+        if (list > 0) {
+            ui.beginCard("parallelism/list", {list, 0});
+            drawList(ui);
+            ui.endCard();
+            ImGui::SameLine();
+        }
+        ui.beginCard("parallelism/experiment");
+        if (list <= 0) drawChoice(ui);
+        drawExperiment(ui);
+        ui.endCard();
+    }
+    void drawDetails(Ui& ui) override {
+        ui.heading(std::string(model_.open().title));
+        ui.paragraph(model_.open().idea);
+        const LabResult& result = model_.result();
+        if (!result.measured()) return;
+        ImGui::Dummy({0, ui.px(2)});
+        ui.paragraph("CPU: " + honestDevice(result.cpu), ui.theme.muted);
+        ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu),
+                     ui.theme.muted);
+    }
+    void drawMenu(Ui& ui) override {
+        if (ImGui::MenuItem("Measure this experiment", nullptr, false, !model_.measuring()))
+            model_.measure(ui.machines, ui.masked);
+        ui.noteControl("menu/Measure this experiment");
+    }
+
+    bool running() const override { return model_.measuring(); }
+    bool timesProcessor() const override { return model_.measuring(); }
+    void run(Ui& ui) override { model_.measure(ui.machines, ui.masked); }
+    void pause() override { model_.stop(); }
+    void reset(Ui&) override { model_.forgetResult(); }
+    EditHistory& edits() override { return edits_; }
+    bool moving() const override { return running() || model_.open().animated; }
+
+    nlohmann::ordered_json state() const override {
+        nlohmann::ordered_json predictions = nlohmann::ordered_json::object();
+        for (const Experiment* each : experiments())
+            if (const auto predicted = model_.predictedOf(*each))
+                predictions[std::string(each->name)] = each->choices[*predicted];
+        return {{"experiment", model_.open().name},
+                {"tab", tabWords[static_cast<std::size_t>(tab_)]},
+                {"predictions", std::move(predictions)}};
+    }
+    nlohmann::ordered_json lastState() const override {
+        nlohmann::ordered_json json = state();
+        for (const Experiment* each : experiments())
+            if (const LabResult& result = model_.resultOf(*each); result.measured())
+                json["results"][std::string(each->name)] = labJson(*each, result);
+        return json;
+    }
+    std::function<void()> readState(const nlohmann::ordered_json& state) override {
+        const nlohmann::ordered_json read =
+            jsonCompleted({{"experiment", experiments().front()->name}, {"tab", tabWords[0]}},
+                          withoutMaps(state), "parallelism");
+        const std::vector<std::string_view> names = namesOfExperiments();
+        const Experiment* open = experiments()[jsonWord(read, "experiment", names)];
+        const auto tab = static_cast<Tab>(jsonWord(read, "tab", tabWords));
+        std::vector<std::pair<const Experiment*, std::size_t>> predictions;
+        if (state.contains("predictions"))
+            for (const auto& [name, choice] : jsonField(state, "predictions").items()) {
+                const Experiment& experiment = experimentFromName(name);
+                predictions.emplace_back(
+                    &experiment, jsonWord(state["predictions"], name.c_str(), filled(experiment.choices)));
+            }
+        std::vector<std::pair<const Experiment*, LabResult>> results;
+        if (state.contains("results"))
+            for (const auto& [name, result] : jsonField(state, "results").items())
+                results.emplace_back(&experimentFromName(name), labFromJson(result));
+        return [=, this] {
+            show(*open);
+            for (const auto& [experiment, result] : results) model_.setResult(*experiment, result);
+            tab_ = tab;
+            model_.forgetPredictions();
+            for (const auto& [experiment, choice] : predictions) model_.predict(*experiment, choice);
+        };
+    }
+    std::string releaseDevice() override {
+        return model_.releaseDevice() ? "The experiment has stopped; Measure begins it again." : "";
+    }
+
+  private:
+    /// Without the fields that have a field for each experiment.
+    static nlohmann::ordered_json withoutMaps(nlohmann::ordered_json state) {
+        if (!state.is_object()) return state;
+        state.erase("predictions");
+        state.erase("results");
+        return state;
+    }
+
+    void show(const Experiment& experiment) {
+        if (&experiment == &model_.open()) return;
+        model_.open(experiment);
+        view_ = {};
+        file_ = 0;
+        shownSeconds_ = 0;
+    }
+
+    void drawList(Ui& ui) {
+        for (const Experiment* each : experiments()) {
+            const std::string name = "experiment/" + std::string(each->name);
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float room = ImGui::GetContentRegionAvail().x;
+            const float height = 2 * ImGui::GetTextLineHeight() + ui.px(8);
+            const bool open = each == &model_.open();
+            if (ui.tile(name.c_str(), {room, height})) show(*each);
+            if (ui.hidden(name.c_str())) continue;
+            ImDrawList& draw = *ImGui::GetWindowDrawList();
+            if (open || ImGui::IsItemHovered())
+                draw.AddRectFilled(at, {at.x + room, at.y + height},
+                                   open ? ui.theme.raised : ui.theme.hovered, ui.px(4));
+            if (open) draw.AddRectFilled(at, {at.x + ui.px(3), at.y + height}, ui.theme.accent);
+            const float text = at.x + ui.px(10);
+            float y = at.y + ui.px(4);
+            const auto lines = linesAtBlanks(each->title, room - ui.px(24), textWidth);
+            if (lines.size() == 1) y += ImGui::GetTextLineHeight() / 2;
+            for (std::size_t line = 0; line < std::min<std::size_t>(lines.size(), 2); ++line)
+                draw.AddText({text, y + static_cast<float>(line) * ImGui::GetTextLineHeight()}, ui.theme.text,
+                             lines[line].data(), lines[line].data() + lines[line].size());
+            if (model_.resultOf(*each).measured())
+                draw.AddCircleFilled({at.x + room - ui.px(8), at.y + height / 2}, ui.px(3.5f), ui.theme.good);
+        }
+    }
+
+    /// Where there is no room for the list.
+    void drawChoice(Ui& ui) {
+        std::vector<std::string> titles;
+        std::size_t chosen = 0;
+        for (const Experiment* each : experiments()) {
+            if (each == &model_.open()) chosen = titles.size();
+            titles.emplace_back(each->title);
+        }
+        if (ui.combo("##parallelism/experiment", chosen, titles)) show(*experiments()[chosen]);
+    }
+
+    void drawExperiment(Ui& ui) {
+        const Experiment& experiment = model_.open();
+        if (!ui.presenter) ui.heading(experiment.title);
+        ui.paragraph(experiment.idea, ui.theme.muted);
+        drawQuestion(ui, experiment);
+        drawActions(ui, experiment);
+        if (tab_ == Tab::source) return drawSource(ui, experiment);
+        view_.seconds = shownSeconds_;
+        const LabResult& result = model_.result();
+        // The picture gets what the words below leave.
+        const std::string words = result.measured() ? ui.timing(experiment.explain(result)) : std::string();
+        const std::string notes = notesOf(result);
+        const float room = ImGui::GetContentRegionAvail().x;
+        float below = 0;
+        for (const std::string* text : {&words, &notes})
+            if (!text->empty())
+                below += ImGui::CalcTextSize(text->c_str(), nullptr, false, room).y +
+                         ImGui::GetStyle().ItemSpacing.y;
+        const float picture = std::max(ImGui::GetContentRegionAvail().y - below, ui.px(180));
+        ImGui::BeginChild("parallelism/picture", {0, picture}, false, ImGuiWindowFlags_NoScrollbar);
+        if (experiment.draw != nullptr)
+            experiment.draw(ui, experiment, result, view_);
+        else
+            drawLabCurves(ui, experiment, result, view_);
+        ImGui::EndChild();
+        if (!words.empty()) ui.paragraph(words);
+        if (!notes.empty()) ui.paragraph(notes, ui.theme.muted);
+    }
+
+    void drawQuestion(Ui& ui, const Experiment& experiment) {
+        ui.paragraph(experiment.question, ui.theme.accent);
+        const auto choices = filled(experiment.choices);
+        const std::optional<std::size_t> predicted = model_.predicted();
+        const std::optional<std::size_t> answer =
+            model_.result().measured() && !ui.masked ? experiment.answer(model_.result()) : std::nullopt;
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            const std::string label(choices[i]);
+            const float width = textWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
+            if (i > 0) {
+                ImGui::SameLine();
+                if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+            }
+            const std::string name = fmt::format("choice/{}", i + 1);
+            const bool chosen = predicted == i;
+            if (chosen ? ui.primaryButton(label.c_str(), true, name.c_str())
+                       : ui.namedButton(label.c_str(), name.c_str()))
+                model_.predict(experiment, i);
+            if (answer != i) continue;
+            const ImVec2 from = ImGui::GetItemRectMin();
+            const ImVec2 to = ImGui::GetItemRectMax();
+            ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
+        }
+        const std::string verdict = verdictText(experiment, model_.result(), predicted);
+        if (!verdict.empty()) ui.paragraph(ui.timing(verdict), ui.theme.good);
+    }
+
+    void drawActions(Ui& ui, const Experiment& experiment) {
+        if (model_.measuring()) {
+            if (ui.button("Stop##parallelism")) model_.stop();
+        } else if (ui.primaryButton("Measure##parallelism")) {
+            model_.measure(ui.machines, ui.masked);
+        }
+        ImGui::SameLine(0, ui.px(10));
+        auto tab = static_cast<std::size_t>(tab_);
+        const std::string tabs[] = {"Measurements", "Source"};
+        if (ui.segments("##parallelism/tab", tab, tabs)) tab_ = static_cast<Tab>(tab);
+        const std::string label(experiment.link.label);
+        ImGui::SameLine(0, ui.px(10));
+        if (ImGui::GetContentRegionAvail().x < textWidth(label) + ui.px(20)) ImGui::NewLine();
+        if (ui.namedButton(label.c_str(), "link##parallelism"))
+            ui.exhibitWish = {std::string(experiment.link.exhibit), std::string(experiment.link.state)};
+        if (model_.measuring())
+            ui.muted(fittedText("Measuring " + model_.doing(), ImGui::GetContentRegionAvail().x));
+    }
+
+    /// What is missing, and why; series with the same reason together.
+    static std::string notesOf(const LabResult& result) {
+        std::vector<std::pair<std::string, std::string>> reasons; // and the series that have them
+        for (const LabSeries& series : result.series) {
+            if (series.note.empty()) continue;
+            const auto found =
+                std::ranges::find(reasons, series.note, &std::pair<std::string, std::string>::first);
+            if (found == reasons.end())
+                reasons.emplace_back(series.note, series.fullName());
+            else
+                found->second += ", " + series.fullName();
+        }
+        std::string notes;
+        for (const auto& [reason, names] : reasons)
+            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", names, reason);
+        return notes;
+    }
+
+    void drawSource(Ui& ui, const Experiment& experiment) {
+        const auto files = filled(experiment.sources);
+        std::vector<std::string> names(files.begin(), files.end());
+        file_ = std::min(file_, names.size() - 1);
+        ui.segments("##parallelism/file", file_, names);
+        beginSourcePane(ui, "parallelism/source", {0, 0});
+        const std::string_view text = sourceText(names[file_]);
+        const float gutter = textWidth("0000 ");
+        std::size_t number = 0;
+        for (const std::string_view line : linesOf(text)) drawSourceLine(ui, ++number, line, gutter);
+        endSourcePane();
+    }
+
+    ParallelismModel model_;
+    ValueHistory<std::string> edits_{[this] { return state().dump(); },
+                                     [this](const std::string& wanted, const std::string&) {
+                                         readState(nlohmann::ordered_json::parse(wanted))();
+                                     }};
+    LabView view_;
+    Tab tab_ = Tab::measurements;
+    std::size_t file_ = 0;
+    double shownSeconds_ = 0; // since the experiment was opened
+};
+
+} // namespace
+
+std::unique_ptr<Exhibit> makeParallelism() { return std::make_unique<ParallelismExhibit>(); }
+
+} // namespace lockstep::demos

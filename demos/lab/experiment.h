@@ -1,0 +1,77 @@
+// An experiment on parallelism: one idea, tried on this machine. Each is a file in demos/lab/experiments and
+// its shaders in shaders/lab; the build finds them, and nothing else names them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
+#include "demos/lab/lab_bench.h"
+#include "demos/lab/lab_result.h"
+
+namespace lockstep::demos {
+
+struct LabAxis {
+    std::string_view title; ///< "dispatches"
+    std::string_view unit;  ///< "µs"; empty: a count
+    bool log = true;
+};
+
+/// Where in a training step the effect is at work: an exhibit, in a state.
+struct LabLink {
+    std::string_view label; ///< "See the launches of a step"
+    std::string_view exhibit;
+    std::string_view state; ///< JSON, as the exhibit's state has it
+};
+
+/// What a picture needs besides the numbers.
+struct LabView {
+    Plot plot;
+    double seconds = 0; ///< since the experiment was opened; time in an animation
+};
+
+struct Experiment {
+    int place;              ///< in the list: lower ones come first
+    std::string_view name;  ///< "launch": in command lines and files
+    std::string_view title; ///< "The price of a launch"
+    std::string_view idea;  ///< what is tried, in two sentences
+    std::string_view question;
+    std::array<std::string_view, 4> choices; ///< answers to predict; unused ones are empty
+    LabAxis x, y;
+    std::array<std::string_view, 4> sources; ///< files whose text is shown; unused ones are empty
+    LabLink link;
+    bool animated = false; ///< the picture moves by itself
+
+    /// Measures both machines. Series that do not work say so in their notes.
+    void (*measure)(LabBench& bench, LabResult& result);
+    /// The choice that the measurement supports; empty: it supports none of them.
+    std::optional<std::size_t> (*answer)(const LabResult& result);
+    /// Three sentences with the measured numbers, and what another machine would do differently.
+    std::string (*explain)(const LabResult& result);
+    /// The picture, as large as there is room; null: the curves. Also called before anything is measured.
+    void (*draw)(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) = nullptr;
+};
+
+/// All of them, in the order of their places.
+std::span<const Experiment* const> experiments();
+/// Throws std::invalid_argument with the nearest name.
+const Experiment& experimentFromName(std::string_view name);
+
+/// Measures the experiment, and says which machines did it. What fails is a note of its series. Throws
+/// gpu::DeviceLostError.
+LabResult runExperiment(const Experiment& experiment, LabBench& bench);
+
+/// The measured series over the experiment's axes.
+///   height   0: all there is
+void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
+                   float height = 0);
+
+/// "You predicted ..., and so it is here." Empty where nothing was measured or predicted.
+std::string verdictText(const Experiment& experiment, const LabResult& result,
+                        std::optional<std::size_t> predicted);
+
+} // namespace lockstep::demos

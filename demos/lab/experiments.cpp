@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/lab/experiment.h"
+#include "engine/cpu/cpu_info.h"
+#include "engine/net/names.h"
+
+namespace lockstep::demos {
+
+// A file demos/lab/experiments/lost_updates.cpp defines lostUpdates; the build lists the files that there
+// are (demos/CMakeLists.txt).
+#define LOCKSTEP_EXPERIMENT(name) extern const Experiment name;
+#include "lockstep_experiments.inc"
+#undef LOCKSTEP_EXPERIMENT
+
+std::span<const Experiment* const> experiments() {
+    static const std::vector<const Experiment*> all = [] {
+        std::vector<const Experiment*> found{
+#define LOCKSTEP_EXPERIMENT(name) &(name),
+#include "lockstep_experiments.inc"
+#undef LOCKSTEP_EXPERIMENT
+        };
+        std::ranges::sort(found, {}, [](const Experiment* each) { return each->place; });
+        return found;
+    }();
+    return all;
+}
+
+const Experiment& experimentFromName(std::string_view name) {
+    std::vector<std::string_view> known;
+    for (const Experiment* each : experiments()) {
+        if (each->name == name) return *each;
+        known.push_back(each->name);
+    }
+    throwUnknownName("experiment", name, known);
+}
+
+LabResult runExperiment(const Experiment& experiment, LabBench& bench) {
+    LabResult result;
+    result.rough = bench.rough();
+    result.cpu.device = cpuName();
+    result.cpu.threads = bench.threads();
+    if (const gpu::Device* device = bench.device()) {
+        result.gpu.gpu = true;
+        result.gpu.device = device->report().name;
+        result.gpu.driver = device->report().driver;
+        result.gpu.software = device->software();
+    } else {
+        result.noGpu = bench.noDevice();
+    }
+    experiment.measure(bench, result);
+    return result;
+}
+
+std::string verdictText(const Experiment& experiment, const LabResult& result,
+                        std::optional<std::size_t> predicted) {
+    if (!result.measured()) return {};
+    const std::optional<std::size_t> answer = experiment.answer(result);
+    if (!answer) return "The measurements here decide for none of these answers.";
+    const std::string_view measured = experiment.choices[*answer];
+    if (!predicted) return fmt::format("Measured here: {}.", measured);
+    if (*predicted == *answer) return fmt::format("As you predicted: {}.", measured);
+    return fmt::format("You predicted \"{}\". Measured here: {}.", experiment.choices[*predicted], measured);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,175 @@
+// Neighbours that read neighbouring words, or words far apart.
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t rounds = 16; // reads of an invocation
+constexpr double strides[] = {1, 2, 4, 8, 16, 32, 64};
+
+// Larger than caches, or a cache would hide what memory does. Software Vulkan takes far longer to load a word
+// than memory does.
+std::uint32_t bitsFor(const LabBench& bench, bool device) {
+    if (bench.rough()) return 16;
+    return !device ? 24 : bench.software() ? 21 : 25;
+}
+
+/// A word of the array: its sum over all is known.
+std::uint32_t wordAt(std::uint32_t index) { return index * 2654435769u >> 8; }
+
+/// An array of 2^bits words, and the sum of all of them.
+struct Words {
+    explicit Words(std::uint32_t twoTo) : bits(twoTo), values(std::size_t{1} << twoTo) {
+        for (std::uint32_t i = 0; i < values.size(); ++i) sum += values[i] = wordAt(i);
+    }
+    void requireSumOf(std::span<const std::uint32_t> sums) const {
+        if (std::accumulate(sums.begin(), sums.end(), 0u) != sum)
+            throw std::runtime_error("wrong sum, so it is not timed");
+    }
+    std::uint32_t count() const { return static_cast<std::uint32_t>(values.size()); }
+    double gigabytes() const { return 4e-9 * count(); }
+
+    std::uint32_t bits;
+    std::vector<std::uint32_t> values;
+    std::uint32_t sum = 0;
+};
+
+class DeviceReads {
+  public:
+    explicit DeviceReads(LabBench& bench)
+        : bench_(bench), words_(bitsFor(bench, true)),
+          buffer_(bench.buffer(std::uint64_t{4} * words_.count(), "words")),
+          sums_(bench.buffer(std::uint64_t{4} * words_.count() / rounds, "sums")) {
+        buffer_.uploadValues<std::uint32_t>(words_.values);
+    }
+
+    /// GB/s of the words that were asked for.
+    double rate(std::uint32_t shift, bool scattered) {
+        const LabKernel& kernel = bench_.kernel("lab_neighbours", {{shared::labGroupSize, bench_.groupSize()},
+                                                                   {shared::labChoice, scattered ? 1u : 0u}});
+        const std::uint32_t items = words_.count() / rounds;
+        const double milliseconds = bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            recorder.dispatch(kernel, {items, 1, 1}, {items, rounds, shift, words_.bits},
+                              {buffer_.view(), sums_.view()});
+        });
+        words_.requireSumOf(sums_.downloadValues<std::uint32_t>(items));
+        return words_.gigabytes() / (1e-3 * milliseconds);
+    }
+
+  private:
+    LabBench& bench_;
+    Words words_;
+    gpu::Buffer buffer_;
+    gpu::Buffer sums_;
+};
+
+/// The same on the processor: each thread reads a share of the order.
+double processorRate(LabBench& bench, const Words& words, std::uint32_t shift, bool scattered) {
+    constexpr std::size_t line = 16; // words of a cache line: sums of different threads share none
+    std::vector<std::uint32_t> sums(bench.threads() * line);
+    const std::uint32_t last = words.count() - 1;
+    const double begin = secondsNow();
+    bench.team().run([&](std::size_t thread) {
+        const Share share = shareOf(words.count(), thread, bench.threads());
+        const auto first = static_cast<std::uint32_t>(share.begin);
+        const auto end = static_cast<std::uint32_t>(share.end);
+        std::uint32_t sum = 0;
+        if (scattered)
+            for (std::uint32_t n = first; n < end; ++n) sum += words.values[shared::labScatter(n, last)];
+        else
+            for (std::uint32_t n = first; n < end; ++n)
+                sum += words.values[shared::labStrided(n, shift, words.bits, last)];
+        sums[thread * line] = sum;
+    });
+    const double seconds = secondsNow() - begin;
+    words.requireSumOf(sums);
+    return words.gigabytes() / seconds;
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    const std::vector<double> values(std::begin(strides), std::end(strides));
+    const auto shiftOf = [](double stride) { return static_cast<std::uint32_t>(std::log2(stride)); };
+    const auto same = [](double) { return 1.0; }; // every stride reads as many words
+    std::optional<DeviceReads> reads;
+    if (bench.device() != nullptr) reads.emplace(bench);
+    const Words words(bitsFor(bench, false));
+    for (const bool scattered : {false, true}) {
+        const char* name = scattered ? "anywhere" : "with a stride";
+        const std::vector<double> at = scattered ? std::vector{values.front(), values.back()} : values;
+        bench.sweep(result, {true, name, at,
+                             [&](double stride) { return reads->rate(shiftOf(stride), scattered); }, same});
+        bench.sweep(result,
+                    {false, name, at,
+                     [&](double stride) { return processorRate(bench, words, shiftOf(stride), scattered); },
+                     same});
+    }
+    for (const bool gpu : {false, true}) {
+        const std::string machine = gpu ? "gpu" : "cpu";
+        const double near = result.at(gpu, "with a stride", 1);
+        const double far = result.at(gpu, "with a stride", 32);
+        const double anywhere = result.at(gpu, "anywhere", 1);
+        if (std::isfinite(near)) result.numbers[machine + "_near_gigabytes_per_second"] = near;
+        if (std::isfinite(far)) result.numbers[machine + "_far_gigabytes_per_second"] = far;
+        if (std::isfinite(anywhere)) result.numbers[machine + "_anywhere_gigabytes_per_second"] = anywhere;
+        if (near > 0 && far > 0) result.numbers[machine + "_loss"] = near / far;
+    }
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("gpu_loss")) return std::nullopt;
+    const double loss = result.number("gpu_loss");
+    return loss < 1.5 ? 0 : loss < 4 ? 1 : loss < 16 ? 2 : 3;
+}
+
+std::string explain(const LabResult& result) {
+    const auto rate = [&](const char* number) { return amountText(1e9 * result.number(number), "B/s"); };
+    std::string text =
+        fmt::format("The processor reads {} side by side, {} with 32 words in between, and {} anywhere: "
+                    "memory comes in lines of 64 "
+                    "bytes, and of each line that is fetched for one word, fifteen words go unused. ",
+                    rate("cpu_near_gigabytes_per_second"), rate("cpu_far_gigabytes_per_second"),
+                    rate("cpu_anywhere_gigabytes_per_second"));
+    if (!result.has("gpu_loss")) return text + "The GPU was not measured.";
+    text += fmt::format("The GPU reads {}, {} and {}. ", rate("gpu_near_gigabytes_per_second"),
+                        rate("gpu_far_gigabytes_per_second"), rate("gpu_anywhere_gigabytes_per_second"));
+    return text + (result.gpu.software ? "Here it is software and loads word by word, so it loses less than "
+                                         "a card, whose subgroup reads in one "
+                                         "go only what lies in the same few lines."
+                                       : "A subgroup reads in one go what lies in the same few lines; that "
+                                         "is why a matrix is stored so that "
+                                         "neighbouring invocations meet neighbouring words.");
+}
+
+} // namespace
+
+extern const Experiment neighbours{
+    .place = 40,
+    .name = "neighbours",
+    .title = "Reading as neighbours",
+    .idea = "All words of a large array are read once. Neighbouring invocations read neighbouring words, or "
+            "words some stride "
+            "apart.",
+    .question = "Neighbours read words that lie 32 words apart. How many times slower is the GPU than with "
+                "words side by side?",
+    .choices = {"as fast", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
+    .x = {"stride in words", ""},
+    .y = {"read", "GB/s"},
+    .sources = {"lab_neighbours.comp", "lab.h", "neighbours.cpp"},
+    .link = {"Compare with the ladder's rung naive-strided", "ladder",
+             R"({"rung": "gpu:naive-strided", "tab": "memory"})"},
+    .measure = measure,
+    .answer = answer,
+    .explain = explain};
+
+} // namespace lockstep::demos

@@ -1,0 +1,61 @@
+// The picture that most experiments have: their series over what is turned.
+#include <vector>
+
+#include "demos/lab/experiment.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+// A machine's series have its colour, lighter and darker; the GPU's are dashed.
+ImU32 colourOf(const Ui& ui, const LabSeries& series, std::size_t index) {
+    const ImU32 machine = series.gpu ? ui.theme.gpu : ui.theme.cpu;
+    constexpr float shares[] = {0, 0.35f, 0.6f, 0.8f};
+    return mixed(machine, ui.theme.text, shares[index % std::size(shares)]);
+}
+
+} // namespace
+
+void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
+                   float height) {
+    struct Values {
+        std::vector<double> x, median, low, high;
+    };
+    std::vector<Values> values(result.series.size());
+    std::vector<PlotLine> lines;
+    std::vector<PlotBand> spreads;
+    std::size_t ofMachine[2] = {0, 0};
+    for (std::size_t i = 0; i < result.series.size(); ++i) {
+        const LabSeries& series = result.series[i];
+        for (const LabPoint& point : series.points) {
+            values[i].x.push_back(point.x);
+            values[i].median.push_back(point.median);
+            values[i].low.push_back(point.low);
+            values[i].high.push_back(point.high);
+        }
+        if (series.points.empty()) continue;
+        const ImU32 colour = colourOf(ui, series, ofMachine[series.gpu ? 1 : 0]++);
+        lines.push_back({.name = series.fullName(),
+                         .colour = colour,
+                         .dashed = series.gpu,
+                         .x = values[i].x,
+                         .y = values[i].median,
+                         .points = true});
+        spreads.push_back(
+            {.colour = faded(colour, 0.2f), .x = values[i].x, .low = values[i].low, .high = values[i].high});
+    }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    view.plot.draw(ui, "lab", lines,
+                   {.x = {.title = std::string(experiment.x.title),
+                          .unit = std::string(experiment.x.unit),
+                          .log = experiment.x.log},
+                    .y = {.title = std::string(experiment.y.title),
+                          .unit = std::string(experiment.y.unit),
+                          .log = experiment.y.log,
+                          .measured = true},
+                    .size = {room.x, height > 0 ? height : std::max(room.y, ui.px(120))},
+                    .empty = "Predict, then measure.",
+                    .bands = ui.masked ? std::span<const PlotBand>() : spreads});
+}
+
+} // namespace lockstep::demos

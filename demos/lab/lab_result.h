@@ -1,0 +1,79 @@
+// What an experiment on parallelism has measured.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "engine/run/trainer.h"
+
+namespace lockstep::demos {
+
+struct Experiment; // demos/lab/experiment.h
+
+/// One setting of what the experiment turns, measured in several rounds. Units: the experiment's axes.
+struct LabPoint {
+    double x = 0;
+    double median = 0;
+    double low = 0;  ///< a quarter of the rounds lie at or below it
+    double high = 0; ///< a quarter of the rounds lie at or above it
+};
+
+/// One way to do the work, on one machine.
+struct LabSeries {
+    bool gpu = false;
+    std::string name; ///< "atomic"; differs from the machine's other series
+    std::vector<LabPoint> points = {};
+    std::string note = {}; ///< why there are no points, or no more; empty: there are all
+
+    /// The median at `x`; NaN where that was not measured.
+    double at(double x) const;
+    /// "gpu atomic"
+    std::string fullName() const { return (gpu ? "gpu " : "cpu ") + name; }
+};
+
+/// Something that took place on a machine, from `begin` to `end` in microseconds, drawn in a row.
+struct LabSpan {
+    bool gpu = false;
+    std::uint32_t row = 0;
+    double begin = 0;
+    double end = 0;
+    std::uint32_t item = 0; ///< what it was: the number of a workgroup
+};
+
+struct LabResult {
+    std::vector<LabSeries> series = {};
+    std::vector<LabSpan> spans = {};
+    /// Measured values that texts quote, by name: "microseconds_per_launch".
+    std::map<std::string, double, std::less<>> numbers = {};
+    MachineInfo cpu = {};
+    MachineInfo gpu = {};   ///< no device: none was used
+    std::string noGpu = {}; ///< why
+    bool rough = false;     ///< measured in passing, to try the program: numbers mean little
+
+    bool measured() const { return !series.empty(); }
+    /// Null: not measured.
+    const LabSeries* find(bool gpu, std::string_view name) const;
+    /// The median at `x`; NaN where that was not measured.
+    double at(bool gpu, std::string_view name, double x) const;
+    /// NaN: not measured.
+    double number(std::string_view name) const {
+        const auto found = numbers.find(name);
+        return found == numbers.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+    }
+    bool has(std::string_view name) const { return numbers.contains(name); }
+};
+
+/// docs/json.md describes it.
+nlohmann::ordered_json labJson(const Experiment& experiment, const LabResult& result);
+/// Reads what labJson() wrote, texts excepted. Throws std::invalid_argument naming the field.
+LabResult labFromJson(const nlohmann::ordered_json& json);
+/// A line per point: machine, series, x, median, and the quartiles.
+std::string labCsv(const Experiment& experiment, const LabResult& result);
+
+} // namespace lockstep::demos
