@@ -11,7 +11,8 @@
 
 namespace lockstep::test {
 
-inline const std::vector<std::string> exhibits{"race", "playground", "inside", "ladder", "mosaic", "map"};
+inline const std::vector<std::string> exhibits{"race",   "playground", "inside",     "ladder",
+                                               "mosaic", "map",        "parallelism"};
 
 /// Its name in the list of exhibits.
 inline std::string titleOf(const std::string& exhibit) {

@@ -9,9 +9,9 @@
     EXHIBIT(Playground)                                                                                      \
     EXHIBIT(Inside)                                                                                          \
     EXHIBIT(Ladder)                                                                                          \
-    EXHIBIT(Parallelism)                                                                                     \
     EXHIBIT(Mosaic)                                                                                          \
-    EXHIBIT(Map)
+    EXHIBIT(Map)                                                                                             \
+    EXHIBIT(Parallelism)
 
 namespace lockstep::demos {
 

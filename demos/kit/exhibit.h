@@ -57,6 +57,8 @@ class Exhibit {
     /// The exhibit's entries in the window's menu.
     virtual void drawMenu(Ui&) {}
 
+    /// It trains a network: with weights to draw anew, at a speed. Others only run and reset.
+    virtual bool trains() const { return true; }
     virtual bool running() const { return false; }
     /// A lane on the processor is being timed, to be compared: the window draws less often meanwhile.
     virtual bool timesProcessor() const { return false; }

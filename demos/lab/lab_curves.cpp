@@ -28,6 +28,7 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     for (std::size_t i = 0; i < result.series.size(); ++i) {
         const LabSeries& series = result.series[i];
         for (const LabPoint& point : series.points) {
+            if (ui.masked && !values[i].x.empty()) break; // how many there are depends on the machine's speed
             values[i].x.push_back(point.x);
             values[i].median.push_back(point.median);
             values[i].low.push_back(point.low);

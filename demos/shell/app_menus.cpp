@@ -37,8 +37,8 @@ std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown
     std::vector<TransportButton> buttons{{"Kernel", Icon::kernel, StepUnit::kernel},
                                          {"Step", Icon::step, StepUnit::batch},
                                          {"Epoch", Icon::epoch, StepUnit::epoch},
-                                         {"Reset", Icon::reset, {}},
-                                         {"New weights", Icon::dice, {}}};
+                                         {"Reset", Icon::reset, {}}};
+    if (shown.trains()) buttons.push_back({"New weights", Icon::dice, {}});
     std::erase_if(buttons,
                   [&](const TransportButton& button) { return button.unit && !shown.canStep(*button.unit); });
     const ImGuiStyle& style = ImGui::GetStyle();
@@ -117,8 +117,9 @@ void App::drawMenus() {
             step("Step", "S", StepUnit::batch);
             step("Epoch", nullptr, StepUnit::epoch);
             if (item("Reset", "R")) command([this] { exhibit().reset(*ui_); });
-            if (item("New weights", nullptr)) command([this] { exhibit().reroll(*ui_); });
-            if (menu("Speed")) {
+            if (exhibit().trains() && item("New weights", nullptr))
+                command([this] { exhibit().reroll(*ui_); });
+            if (exhibit().trains() && menu("Speed")) {
                 for (std::size_t i = 0; i < std::size(speeds); ++i)
                     if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(shown_, i);
                 ImGui::EndMenu();
@@ -185,7 +186,8 @@ void App::drawTransport() {
         ImGui::GetContentRegionMax().x - iconButtonWidth(*ui_, "Details", {.signOnly = !named});
     const float room = details - ImGui::GetCursorPosX() - ImGui::GetStyle().ItemSpacing.x;
     const bool running = shown.running();
-    if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
+    if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run,
+                   {.primary = shown.trains()}))
         toggleRun();
     for (const TransportButton& button : transportButtons(*ui_, shown, room)) {
         ImGui::SameLine();
@@ -200,13 +202,15 @@ void App::drawTransport() {
         });
     }
     ImGui::SameLine();
-    const float speedRoom = padding.x + room - ImGui::GetCursorPosX();
-    ImGui::SetNextItemWidth(std::clamp(speedRoom, ui_->px(48), ui_->px(speedUnits)));
-    std::vector<std::string> names;
-    for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
-    std::size_t chosen = shownSpeed();
-    if (ui_->combo("##speed", chosen, names)) setSpeed(shown_, chosen);
-    ImGui::SameLine();
+    if (shown.trains()) {
+        const float speedRoom = padding.x + room - ImGui::GetCursorPosX();
+        ImGui::SetNextItemWidth(std::clamp(speedRoom, ui_->px(48), ui_->px(speedUnits)));
+        std::vector<std::string> names;
+        for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
+        std::size_t chosen = shownSpeed();
+        if (ui_->combo("##speed", chosen, names)) setSpeed(shown_, chosen);
+        ImGui::SameLine();
+    }
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::SameLine(details);
     if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailsWanted, .signOnly = !named}))

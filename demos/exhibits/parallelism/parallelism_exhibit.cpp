@@ -87,6 +87,7 @@ class ParallelismExhibit final : public Exhibit {
         ui.noteControl("menu/Measure this experiment");
     }
 
+    bool trains() const override { return false; }
     bool running() const override { return model_.measuring(); }
     bool timesProcessor() const override { return model_.measuring(); }
     void run(Ui& ui) override { model_.measure(ui.machines, ui.masked); }
@@ -206,7 +207,7 @@ class ParallelismExhibit final : public Exhibit {
         const LabResult& result = model_.result();
         // The picture gets what the words below leave.
         const std::string words = result.measured() ? ui.timing(experiment.explain(result)) : std::string();
-        const std::string notes = notesOf(result);
+        const std::string notes = ui.masked ? std::string() : notesOf(result);
         const float room = ImGui::GetContentRegionAvail().x;
         float below = 0;
         for (const std::string* text : {&words, &notes})

@@ -1,0 +1,249 @@
+// The experiments on parallelism: each is complete in words and links, measures both machines with checked
+// results, and can be written and read again. Times are not asserted, only what theory asks of them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/kit/exhibit.h"
+#include "demos/kit/source_text.h"
+#include "demos/lab/experiment.h"
+#include "tests/run_program.h"
+
+namespace {
+
+using namespace lockstep;
+using namespace lockstep::demos;
+using lockstep::test::contents;
+using lockstep::test::Folder;
+using lockstep::test::Outcome;
+using lockstep::test::run;
+using Json = nlohmann::ordered_json;
+
+LabResult measured(const Experiment& experiment, const std::string& device = "") {
+    std::atomic<bool> stop = false;
+    Machines machines(2, device);
+    LabBench bench(
+        machines, true, [](const std::string&) {}, stop);
+    return runExperiment(experiment, bench);
+}
+
+bool explained(const std::string& text) {
+    return text.size() > 80 && text.find("nan") == std::string::npos &&
+           text.find("inf ") == std::string::npos && text.find(" - ") == std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("every experiment has its words, its sources and a place where the effect is at work") {
+    std::set<int> places;
+    std::set<std::string_view> names;
+    const auto exhibits = makeExhibits();
+    REQUIRE(experiments().size() >= 2);
+    for (const Experiment* each : experiments()) {
+        CAPTURE(each->name);
+        CHECK(places.insert(each->place).second);
+        CHECK(names.insert(each->name).second);
+        CHECK(&experimentFromName(each->name) == each);
+        for (const std::string_view text :
+             {each->title, each->idea, each->question, each->x.title, each->y.title})
+            CHECK_FALSE(text.empty());
+        CHECK(each->question.ends_with('?'));
+        CHECK_FALSE(each->choices[1].empty());
+        for (const std::string_view file : each->sources)
+            if (!file.empty()) CHECK_FALSE(sourceText(file).empty());
+        CHECK_FALSE(each->sources[0].empty());
+        const auto target = std::ranges::find(exhibits, each->link.exhibit,
+                                              [](const auto& exhibit) { return exhibit->id(); });
+        REQUIRE(target != exhibits.end());
+        CHECK_NOTHROW((*target)->readState(Json::parse(each->link.state)));
+        // Nothing measured: no verdict, and no crash.
+        CHECK(verdictText(*each, {}, 0).empty());
+        CHECK_FALSE(each->answer({}).has_value());
+        each->explain({});
+    }
+    CHECK_THROWS_WITH_AS(experimentFromName("lunch"), doctest::Contains("launch"), std::invalid_argument);
+}
+
+TEST_CASE("every experiment measures both machines, and its results come back from JSON") {
+    for (const Experiment* each : experiments()) {
+        CAPTURE(each->name);
+        const LabResult result = measured(*each);
+        REQUIRE(result.measured());
+        bool machines[2] = {false, false};
+        std::set<std::string> names;
+        for (const LabSeries& series : result.series) {
+            CAPTURE(series.fullName());
+            CAPTURE(series.note);
+            CHECK(names.insert(series.fullName()).second);
+            CHECK_FALSE(series.points.empty());
+            machines[series.gpu ? 1 : 0] = true;
+            double last = -1e300;
+            for (const LabPoint& point : series.points) {
+                CHECK(point.x > last);
+                last = point.x;
+                CHECK(point.low <= point.median);
+                CHECK(point.median <= point.high);
+            }
+        }
+        CHECK(machines[0]);
+        CHECK(machines[1]);
+        CHECK_FALSE(result.numbers.empty());
+        for (const auto& [name, value] : result.numbers) {
+            CAPTURE(name);
+            CHECK(std::isfinite(value));
+        }
+        const std::string text = each->explain(result);
+        CAPTURE(text);
+        CHECK(explained(text));
+        const std::optional<std::size_t> answer = each->answer(result);
+        if (answer) CHECK_FALSE(each->choices.at(*answer).empty());
+
+        const Json json = labJson(*each, result);
+        const LabResult again = labFromJson(json);
+        CHECK(labJson(*each, again).dump() == json.dump());
+        const std::string csv = labCsv(*each, result);
+        std::size_t points = 0;
+        for (const LabSeries& series : result.series) points += series.points.size();
+        CHECK(static_cast<std::size_t>(std::ranges::count(csv, '\n')) == points + 1);
+    }
+}
+
+TEST_CASE("without a GPU the processor is measured, and the rest says why there is nothing") {
+    for (const Experiment* each : experiments()) {
+        CAPTURE(each->name);
+        const LabResult result = measured(*each, "no such device");
+        CHECK(result.noGpu.find("no such device") != std::string::npos);
+        for (const LabSeries& series : result.series) {
+            CAPTURE(series.fullName());
+            CAPTURE(series.note);
+            CHECK(series.points.empty() == series.gpu);
+            if (series.gpu) CHECK_FALSE(series.note.empty());
+        }
+        const std::string text = each->explain(result);
+        CAPTURE(text);
+        CHECK(explained(text));
+    }
+}
+
+TEST_CASE("a sweep that is stopped ends, and one with wrong results says so instead of a time") {
+    std::atomic<bool> stop = false;
+    Machines machines(2, "");
+    LabBench bench(
+        machines, false, [](const std::string&) {}, stop);
+    LabResult result;
+    bench.sweep(result, {false, "wrong", {1, 2, 4}, [](double value) -> double {
+                             if (value > 1) throw std::runtime_error("wrong sum, so it is not timed");
+                             return value;
+                         }});
+    CHECK(result.series.back().note == "wrong sum, so it is not timed");
+    CHECK(result.series.back().points.size() == 1);
+    bench.sweep(result, {false, "stopped", {1, 2, 4}, [&](double value) {
+                             stop = value == 2;
+                             return value;
+                         }});
+    CHECK(result.series.back().points.size() == 2);
+    stop = false;
+    int calls = 0;
+    bench.sweep(result, {.name = "growing",
+                         .values = {1, 10, 100},
+                         .sample =
+                             [&](double value) {
+                                 const auto end = std::chrono::steady_clock::now() +
+                                                  std::chrono::milliseconds(static_cast<int>(value));
+                                 while (std::chrono::steady_clock::now() < end) ++calls;
+                                 return value;
+                             },
+                         .longest = 40});
+    CHECK(result.series.back().points.size() == 2); // 100 would take longer than 40 ms
+    CHECK(result.series.back().note == "ends where the next sample would take more than 40 ms");
+}
+
+TEST_CASE("broken results are refused with the field that is wrong") {
+    const Experiment& experiment = *experiments().front();
+    LabResult result;
+    result.series = {{false, "one", {{1, 2, 1, 3}}}};
+    result.numbers = {{"number", 1.5}};
+    const Json good = labJson(experiment, result);
+    CHECK_NOTHROW(labFromJson(good));
+    for (const char* field : {"cpu", "gpu", "no_gpu", "rough", "series", "spans", "numbers"}) {
+        CAPTURE(field);
+        Json missing = good;
+        missing.erase(field);
+        CHECK_THROWS_WITH_AS(labFromJson(missing), doctest::Contains(field), std::invalid_argument);
+        Json wrong = good;
+        wrong[field] = 7;
+        CHECK_THROWS_AS(labFromJson(wrong), std::invalid_argument);
+    }
+    Json machine = good;
+    machine["series"][0]["machine"] = "tpu";
+    CHECK_THROWS_WITH_AS(labFromJson(machine), doctest::Contains("tpu"), std::invalid_argument);
+    Json many = good;
+    many["series"][0]["points"] = Json::array();
+    for (int i = 0; i < 5000; ++i) many["series"][0]["points"].push_back({{"x", 1}});
+    CHECK_THROWS_WITH_AS(labFromJson(many), doctest::Contains("4096"), std::invalid_argument);
+}
+
+TEST_CASE("a launch costs, in software as on a card: time grows with the number of dispatches") {
+    std::atomic<bool> stop = false;
+    Machines machines(2, "");
+    LabBench bench(
+        machines, false, [](const std::string&) {}, stop);
+    const LabResult result = runExperiment(experimentFromName("launch"), bench);
+    for (const char* name : {"dispatches with barriers", "submissions", "submissions, each waited for"}) {
+        CAPTURE(name);
+        const double one = result.at(true, name, 1);
+        const double ten = result.at(true, name, 10);
+        const double hundred = result.at(true, name, 100);
+        REQUIRE(std::isfinite(hundred));
+        // Linear in launches: ninety more cost several times what nine more do, which may drown in the work
+        // itself.
+        CHECK(hundred - one > 3 * (ten - one));
+        CHECK(hundred > one);
+    }
+    CHECK(result.number("microseconds_per_wait") > result.number("microseconds_per_dispatch"));
+}
+
+TEST_CASE("the command: a list, a table, files, and what it refuses") {
+    const Outcome list = run("lab");
+    CHECK(list.code == 0);
+    for (const Experiment* each : experiments()) CHECK(list.says(std::string(each->title)));
+
+    const Folder folder;
+    const Outcome one = run("lab launch --quick --quiet --json " + folder.file("a.json") + " --csv " +
+                            folder.file("a.csv") + " --png " + folder.file("a.png"));
+    INFO(one.out << one.err);
+    REQUIRE(one.code == 0);
+    CHECK(one.says("The price of a launch"));
+    CHECK(one.says("dispatches with barriers"));
+    const Json json = Json::parse(contents(folder.file("a.json")));
+    CHECK(json["experiment"] == "launch");
+    CHECK(json["rough"] == true);
+    CHECK(contents(folder.file("a.csv"))
+              .starts_with("machine,series,pieces,time for all (µs),lower quartile,upper quartile\n"));
+    CHECK(contents(folder.file("a.png")).size() > 10000);
+
+    const Outcome wrong = run("lab lunch");
+    CHECK(wrong.code == 2);
+    CHECK(wrong.says("launch"));
+    CHECK(run("lab launch --all " + folder.file("x")).code == 2);
+    CHECK(run("lab --all " + folder.file("x") + " --json " + folder.file("y.json")).code == 2);
+    CHECK_FALSE(std::filesystem::exists(folder.file("x")));
+}
+
+TEST_CASE("all experiments make a folder with a page") {
+    const Folder folder;
+    const Outcome all = run("lab --quick --quiet --all " + folder.file("all"));
+    INFO(all.out << all.err);
+    REQUIRE(all.code == 0);
+    const std::string page = contents(folder.file("all/index.html"));
+    for (const Experiment* each : experiments()) {
+        const std::string name(each->name);
+        CAPTURE(name);
+        CHECK(page.find("src=\"" + name + ".png\"") != std::string::npos);
+        for (const char* kind : {".json", ".csv", ".png"})
+            CHECK(std::filesystem::file_size(folder.file("all/" + name + kind)) > 100);
+    }
+}
