@@ -31,7 +31,7 @@ TEST_CASE("every exhibit draws itself, the same picture and the same log every t
         for (int repeat = 0; repeat < 2; ++repeat) {
             const Folder folder;
             const Outcome outcome =
-                showScript(folder, exhibit, "click Run\nframes 20\nclick Pause\nkey R\nkey S\nframes 5\n",
+                showScript(folder, exhibit, "click Run\nframes 20\ntry Pause\nkey R\nkey S\nframes 5\n",
                            "--png " + folder.file("x.png"));
             REQUIRE(outcome.code == 0);
             logs[repeat] = outcome.out;

@@ -67,7 +67,6 @@ class ParallelismExhibit final : public Exhibit {
             ImGui::SameLine();
         }
         ui.beginCard("parallelism/experiment");
-        if (list <= 0) drawChoice(ui);
         drawExperiment(ui);
         ui.endCard();
     }
@@ -193,15 +192,24 @@ class ParallelismExhibit final : public Exhibit {
             if (each == &model_.open()) chosen = titles.size();
             titles.emplace_back(each->title);
         }
+        ImGui::SetNextItemWidth(ui.px(250));
         if (ui.combo("##parallelism/experiment", chosen, titles)) show(*experiments()[chosen]);
     }
 
     void drawExperiment(Ui& ui) {
         const Experiment& experiment = model_.open();
-        if (!ui.presenter) ui.heading(experiment.title);
-        ui.paragraph(experiment.idea, ui.theme.muted);
-        drawQuestion(ui, experiment);
-        drawActions(ui, experiment);
+        if (ui.presenter) { // the picture needs the room: what is known by now goes
+            drawChoice(ui);
+            ImGui::SameLine(0, ui.px(10));
+            drawActions(ui, experiment);
+            if (!model_.result().measured()) ui.paragraph(experiment.idea, ui.theme.muted);
+            drawQuestion(ui, experiment);
+        } else {
+            ui.heading(experiment.title);
+            ui.paragraph(experiment.idea, ui.theme.muted);
+            drawQuestion(ui, experiment);
+            drawActions(ui, experiment);
+        }
         if (tab_ == Tab::source) return drawSource(ui, experiment);
         view_.seconds = shownSeconds_;
         const LabResult& result = model_.result();
@@ -248,6 +256,7 @@ class ParallelismExhibit final : public Exhibit {
             const ImVec2 to = ImGui::GetItemRectMax();
             ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
         }
+        if (ui.presenter) return; // the frame says it
         const std::string verdict = verdictText(experiment, model_.result(), predicted);
         if (!verdict.empty()) ui.paragraph(ui.timing(verdict), ui.theme.good);
     }
@@ -262,13 +271,17 @@ class ParallelismExhibit final : public Exhibit {
         auto tab = static_cast<std::size_t>(tab_);
         const std::string tabs[] = {"Measurements", "Source"};
         if (ui.segments("##parallelism/tab", tab, tabs)) tab_ = static_cast<Tab>(tab);
-        const std::string label(experiment.link.label);
+        if (!ui.presenter) drawLink(ui, experiment.link);
+        if (model_.measuring())
+            ui.muted(fittedText("Measuring " + model_.doing(), ImGui::GetContentRegionAvail().x));
+    }
+
+    static void drawLink(Ui& ui, const LabLink& link) {
+        const std::string label(link.label);
         ImGui::SameLine(0, ui.px(10));
         if (ImGui::GetContentRegionAvail().x < textWidth(label) + ui.px(20)) ImGui::NewLine();
         if (ui.namedButton(label.c_str(), "link##parallelism"))
-            ui.exhibitWish = {std::string(experiment.link.exhibit), std::string(experiment.link.state)};
-        if (model_.measuring())
-            ui.muted(fittedText("Measuring " + model_.doing(), ImGui::GetContentRegionAvail().x));
+            ui.exhibitWish = {std::string(link.exhibit), std::string(link.state)};
     }
 
     /// What is missing, and why; series with the same reason together.

@@ -1,4 +1,5 @@
 // The same work, handed to the machine in one piece or in thousands.
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <thread>
@@ -75,7 +76,7 @@ void noteSlope(LabResult& result, const char* number, bool gpu, const char* seri
     if (found == nullptr || found->points.size() < 2) return;
     const LabPoint& first = found->points.front();
     const LabPoint& last = found->points.back();
-    result.numbers[number] = (last.median - first.median) / (last.x - first.x);
+    result.numbers[number] = std::max((last.median - first.median) / (last.x - first.x), 0.0);
 }
 
 void measure(LabBench& bench, LabResult& result) {
@@ -86,15 +87,19 @@ void measure(LabBench& bench, LabResult& result) {
     if (bench.device() != nullptr)
         buffer.emplace(*bench.device(), std::uint64_t{words} * sizeof(std::uint32_t) * count(values.back()),
                        gpu::Memory::device, "lab: words");
-    const auto device = [&](const char* name, Handing handing) {
-        bench.sweep(result, {true, name, values, [&, handing](double value) {
-                                 return onDevice(bench, *buffer, count(value), handing);
-                             }});
+    // The turns themselves take as long as some thirty launches. The device is held by one submission at a
+    // time.
+    const auto cost = [](double value) { return 30 + value; };
+    const auto device = [&](const char* name, Handing handing, double longest = 0) {
+        const auto sample = [&, handing](double value) {
+            return onDevice(bench, *buffer, count(value), handing);
+        };
+        bench.sweep(result, {true, name, values, sample, cost, longest});
     };
     device("dispatches", Handing::independent);
     device("dispatches with barriers", Handing::barriers);
-    device("submissions", Handing::submissions);
-    device("submissions, each waited for", Handing::waits);
+    device("submissions", Handing::submissions, 300);
+    device("submissions, each waited for", Handing::waits, 300);
 
     const auto processor = [&](const char* name, auto piece) {
         bench.sweep(result,
