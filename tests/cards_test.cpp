@@ -243,6 +243,7 @@ TEST_CASE("control: validation judges by the card's limits, not the driver's") {
 TEST_CASE("on every card the program lists it, races, grows populations, draws maps, times and shows") {
     const CacheFolder folder;
     const std::string picture = (folder.path() / "picture.png").string();
+    const std::string lab = (folder.path() / "lab").string();
     for (const Card& card : faults::cards()) {
         CAPTURE(card.id);
         const std::string name(card.word);
@@ -262,6 +263,8 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
                   (kernelsToo ? "" : " --lane gpu:best --lane gpu:tiled"),
               {name});
         runOn(card, "card --quick --quiet --seconds 2", {name, "fp32 vec4"});
+        std::filesystem::remove_all(lab);
+        runOn(card, "lab --quick --quiet --all " + lab, {name, "index.html"});
         std::filesystem::remove(picture);
         runOn(card,
               "show " LOCKSTEP_SOURCE_DIR
@@ -270,5 +273,29 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
                   picture,
               {});
         CHECK(std::filesystem::exists(picture));
+    }
+}
+
+// A layer cannot pretend another subgroup size: shaders get the driver's. Software Vulkan has three of them.
+TEST_CASE("every rung agrees, and populations do, with subgroups of 4 and of 16 invocations") {
+    const CacheFolder folder;
+    if (testDevice().report().driver.find("llvmpipe") == std::string::npos) return; // a card has its own
+    for (const auto& [bits, invocations] : {std::pair{"128", "4"}, {"512", "16"}}) {
+        CAPTURE(bits);
+        const std::string environment = std::string("LP_NATIVE_VECTOR_WIDTH=") + bits;
+        const Outcome devices = run("devices --json", environment);
+        CHECK(devices.says(std::string("\"subgroup_size\": ") + invocations));
+        const Outcome race =
+            run("race --quick --data circle --layers 8 --steps 20 --quiet" + everyRung(), environment);
+        CAPTURE(race.out + race.err);
+        CHECK(race.code == 0);
+        CHECK(race.says("same mathematics: "));
+        const Outcome population =
+            run("population --size 8x4 --layers 4 --steps 20 --quiet --lane cpu:best --lane gpu:best "
+                "--lane gpu:invocation --lane gpu:subgroup --lane gpu:workgroup",
+                environment);
+        CAPTURE(population.out + population.err);
+        CHECK(population.code == 0);
+        CHECK(population.says("same mathematics"));
     }
 }

@@ -146,28 +146,24 @@ std::optional<std::size_t> answer(const LabResult& result) {
 }
 
 std::string explain(const LabResult& result) {
+    const auto each = [&](const char* number) { return duration(1e-6 * result.number(number)); };
     if (!result.has("microseconds_per_barrier"))
         return fmt::format(
-            "Without a GPU, only the processor was measured: a function call costs {}, and starting "
-            "{} costs {}. A GPU's launch lies between them.",
-            duration(1e-6 * result.number("microseconds_per_call")), counted(result.cpu.threads, "thread"),
-            duration(1e-6 * result.number("microseconds_per_thread")));
+            "Only the processor was measured. A function call costs {}, and to start and join {} costs {}. "
+            "That is why programs keep their threads, and hand over work in pieces that are worth it.",
+            each("microseconds_per_call"), counted(result.cpu.threads, "thread"),
+            each("microseconds_per_thread"));
     return fmt::format(
-        "Each further dispatch costs {} here, {} if it has to wait for the one before, {} as a submission of "
-        "its own, and "
-        "{} if the host waits for each. The arithmetic is the same, so all of that is the price of handing "
-        "over work. {} "
-        "Ten dispatches per training step therefore cost about {}, however small the network is; on a large "
-        "card, a small "
-        "network's step is mostly that.",
-        duration(1e-6 * result.number("microseconds_per_dispatch")),
-        duration(1e-6 * result.number("microseconds_per_barrier")),
-        duration(1e-6 * result.number("microseconds_per_submission")),
-        duration(1e-6 * result.number("microseconds_per_wait")),
+        "Each further dispatch costs {}, or {} if it waits for the one before, {} as a submission of its "
+        "own, and {} if "
+        "the host waits for each. The arithmetic is always the same, so this is the price of handing over "
+        "work. {} "
+        "Ten dispatches of a training step cost about {} here, however small the network is.",
+        each("microseconds_per_dispatch"), each("microseconds_per_barrier"),
+        each("microseconds_per_submission"), each("microseconds_per_wait"),
         result.gpu.software
-            ? "This driver is software: it wakes a thread for each dispatch, where a card has hardware for "
-              "that and needs a few microseconds."
-            : "The card starts a dispatch in hardware; drivers differ most in what a submission costs.",
+            ? "This driver is software and wakes threads for each dispatch; a card starts them in hardware."
+            : "On a large card, that is most of a small network's step.",
         duration(1e-5 * result.number("microseconds_per_barrier")));
 }
 
