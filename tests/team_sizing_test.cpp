@@ -116,7 +116,7 @@ TEST_CASE("who computes a part changes nothing, to the bit") {
             std::vector<std::unique_ptr<CpuOps>> ops;
             for (int i = 0; i < 3; ++i) ops.push_back(std::make_unique<CpuOps>(arenas, team, nullptr));
             for (std::size_t thread = 0; thread < threads; ++thread)
-                ops[thread]->takeParts(shareOf(3, thread, threads));
+                ops[thread]->takeParts(shareOf(arenas.parts(), thread, threads, arenas.partGrain()));
             team.run(
                 [&](std::size_t thread) {
                     for (std::uint64_t step = 0; step < 20; ++step) {

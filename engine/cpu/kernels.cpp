@@ -37,6 +37,7 @@ const CpuKernels& scalarKernels() {
         .denseBackwardInputs = plain::denseBackwardInputs<float>,
         .denseBackwardWeights = plainBackwardWeights,
         .folds = false,
+        .anyCut = true,
         .update = plain::update<float>,
         .score = plain::score<float>,
     };

@@ -41,6 +41,9 @@ struct CpuKernels {
                                  float* weights, float* bias);
     bool folds; ///< takes any keep and scale, not only 0 and 1
 
+    /// However rows, output rows and columns are divided into calls, the results are the same bits.
+    bool anyCut;
+
     void (*update)(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin,
                    std::size_t end, const float* gradients, float* weights, float* state1, float* state2);
 

@@ -78,6 +78,7 @@ void useLibraryProducts(CpuKernels& simd) {
     if (vectorLevel() != VectorLevel::avx512) simd.dense = dense;
     simd.denseBackwardInputs = denseBackwardInputs;
     simd.denseBackwardWeights = denseBackwardWeights;
+    simd.anyCut = false; // sgemm chooses its kernel, and with it the order of its sums, by a product's size
 }
 
 std::string libraryName() {

@@ -9,6 +9,7 @@
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
 #include "engine/run/trainer_base.h"
+#include "engine/run/work_shares.h"
 #include "engine/step/cpu_ops.h"
 #include "engine/step/small_ops.h"
 
@@ -49,11 +50,11 @@ class CpuTrainer final : public TrainerBase {
 
     void describeMachine();
     void warmUp();
-    /// The first `threads` threads share all parts of what `work` does.
-    template <class Work> void runTeam(std::size_t threads, const Work& work) {
-        for (std::size_t thread = 0; thread < threads; ++thread)
-            ops_[thread]->takeParts(shareOf(team_.size(), thread, threads));
-        team_.run(work, threads);
+    /// The first threads of the team do `work`, each of them its share.
+    template <class Work> void runTeam(const std::vector<Share>& shares, const Work& work) {
+        for (std::size_t thread = 0; thread < shares.size(); ++thread)
+            ops_[thread]->takeParts(shares[thread]);
+        team_.run(work, shares.size());
     }
     void runChunk(std::uint64_t steps, std::size_t threads);
     void marchThrough(std::size_t thread, std::uint64_t first, std::uint64_t steps);
@@ -66,6 +67,8 @@ class CpuTrainer final : public TrainerBase {
     CpuArenas arenas_;
     ThreadTeam team_;
     TeamSizing sizing_;
+    WorkShares shares_;
+    std::vector<double> workSeconds_;    ///< of each thread in the last chunk, without waiting
     std::vector<double> secondsOfTeams_; ///< of training, by the number of threads
     CpuTiming timing_;
     std::vector<std::unique_ptr<CpuBackend>> ops_; ///< one per thread
@@ -76,7 +79,8 @@ class CpuTrainer final : public TrainerBase {
 CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
                        const SmallKernels* small)
     : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads),
-      sizing_(threads, first), secondsOfTeams_(threads + 1) {
+      sizing_(threads, first), shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
+      secondsOfTeams_(threads + 1) {
     machine_.threads = sizing_.next().threads;
     if (small != nullptr) {
         timing_.setPeriod(256);
@@ -121,6 +125,7 @@ void CpuTrainer::run(std::uint64_t steps) {
         runChunk(now, stretch.threads);
         const double after = trainingSeconds();
         sizing_.took(now, after - passed);
+        shares_.took(now, workSeconds_);
         secondsOfTeams_[stretch.threads] += after - passed;
         passed = after;
         steps -= now;
@@ -134,13 +139,15 @@ void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads) {
     if (losses_.capacity() < losses_.size() + steps)
         losses_.reserve(std::max(2 * losses_.capacity(), losses_.size() + steps));
     const std::uint64_t first = completed_;
-    runTeam(threads, [&](std::size_t thread) { marchThrough(thread, first, steps); });
+    runTeam(shares_.next(threads), [&](std::size_t thread) { marchThrough(thread, first, steps); });
     if (ops_[0]->failed()) failedStep_ = completed_;
 }
 
 /// What every thread does. The loss of a step is the same on all of them, so they stop at the same step.
 void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t first, std::uint64_t steps) {
     CpuBackend& ops = *ops_[thread];
+    const auto start = std::chrono::steady_clock::now();
+    const double waitedBefore = ops.waitedSeconds();
     for (std::uint64_t step = first; step < first + steps; ++step) {
         if (thread == 0) timing_.beginStep(step);
         trainStep(ops, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
@@ -150,6 +157,7 @@ void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t first, std::uint
         noteLoss({step, ops.loss()});
         if (++lossesWithoutTime_ == stepsPerClock_) timeLosses();
     }
+    workSeconds_[thread] = secondsSince(start) - (ops.waitedSeconds() - waitedBefore);
     if (thread != 0) return;
     timing_.endSteps();
     timeLosses();
@@ -158,7 +166,8 @@ void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t first, std::uint
 ScoreSum CpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
     const std::size_t count = job_.data->of(split).count;
     for (const auto& ops : ops_) ops->beginEvaluation(job_.data->classes);
-    runTeam(team_.size(), [&](std::size_t thread) {
+    // Each thread sums up the loss of its rows: equal shares give the same sum every time.
+    runTeam(shares_.equal(team_.size()), [&](std::size_t thread) {
         for (std::size_t first = 0; first < count; first += rowsAtOnce())
             scoreRange(*ops_[thread], arenas_.shape, split, first, std::min(rowsAtOnce(), count - first));
     });
@@ -173,7 +182,7 @@ ScoreSum CpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
 }
 
 std::vector<float> CpuTrainer::outputs(Split split, std::size_t first, std::size_t rows) {
-    runTeam(team_.size(), [&](std::size_t thread) {
+    runTeam(shares_.equal(team_.size()), [&](std::size_t thread) {
         ops_[thread]->gatherRange(split, first, rows);
         for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) ops_[thread]->dense(layer);
     });
@@ -203,7 +212,7 @@ void CpuTrainer::runTraced(StepTrace& trace) {
     const double before = trainingSeconds();
     {
         const Stopwatch::Running running(training_);
-        runTeam(team_.size(), [&](std::size_t thread) {
+        runTeam(shares_.next(team_.size()), [&](std::size_t thread) {
             team_.barrier();
             if (thread == 0) timing_.beginTrace();
             trainStep(*ops_[thread], arenas_.shape, step);
@@ -218,11 +227,6 @@ void CpuTrainer::runTraced(StepTrace& trace) {
         noteLoss({completed_, ops_[0]->loss(), trainingSeconds()});
 }
 
-const CpuKernels& kernelsOf(const RungRow& row) {
-    if (!row.vectors) return scalarKernels();
-    return row.allCores ? bestKernels() : simdKernels();
-}
-
 } // namespace
 
 std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available,
@@ -231,6 +235,12 @@ std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t 
     const double flops = shape.flopsPerExample() * static_cast<double>(batch);
     const double useful = std::max(1.0, flops / (microsecondsWorthAThread * flopsPerMicrosecond));
     return useful >= static_cast<double>(available) ? available : static_cast<std::size_t>(useful);
+}
+
+const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const CoreCount& cores) {
+    if (!row.vectors) return scalarKernels();
+    const bool slowCores = cores.fast < cores.physical && threads > cores.fast;
+    return row.allCores && !slowCores ? bestKernels() : simdKernels();
 }
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
@@ -244,7 +254,7 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
         row.allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
     const std::size_t first = threads == 0 ? cores.fast : 0; // the others join where that is faster
     const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
-    return std::make_unique<CpuTrainer>(job, kernelsOf(row), small ? 1 : team, first,
+    return std::make_unique<CpuTrainer>(job, trainingKernels(row, team, cores), small ? 1 : team, first,
                                         small ? &widestTables().small : nullptr);
 }
 

@@ -5,9 +5,12 @@
 #include <memory>
 #include <stdexcept>
 
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/topology.h"
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"
+#include "engine/step/rungs.h"
 #include "engine/step/shaders.h"
 
 namespace lockstep {
@@ -16,7 +19,8 @@ namespace lockstep {
 /// rung      one of the processor's; `best` takes SmallOps on one thread where the network fits
 /// threads   of rungs that use all cores: how many at most; 0 for one per core that this process may use. A
 ///           step too small to be worth splitting uses fewer; MachineInfo says how many. Some of them pause
-///           while other programs need their cores (team_sizing.h). The other rungs always use one.
+///           while other programs need their cores (team_sizing.h); those on slow cores have smaller shares
+///           (work_shares.h). The other rungs always use one.
 /// A run is bit-identical to any other with the same job, rung and number of threads.
 /// Throws std::invalid_argument for a job that does not fit together.
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads);
@@ -27,6 +31,11 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
 /// flopsPerMicrosecond   of one thread; vector kernels do at least 50,000, plain loops 2,000
 std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available,
                           double flopsPerMicrosecond = 50e3);
+
+/// The kernels of one of the processor's rungs. If some of `threads` threads run on slow cores, `best` takes
+/// kernels whose work can be cut anywhere: shares that follow the speed of a core (work_shares.h) gain more
+/// than a library's products.
+const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const CoreCount& cores);
 
 /// A trainer on `device`, which must outlive it; several trainers may share one device.
 /// rung       one of the GPU's; wholeStep for networks that fit into a workgroup's shared memory

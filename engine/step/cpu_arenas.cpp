@@ -14,6 +14,10 @@ namespace {
 // This many rows per thread keep the products of an evaluation efficient and its activations in the caches.
 constexpr std::size_t evaluationRowsPerThread = 128;
 
+// Shares cut in sixteenths follow the speeds of cores to a few per cent, and still are whole tiles of most
+// layers. One thread has nothing to divide.
+constexpr std::size_t partsWorthDividing = 16;
+
 bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {
     return kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0;
 }
@@ -23,11 +27,13 @@ bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {
 CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
     : data(*job.data), shape(job.shape), optimizer(job.settings.optimizer), layout(job.shape),
       order(job.order()), targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
-      byNeuron(perNeuron), foldsUpdate(folds(kernelTable, optimizer)),
+      byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
+      foldsUpdate(folds(kernelTable, optimizer)),
       capacity(byNeuron ? roundUpToGrain(order.batch())
                         : std::max(order.batch(), threads * evaluationRowsPerThread)),
       parameters(layout.size()), gradients(foldsUpdate ? 0 : layout.size()),
-      inputs(capacity * paddedWidth(0)), targets(capacity * data.targetWidth), partialLosses(threads) {
+      inputs(capacity * paddedWidth(0)), targets(capacity * data.targetWidth),
+      partialLosses(threads * partsPerThread) {
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());

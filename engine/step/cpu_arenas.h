@@ -39,7 +39,8 @@ struct CpuArenas {
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
     const bool byNeuron;
-    bool foldsUpdate;           ///< see Ops::foldsUpdate(); then there are no gradients
+    const std::size_t partsPerThread; ///< when all threads run and have equal shares
+    bool foldsUpdate;                 ///< see Ops::foldsUpdate(); then there are no gradients
     const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
 
     AlignedArray<float> parameters;
@@ -50,12 +51,13 @@ struct CpuArenas {
     AlignedArray<TargetWord> targets;
     std::vector<LayerArrays> layers;
 
-    /// One part of a batch's loss, on a cache line of its own.
-    struct alignas(64) PartialLoss {
-        double sum = 0;
-    };
-    std::vector<PartialLoss> partialLosses; ///< one per part: as many as threads
+    std::vector<double> partialLosses; ///< of a batch, one per part of a step
 
+    /// How many parts a step has.
+    std::size_t parts() const { return partialLosses.size(); }
+    /// Shares are cut at multiples of so many parts. Kernels whose results depend on the cuts always work on
+    /// one of the equal shares of the whole team.
+    std::size_t partGrain() const { return kernels.anyCut ? 1 : partsPerThread; }
     /// A[layer]: what the layer reads.
     const float* below(std::size_t layer) const {
         return layer == 0 ? inputs.data() : layers[layer - 1].outputs.data();

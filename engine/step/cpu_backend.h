@@ -20,8 +20,10 @@ class CpuBackend : public Ops {
     float loss() const { return loss_; }
     /// The last step's loss was not finite; no weight was updated.
     bool failed() const { return failed_; }
+    /// How long this thread has waited for the others, in all its steps.
+    double waitedSeconds() const { return waitedSeconds_; }
 
-    /// Sets which parts of a step this thread computes, from the next step on.
+    /// Sets which parts of a step this thread computes, from the next step on: one at least.
     virtual void takeParts(Share) {}
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() {}
@@ -58,6 +60,7 @@ class CpuBackend : public Ops {
     CpuTiming* const timing_;
     std::size_t rows_ = 0; ///< of the current batch or range, of all threads together
     bool failed_ = false;
+    double waitedSeconds_ = 0;
 
   private:
     Work workOf(CpuOperation operation, std::size_t layer) const;

@@ -1,5 +1,8 @@
 #include "engine/step/cpu_ops.h"
 
+#include <chrono>
+#include <numeric>
+
 namespace lockstep {
 
 CpuOps::CpuOps(CpuArenas& arenas, ThreadTeam& team, CpuTiming* timing)
@@ -23,14 +26,33 @@ void CpuOps::cutBy(Cut cut) {
     // All parts of the loss are there now. Added in their order, the same number of threads gives the same
     // loss every time. Each thread adds them itself, so that all agree on whether the step may change the
     // weights.
-    double sum = 0;
-    for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
-    setLoss(sum);
+    setLoss(std::accumulate(arenas_.partialLosses.begin(), arenas_.partialLosses.end(), 0.0));
 }
 
 void CpuOps::meetOthers() {
+    if (team_.size() == 1) return;
+    const auto start = std::chrono::steady_clock::now();
     team_.barrier();
-    if (timing_ != nullptr && team_.size() > 1) timing_->waited();
+    waitedSeconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (timing_ != nullptr) timing_->waited();
+}
+
+/// Of `count` items, this thread's, in as few calls as the kernels allow: a product packs a matrix per call.
+template <class Work> void CpuOps::forPieces(std::size_t count, std::size_t grain, const Work& work) const {
+    const std::size_t piece = arenas_.kernels.anyCut ? parts_.end - parts_.begin : arenas_.partsPerThread;
+    for (std::size_t part = parts_.begin; part < parts_.end; part += piece) {
+        const Share items = itemsOf(count, {part, part + piece}, grain);
+        if (items.begin < items.end) work(items);
+    }
+}
+
+/// The same for a matrix [batch][width]: rows or columns. Columns are cut in whole cache lines: no two parts
+/// write to the same one.
+template <class Work> void CpuOps::forBlocks(std::size_t width, const Work& work) const {
+    if (cut_ == Cut::rows)
+        forPieces(rows_, 1, [&](Share rows) { work(rows, Share{0, width}); });
+    else
+        forPieces(width, 64 / sizeof(float), [&](Share columns) { work(Share{0, rows_}, columns); });
 }
 
 void CpuOps::gather(const Examples& examples, const BatchOrder& order, const BatchRange& batch) {
@@ -60,9 +82,8 @@ void CpuOps::dense(std::size_t layer) {
     const float* below = arenas_.below(layer);
     float* sums = arenas_.layers[layer].sums.data();
     cutBy(bestCut(layer, place.outputs));
-    forParts([&](std::size_t part) {
+    forBlocks(place.outputs, [&](Share rows, Share columns) {
         DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
-        const auto [rows, columns] = blockOf(place.outputs, part);
         shape.rows = rows.end - rows.begin;
         shape.outputs = columns.end - columns.begin;
         const std::size_t first = rows.begin * shape.outputStride + columns.begin;
@@ -78,24 +99,23 @@ void CpuOps::dense(std::size_t layer) {
 void CpuOps::lossAndGradient(const StepSettings&) {
     const std::size_t last = arenas_.shape.layers() - 1;
     cutBy(Cut::rows);
-    forParts([&](std::size_t part) {
-        const Share rows = rowsOf(part);
+    for (std::size_t part = parts_.begin; part < parts_.end; ++part) { // its sum depends on where it is cut
+        const Share rows = itemsOf(rows_, {part, part + 1});
         const LossShape shape = arenas_.lossShape(rows.end - rows.begin, rows_);
         const std::size_t offset = rows.begin * shape.stride;
-        arenas_.partialLosses[part].sum = arenas_.kernels.lossAndGradient(
+        arenas_.partialLosses[part] = arenas_.kernels.lossAndGradient(
             shape, arenas_.layers[last].outputs.data() + offset, arenas_.layers[last].saved() + offset,
             arenas_.targets.data() + rows.begin * shape.targetWidth,
             arenas_.layers[last].dSums.data() + offset);
-    });
+    }
     lap(CpuOperation::lossAndGradient);
 }
 
 void CpuOps::denseBackwardInputs(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     cutBy(bestCut(layer, place.inputs));
-    forParts([&](std::size_t part) {
+    forBlocks(place.inputs, [&](Share rows, Share columns) {
         DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
-        const auto [rows, columns] = blockOf(place.inputs, part);
         shape.rows = rows.end - rows.begin;
         shape.inputs = columns.end - columns.begin;
         const std::size_t below = rows.begin * shape.inputStride + columns.begin;
@@ -108,12 +128,10 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
     lap(CpuOperation::denseBackwardInputs, layer);
 }
 
-/// This thread's rows of the layer's weights, part by part.
+/// This thread's rows of the layer's weights.
 template <class Work> void CpuOps::forOutputs(std::size_t layer, const Work& work) const {
-    forParts([&](std::size_t part) {
-        const Share outputs = shareOf(arenas_.layout.layer(layer).outputs, part, team_.size());
-        if (outputs.begin < outputs.end) work(outputs.begin, outputs.end);
-    });
+    forPieces(arenas_.layout.layer(layer).outputs, 1,
+              [&](Share outputs) { work(outputs.begin, outputs.end); });
 }
 
 // It needs dZ[layer] of all rows, and so from all threads. The first layer's call waits for them; that serves

@@ -1,7 +1,7 @@
-// The operations of a training step on a CPU. A step is divided into parts, as many as the team has threads.
+// The operations of a training step on a CPU. A step is divided into parts, several per thread of the team.
 // Every thread has its own CpuOps and walks through the whole recipe (step.cpp), computing the parts assigned
-// to it: one each, or several where fewer threads run (team_sizing.h). The result depends on the parts alone,
-// not on which thread computes them:
+// to it: more on a fast core (work_shares.h), and where fewer threads run (team_sizing.h). The result depends
+// on the parts alone, not on which thread computes them:
 //
 //   gatherBatch, dense, lossAndGradient,   a part is some rows of the batch. Rows are independent, so no
 //   denseBackwardInputs                    thread waits
@@ -45,25 +45,17 @@ class CpuOps final : public CpuBackend {
     enum class Cut { rows, columns, weights };
 
     void gather(const Examples& examples, const BatchOrder& order, const BatchRange& batch);
-    Share rowsOf(std::size_t part) const { return shareOf(rows_, part, team_.size()); }
-    /// Those of all parts of this thread.
-    Share ownRows() const { return {rowsOf(parts_.begin).begin, rowsOf(parts_.end - 1).end}; }
-    /// What a part computes of a matrix [batch][width]. Columns are cut in whole cache lines: no two parts
-    /// write to the same one.
-    struct Block {
-        Share rows;
-        Share columns;
-    };
-    Block blockOf(std::size_t width, std::size_t part) const {
-        if (cut_ == Cut::rows) return {rowsOf(part), {0, width}};
-        return {{0, rows_}, shareOf(width, part, team_.size(), 64 / sizeof(float))};
+    /// Of `count` items, those of some parts.
+    Share itemsOf(std::size_t count, Share parts, std::size_t grain = 1) const {
+        return {shareOf(count, parts.begin, arenas_.parts(), grain).begin,
+                shareOf(count, parts.end - 1, arenas_.parts(), grain).end};
     }
+    Share ownRows() const { return itemsOf(rows_, parts_); }
     Cut bestCut(std::size_t layer, std::size_t columns) const;
     void cutBy(Cut cut);
     void meetOthers();
-    template <class Work> void forParts(const Work& work) const {
-        for (std::size_t part = parts_.begin; part < parts_.end; ++part) work(part);
-    }
+    template <class Work> void forPieces(std::size_t count, std::size_t grain, const Work& work) const;
+    template <class Work> void forBlocks(std::size_t width, const Work& work) const;
     template <class Work> void forOutputs(std::size_t layer, const Work& work) const;
 
     ThreadTeam& team_;

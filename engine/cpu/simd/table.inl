@@ -28,6 +28,7 @@ constinit const VectorTables LOCKSTEP_TABLES{
              .denseBackwardInputs = denseBackwardInputs,
              .denseBackwardWeights = denseBackwardWeights,
              .folds = true,
+             .anyCut = true,
              .update = update,
              .score = plain::score<float>}, // a sum per example of an evaluation: not worth more
     .small = {.gatherBatch = smallGatherBatch,
