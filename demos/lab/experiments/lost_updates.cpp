@@ -1,0 +1,297 @@
+// Many workers add to one counter: plainly, which loses additions, and in ways that lose none.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/lab/lab_cells.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t rounds = 8; // additions of an invocation
+constexpr std::uint32_t most = 1 << 20;
+
+using Counter = std::atomic<std::uint32_t>;
+struct alignas(64) Line { // of a cache
+    Counter counters[16]{};
+};
+
+/// Two accesses that are atomic each, but not together: a lost update without undefined behaviour.
+void addPlainly(Counter& counter, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i)
+        counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void addAtomically(Counter& counter, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+struct Outcome {
+    double nanoseconds; // per addition
+    double arrived;     // share of the additions
+};
+
+Outcome outcome(double seconds, std::uint32_t additions, std::uint32_t sum, bool exact) {
+    if (exact ? sum != additions : sum == 0 || sum > additions)
+        throw std::runtime_error(
+            fmt::format("the counter says {} after {} additions, so it is not timed", sum, additions));
+    return {1e9 * seconds / additions, static_cast<double>(sum) / additions};
+}
+
+/// Thread t adds to the counter `spread` * t of the lines, so 0 is one counter for all.
+Outcome onProcessor(LabBench& bench, std::uint32_t additions, void (*add)(Counter&, std::size_t),
+                    std::size_t spread, bool exact) {
+    std::vector<Line> lines(bench.threads());
+    std::vector<double> begins(bench.threads()), ends(bench.threads());
+    std::atomic<std::size_t> awake{0};
+    bench.team().run([&](std::size_t thread) {
+        const Share share = shareOf(additions, thread, bench.threads());
+        for (++awake; awake < bench.threads();) // a barrier that sleeps would let them run one by one
+            std::this_thread::yield();
+        begins[thread] = secondsNow();
+        add(lines[spread * thread / 16].counters[spread * thread % 16], share.end - share.begin);
+        ends[thread] = secondsNow();
+    });
+    const double seconds = std::ranges::max(ends) - std::ranges::min(begins);
+    std::uint32_t sum = 0;
+    for (const Line& line : lines)
+        for (const Counter& counter : line.counters) sum += counter;
+    return outcome(seconds, additions, sum, exact);
+}
+
+Outcome onDevice(LabBench& bench, const LabKernel& kernel, const gpu::Buffer& counter,
+                 std::uint32_t additions, bool exact) {
+    bench.deviceMilliseconds([&](gpu::Recorder& recorder) { recorder.fill(counter.view(), 0); });
+    const std::uint32_t items = additions / rounds;
+    const double milliseconds = bench.deviceMilliseconds([&](gpu::Recorder& recorder) {
+        recorder.dispatch(kernel, {items, 1, 1}, {items, rounds, 0, 0}, {counter.view()});
+    });
+    return outcome(1e-3 * milliseconds, additions, counter.downloadValues<std::uint32_t>(1).front(), exact);
+}
+
+std::string roundName(bool gpu, std::size_t round) {
+    return fmt::format("{}_round_{}_arrived", gpu ? "gpu" : "cpu", round + 1);
+}
+
+/// Shares of the most additions that arrived, round by round.
+std::vector<double> arrivals(const LabResult& result, bool gpu) {
+    std::vector<double> shares;
+    while (result.has(roundName(gpu, shares.size())))
+        shares.push_back(result.number(roundName(gpu, shares.size())));
+    return shares;
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    const std::vector<double> values = labValues(1024, bench.rough() ? 4096 : most, 4);
+    const double last = values.back();
+    std::vector<double> arrived;
+    const auto sweep = [&](bool gpu, const char* name, const char* number, auto once) {
+        arrived.clear();
+        bench.sweep(result, {gpu, name, values, [&, once](double additions) {
+                                 const Outcome each = once(static_cast<std::uint32_t>(additions));
+                                 if (additions == last) arrived.push_back(each.arrived);
+                                 return each.nanoseconds;
+                             }});
+        const double nanoseconds = result.at(gpu, name, last);
+        if (std::isfinite(nanoseconds))
+            result.numbers[fmt::format("{}_{}_nanoseconds", gpu ? "gpu" : "cpu", number)] = nanoseconds;
+    };
+    const auto noteArrivals = [&](bool gpu) {
+        for (std::size_t round = 0; round < arrived.size(); ++round)
+            result.numbers[roundName(gpu, round)] = arrived[round];
+        if (arrived.empty()) return;
+        std::ranges::sort(arrived);
+        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - arrived[arrived.size() / 2];
+    };
+
+    std::optional<gpu::Buffer> counter;
+    if (bench.device() != nullptr)
+        counter.emplace(*bench.device(), sizeof(std::uint32_t), gpu::Memory::device, "lab: counter");
+    const auto device = [&](const char* name, const char* number, const char* shader, std::uint32_t way) {
+        sweep(true, name, number, [&, shader, way](std::uint32_t additions) {
+            gpu::SpecConstants constants{{shared::labGroupSize, bench.groupSize()}};
+            const bool choice = std::string_view(shader) == "lab_lost_updates";
+            if (choice) constants[shared::labChoice] = way;
+            return onDevice(bench, bench.kernel(shader, constants), *counter, additions, !choice || way > 0);
+        });
+    };
+    device("plain", "plain", "lab_lost_updates", 0);
+    noteArrivals(true);
+    device("atomic", "atomic", "lab_lost_updates", 1);
+    if (bench.device() == nullptr || bench.device()->limits().subgroupSums)
+        device("per subgroup", "subgroup", "lab_lost_updates_subgroup", 0);
+    else
+        result.series.push_back({true, "per subgroup", {}, "this device has no sums over subgroups"});
+    device("per workgroup", "workgroup", "lab_lost_updates", 2);
+
+    const auto processor = [&](const char* name, const char* number, void (*add)(Counter&, std::size_t),
+                               std::size_t spread, bool exact) {
+        sweep(false, name, number, [&, add, spread, exact](std::uint32_t additions) {
+            return onProcessor(bench, additions, add, spread, exact);
+        });
+    };
+    processor("plain", "plain", addPlainly, 0, bench.threads() == 1);
+    noteArrivals(false);
+    processor("atomic", "atomic", addAtomically, 0, true);
+    processor("per thread, one line", "one_line", addPlainly, 1, true);
+    processor("per thread, own lines", "own_lines", addPlainly, 16, true);
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("gpu_lost_share")) return std::nullopt;
+    const double arrived = 1 - result.number("gpu_lost_share");
+    return arrived == 1 ? 0 : arrived > 0.5 ? 1 : arrived >= 0.01 ? 2 : 3;
+}
+
+std::string explain(const LabResult& result) {
+    const auto price = [&](const char* number) { return threeDigits(result.number(number)) + " ns"; };
+    const bool gpu = result.has("gpu_lost_share");
+    std::string text = fmt::format(
+        "The processor loses {} of the plain additions{}: between one worker's load and its store, others "
+        "load the same value. There an atomic addition takes {}, one to a thread's own counter {}, or {} if "
+        "such counters share a cache line. ",
+        percent(result.number("cpu_lost_share")),
+        gpu ? fmt::format(", the GPU {}", percent(result.number("gpu_lost_share"))) : "",
+        price("cpu_atomic_nanoseconds"), price("cpu_own_lines_nanoseconds"),
+        price("cpu_one_line_nanoseconds"));
+    if (result.cpu.threads == 1)
+        text += "It ran one thread, which meets no other. ";
+    else if (result.number("cpu_lost_share") == 0)
+        text += "Its threads hardly ran at the same time, so the error is there but hidden. ";
+    if (!gpu) return text;
+    text += fmt::format("On the GPU an atomic takes {}, a sum per workgroup first {}",
+                        price("gpu_atomic_nanoseconds"), price("gpu_workgroup_nanoseconds"));
+    if (result.has("gpu_subgroup_nanoseconds"))
+        text += fmt::format(", per subgroup first {}", price("gpu_subgroup_nanoseconds"));
+    return text +
+           (result.gpu.software
+                ? ". This GPU is software: the invocations of a SIMD register store together, so one of "
+                  "them arrives. A card runs thousands at once and loses more."
+                : ". Many drivers turn atomics into sums per subgroup by themselves. Gradients are "
+                  "added up in registers first for the same reason.");
+}
+
+// Two workers and one counter in time: first plainly, then atomically.
+void drawRace(const Ui& ui, ImVec2 at, float width, double seconds) {
+    struct Step {
+        int worker; // 2: the counter
+        float begin, end;
+        const char* text;
+        bool waits = false;
+    };
+    constexpr Step steps[] = {
+        {0, 0, 1, "loads 7"},
+        {0, 1, 2, "adds 1"},
+        {0, 2, 3, "stores 8"},
+        {1, 1, 2, "loads 7"},
+        {1, 2, 3, "adds 1"},
+        {1, 3, 4, "stores 8"},
+        {2, 0, 3, "7"},
+        {2, 3, 4, "8"},
+        {2, 4, 4.9f, "8: one is lost"},
+        {0, 5.1f, 7, "atomic add"},
+        {1, 5.1f, 7, "waits", true},
+        {1, 7, 8.9f, "atomic add"},
+        {2, 5.1f, 7, "7"},
+        {2, 7, 8.9f, "8"},
+        {2, 8.9f, 10, "9: both arrive"},
+    };
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float names = textWidth("worker 2") + ui.px(10);
+    const float unit = (width - names) / 10;
+    const float row = ImGui::GetFontSize() + ui.px(8);
+    const auto now = static_cast<float>(std::fmod(seconds, 11.0)); // one second of rest at the end
+    constexpr const char* workers[] = {"worker 1", "worker 2", "counter"};
+    for (int i = 0; i < 3; ++i)
+        labText(draw, {at.x, at.y + static_cast<float>(i) * row + ui.px(3)}, workers[i], ui.theme.muted);
+    for (const Step& step : steps) {
+        const ImVec2 from{at.x + names + step.begin * unit, at.y + static_cast<float>(step.worker) * row};
+        const ImVec2 to{at.x + names + step.end * unit - ui.px(2), from.y + row - ui.px(3)};
+        const bool end = step.worker == 2 && std::string_view(step.text).size() > 1; // good or bad
+        const ImU32 colour = !end ? ui.theme.text : step.begin < 5 ? ui.theme.bad : ui.theme.good;
+        labCell(ui, draw, from, to, colour, now >= step.begin && !step.waits, step.text);
+    }
+    const float x = at.x + names + std::min(now, 10.0f) * unit;
+    draw.AddLine({x, at.y - ui.px(2)}, {x, at.y + 3 * row}, ui.theme.text, ui.line());
+}
+
+// A bar per round: the outline is what should have arrived.
+void drawArrivals(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float letters = ImGui::GetFontSize();
+    labText(draw, at, "plain additions that arrive, round by round", ui.theme.muted);
+    const float top = at.y + letters + ui.px(8);
+    const float bottom = at.y + size.y - 2 * letters - ui.px(8);
+    float x = at.x;
+    const float half = size.x / 2;
+    for (const bool gpu : {false, true}) {
+        const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
+        const std::vector<double> shares = arrivals(result, gpu);
+        const float step = (half - ui.px(16)) / 15;
+        for (std::size_t i = 0; i < shares.size() && !ui.masked; ++i) {
+            const float left = x + static_cast<float>(i) * step;
+            labCell(ui, draw, {left, top}, {left + step - ui.px(3), bottom}, colour, false);
+            const float height = std::max(static_cast<float>(shares[i]) * (bottom - top), ui.px(2));
+            draw.AddRectFilled({left, bottom - height}, {left + step - ui.px(3), bottom}, colour);
+        }
+        const double lost = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
+        const std::string machine = gpu ? "gpu" : "cpu";
+        labText(draw, {x, bottom + ui.px(4)},
+                shares.empty() ? machine + ": not measured"
+                               : fmt::format("{}: {} % arrive", machine, ui.timing(threeDigits(100 - 100 * lost))),
+                ui.theme.text);
+        x += half;
+    }
+}
+
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float race = 3 * (ui.px(24)) + ui.px(12);
+    float below = room.y;
+    if (room.y > ui.px(280)) {
+        drawRace(ui, {at.x, at.y + ui.px(4)}, room.x, view.seconds);
+        ImGui::Dummy({room.x, race});
+        below -= race + ImGui::GetStyle().ItemSpacing.y;
+    }
+    if (!result.measured()) return drawLabCurves(ui, experiment, result, view);
+    const float bars = 0.36f * room.x;
+    drawArrivals(ui, result, ImGui::GetCursorScreenPos(), {bars - ui.px(16), below});
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + bars);
+    drawLabCurves(ui, experiment, result, view, below);
+}
+
+} // namespace
+
+extern const Experiment lostUpdates{
+    .place = 70,
+    .name = "lost-updates",
+    .title = "Lost updates",
+    .idea = "Many workers add 1 to one counter: by load, add and store; by atomic additions; or in teams "
+            "that add up first.",
+    .question = "A million plain additions by the GPU's invocations to one counter. How many arrive?",
+    .choices = {"all of them", "more than half", "1 to 50 in 100", "fewer than 1 in 100"},
+    .x = {"additions", ""},
+    .y = {"time per addition", "ns"},
+    .sources = {"lab_lost_updates.comp", "lab_lost_updates_subgroup.comp", "lost_updates.cpp"},
+    .link = {"See what a step adds up", "inside",
+             R"({"data": "spiral", "hidden": [8, 8], "machine": "gpu"})"},
+    .animated = true,
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos
