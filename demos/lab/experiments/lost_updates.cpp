@@ -249,8 +249,9 @@ void drawArrivals(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size)
         const double lost = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
         const std::string machine = gpu ? "gpu" : "cpu";
         labText(draw, {x, bottom + ui.px(4)},
-                shares.empty() ? machine + ": not measured"
-                               : fmt::format("{}: {} % arrive", machine, ui.timing(threeDigits(100 - 100 * lost))),
+                shares.empty()
+                    ? machine + ": not measured"
+                    : fmt::format("{}: {} % arrive", machine, ui.timing(threeDigits(100 - 100 * lost))),
                 ui.theme.text);
         x += half;
     }

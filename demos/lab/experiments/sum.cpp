@@ -1,0 +1,422 @@
+// The same million floats, added up in several orders: several results, each off by a little.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/lab/lab_cells.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t most = 1 << 20;
+constexpr std::uint32_t perInvocation = 64;
+constexpr std::uint32_t perDispatch = 32768; // of one invocation: some drivers stop loops at 65,535 rounds
+constexpr std::size_t chunk = 1024;          // that a thread fetches at a time
+
+using Numbers = std::span<const float>;
+
+struct Summed {
+    float sum;
+    double seconds;
+};
+
+template <class Add> Summed timed(Add add) {
+    const double begin = secondsNow();
+    const float sum = add();
+    return {sum, secondsNow() - begin};
+}
+
+float oneAfterAnother(Numbers numbers) {
+    float sum = 0;
+    for (const float number : numbers) sum += number;
+    return sum;
+}
+
+float pairwise(Numbers numbers) {
+    std::vector<float> sums(numbers.size() / 2);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = numbers[2 * i] + numbers[2 * i + 1];
+    for (std::size_t left = sums.size() / 2; left > 0; left /= 2)
+        for (std::size_t i = 0; i < left; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
+    return sums.front();
+}
+
+float kahan(Numbers numbers) {
+    float sum = 0;
+    float excess = 0; // of the sum, by rounding
+    for (const float number : numbers) {
+        const float corrected = number - excess;
+        const float next = sum + corrected;
+        excess = (next - sum) - corrected;
+        sum = next;
+    }
+    return sum;
+}
+
+float inDouble(Numbers numbers) {
+    return static_cast<float>(std::accumulate(numbers.begin(), numbers.end(), 0.0));
+}
+
+float perThread(ThreadTeam& team, Numbers numbers) {
+    std::vector<float> sums(team.size());
+    team.run([&](std::size_t thread) {
+        const Share share = shareOf(numbers.size(), thread, team.size());
+        sums[thread] = oneAfterAnother(numbers.subspan(share.begin, share.end - share.begin));
+    });
+    return oneAfterAnother(sums);
+}
+
+float asTheyArrive(ThreadTeam& team, Numbers numbers) {
+    std::atomic<float> sum = 0;
+    std::atomic<std::size_t> next = 0;
+    team.run([&](std::size_t) {
+        for (std::size_t at = next.fetch_add(chunk); at < numbers.size(); at = next.fetch_add(chunk))
+            sum.fetch_add(oneAfterAnother(numbers.subspan(at, std::min(chunk, numbers.size() - at))));
+    });
+    return sum;
+}
+
+class DeviceSums {
+  public:
+    DeviceSums(LabBench& bench, Numbers numbers)
+        : bench_(bench), numbers_(bench.buffer(4 * numbers.size(), "numbers")),
+          sums_{bench.buffer(2 * numbers.size(), "sums"), bench.buffer(2 * numbers.size(), "more sums")} {
+        numbers_.uploadValues(numbers);
+    }
+
+    Summed oneAfterAnother(std::uint32_t count) {
+        const LabKernel& kernel = bench_.kernel("lab_sum_serial", {{shared::labGroupSize, 1}});
+        return run(0, [&](gpu::Recorder& recorder) {
+            for (std::uint32_t first = 0; first < count; first += perDispatch) {
+                if (first > 0) recorder.submitAndGoOn(); // each takes a card milliseconds
+                recorder.dispatch(kernel, {1, 1, 1}, {1, std::min(count, perDispatch), 0, first},
+                                  {numbers_.view(), sums_[0].view()});
+            }
+        });
+    }
+
+    Summed pairwise(std::uint32_t count) {
+        const LabKernel& kernel =
+            bench_.kernel("lab_sum_pairs", {{shared::labGroupSize, bench_.groupSize()}});
+        return run(std::bit_width(count) % 2, [&](gpu::Recorder& recorder) { // two pairs are 3 bits
+            std::size_t to = 0;
+            for (std::uint32_t left = count / 2; left > 0; left /= 2, to = 1 - to)
+                recorder.dispatch(kernel, {left, 1, 1}, {left, 1, 0, 0},
+                                  {(left == count / 2 ? numbers_ : sums_[1 - to]).view(), sums_[to].view()});
+        });
+    }
+
+    enum Way : std::uint32_t { plain, arrival, corrected }; // labChoice of the shader
+    Summed perWorkgroup(std::uint32_t count, Way way) {
+        const std::uint32_t group = bench_.groupSize();
+        const LabKernel& kernel = bench_.kernel(
+            "lab_sum", {{shared::labGroupSize, group}, {shared::labChoice, way}, {shared::labShared, group}});
+        const std::uint32_t items = std::max(count / perInvocation, group);
+        const std::uint32_t partials = 2 * items / group;
+        return run(
+            way == arrival ? 0 : 1,
+            [&](gpu::Recorder& recorder) {
+                recorder.dispatch(kernel, {items, 1, 1}, {items, perInvocation, count, 0},
+                                  {numbers_.view(), sums_[0].view()});
+                if (way == arrival) return;
+                recorder.dispatch(kernel, {group, 1, 1}, {group, (partials + group - 1) / group, partials, 0},
+                                  {sums_[0].view(), sums_[1].view()});
+            },
+            way == corrected);
+    }
+
+  private:
+    /// The work leaves its sum at the beginning of a buffer, and its correction behind that.
+    template <class Record> Summed run(std::size_t buffer, Record record, bool corrects = false) {
+        bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            for (const gpu::Buffer& each : sums_) recorder.fill(each.view(), 0);
+        });
+        const double milliseconds = bench_.deviceMilliseconds(record);
+        const std::vector<float> words = sums_[buffer].downloadValues<float>(2);
+        return {corrects ? words[0] + words[1] : words[0], 1e-3 * milliseconds};
+    }
+
+    LabBench& bench_;
+    gpu::Buffer numbers_;
+    gpu::Buffer sums_[2];
+};
+
+/// Of numbers that are multiples of 2^-24, in integers.
+double exactSum(Numbers numbers) {
+    std::uint64_t units = 0;
+    for (const float number : numbers) units += static_cast<std::uint64_t>(std::ldexp(number, 24));
+    return std::ldexp(static_cast<double>(units), -24);
+}
+
+/// What the last place of a float near `value` counts.
+double unitOf(double value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
+
+/// "cpu_per_thread_first_error_units" of a series and "error_units".
+std::string numberName(bool gpu, std::string_view series, std::string_view what) {
+    std::string name = fmt::format("{}_{}_{}", gpu ? "gpu" : "cpu", series, what);
+    std::erase(name, ',');
+    std::ranges::replace(name, ' ', '_');
+    return name;
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    std::vector<float> numbers(most);
+    std::uint32_t state = 1;
+    for (float& number : numbers) {
+        state = shared::xorshift(state);
+        number = std::ldexp(static_cast<float>(state >> 8), -24);
+    }
+    std::vector<float> shuffled(most);
+    for (std::uint32_t i = 0; i < most; ++i) shuffled[i] = numbers[shared::labScatter(i, most - 1)];
+    const std::vector<double> values = labValues(4096, bench.rough() ? 16384 : most, 4);
+    const auto last = static_cast<std::uint32_t>(values.back());
+    const double exact = exactSum(Numbers(numbers).first(last));
+    result.numbers["exact_sum"] = exact;
+    result.numbers["unit_in_last_place"] = unitOf(exact);
+
+    // depth: additions that a number goes through, one after another. Each errs by half a unit in the last
+    // place, so the sum of numbers above 0 errs by 2^-24 times its depth (Higham, "The accuracy of floating
+    // point summation", 1993).
+    const auto sweep = [&](bool gpu, const char* name, Numbers of, auto depth, auto add) {
+        std::set<float> results;
+        std::size_t runs = 0;
+        bench.sweep(result, {gpu, name, values, [&](double value) {
+                                 const auto count = static_cast<std::uint32_t>(value);
+                                 const Summed summed = add(count);
+                                 const double right = exactSum(of.first(count));
+                                 const double bound = std::ldexp(depth(count), -24);
+                                 if (!(std::abs(static_cast<double>(summed.sum) - right) <=
+                                       right * bound / (1 - bound)))
+                                     throw std::runtime_error(
+                                         fmt::format("{} is further from {} than rounding can bring it, so "
+                                                     "it is not timed",
+                                                     summed.sum, right));
+                                 if (count != last) return 1e6 * summed.seconds;
+                                 results.insert(summed.sum);
+                                 ++runs;
+                                 result.numbers[numberName(gpu, name, "sum")] =
+                                     static_cast<double>(summed.sum);
+                                 return 1e6 * summed.seconds;
+                             }});
+        if (results.empty()) return;
+        double furthest = 0;
+        for (const float sum : results)
+            furthest = std::max(furthest, std::abs(static_cast<double>(sum) - exactSum(of.first(last))));
+        result.numbers[numberName(gpu, name, "error_units")] = furthest / unitOf(exact);
+        result.numbers[numberName(gpu, name, "results")] = static_cast<double>(results.size());
+        result.numbers[numberName(gpu, name, "runs")] = static_cast<double>(runs);
+        result.numbers[numberName(gpu, name, "microseconds")] = result.at(gpu, name, last);
+    };
+    const auto serial = [](std::uint32_t count) { return count - 1.0; };
+    const auto tree = [](std::uint32_t count) { return std::log2(count); };
+    const auto corrected = [](std::uint32_t) { return 3.0; }; // 2, and a little that grows with the count
+
+    const auto processor = [&](const char* name, Numbers of, auto depth, auto add) {
+        sweep(false, name, of, depth,
+              [of, add](std::uint32_t count) { return timed([&] { return add(of.first(count)); }); });
+    };
+    std::optional<DeviceSums> device, shuffledDevice;
+    if (bench.device() != nullptr) {
+        device.emplace(bench, numbers);
+        shuffledDevice.emplace(bench, shuffled);
+    }
+    const double group = bench.groupSize();
+    const auto twoLevels = [=](std::uint32_t count) { // of an invocation, of its workgroup, and so again
+        return perInvocation + 2 * std::log2(group) + std::ceil(2 * count / perInvocation / group / group);
+    };
+    const auto arrivals = [=](std::uint32_t count) {
+        return perInvocation + std::log2(group) + count / perInvocation / group;
+    };
+
+    processor("one after another", numbers, serial, oneAfterAnother);
+    sweep(true, "one after another", numbers, serial,
+          [&](std::uint32_t count) { return device->oneAfterAnother(count); });
+    processor("pairwise tree", numbers, tree, pairwise);
+    sweep(true, "pairwise tree", numbers, tree, [&](std::uint32_t count) { return device->pairwise(count); });
+    processor("per thread", numbers, serial, [&](Numbers of) { return perThread(bench.team(), of); });
+    sweep(true, "per workgroup", numbers, twoLevels,
+          [&](std::uint32_t count) { return device->perWorkgroup(count, DeviceSums::plain); });
+    processor("as threads arrive", numbers, serial,
+              [&](Numbers of) { return asTheyArrive(bench.team(), of); });
+    sweep(true, "as workgroups arrive", numbers, arrivals,
+          [&](std::uint32_t count) { return device->perWorkgroup(count, DeviceSums::arrival); });
+    processor("Kahan", numbers, corrected, kahan);
+    sweep(true, "Kahan", numbers, corrected,
+          [&](std::uint32_t count) { return device->perWorkgroup(count, DeviceSums::corrected); });
+    processor("one after another, shuffled", shuffled, serial, oneAfterAnother);
+    sweep(true, "per workgroup, shuffled", shuffled, twoLevels,
+          [&](std::uint32_t count) { return shuffledDevice->perWorkgroup(count, DeviceSums::plain); });
+    processor("double", numbers, corrected, inDouble);
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("cpu_one_after_another_error_units") || !result.has("cpu_pairwise_tree_error_units"))
+        return std::nullopt;
+    const double loop = result.number("cpu_one_after_another_error_units");
+    const double tree = result.number("cpu_pairwise_tree_error_units");
+    if (loop < 1 && tree < 1) return 3;
+    return loop > 1.5 * tree ? 1 : tree > 1.5 * loop ? 0 : 2;
+}
+
+std::string explain(const LabResult& result) {
+    const auto units = [&](const char* name) { return threeDigits(result.number(name)); };
+    std::string text = fmt::format(
+        "Every addition rounds to 24 bits. A loop takes a number through up to a million roundings, a tree "
+        "through 20: here the loop is off by {} units in the last place, the tree by {}, Kahan's sum by {}. ",
+        units("cpu_one_after_another_error_units"), units("cpu_pairwise_tree_error_units"),
+        units("cpu_Kahan_error_units"));
+    if (result.has("gpu_pairwise_tree_sum"))
+        text += result.number("gpu_pairwise_tree_sum") == result.number("cpu_pairwise_tree_sum")
+                    ? "In the same tree, GPU and processor agree to the last bit. "
+                    : "Even in the same tree, this GPU rounds unlike the processor. ";
+    if (!result.has("cpu_as_threads_arrive_results")) return text;
+    const auto arrived = [&](const char* of, const char* what) {
+        return static_cast<std::uint64_t>(result.number(fmt::format("{}_arrive_{}", of, what)));
+    };
+    const std::uint64_t threads = arrived("cpu_as_threads", "results");
+    text += fmt::format("In order of arrival, {} gave {} by threads",
+                        counted(arrived("cpu_as_threads", "runs"), "run"), counted(threads, "result"));
+    std::uint64_t workgroups = 0;
+    if (result.has("gpu_as_workgroups_arrive_results")) {
+        workgroups = arrived("gpu_as_workgroups", "results");
+        text += fmt::format(", {} by workgroups", workgroups);
+    }
+    return text +
+           (std::max(threads, workgroups) > 1
+                ? ". That is why a seed alone does not repeat a training run: the order counts, too."
+                : ". No other order came up here, but nothing guarantees that: a seed does not fix it.");
+}
+
+// A tree over 16 numbers, level by level.
+void drawTree(const Ui& ui, ImVec2 at, ImVec2 size, double seconds) {
+    constexpr int numbers[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+    constexpr int levels = 4;
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float letters = ImGui::GetFontSize();
+    const float height = letters + ui.px(6);
+    const float unit = size.x / 16;
+    const float step = std::min((size.y - height - 2 * letters) / levels, 4 * height);
+    const int done = static_cast<int>(std::fmod(seconds, levels + 2.0)); // levels
+    std::vector<int> sums(std::begin(numbers), std::end(numbers));
+    for (int level = 0; level <= levels; ++level) {
+        const float width = unit * static_cast<float>(1 << level);
+        const float y = at.y + static_cast<float>(level) * step;
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const float x = at.x + (static_cast<float>(i) + 0.5f) * width;
+            const float half = std::max(0.45f * unit, 0.5f * textWidth("888"));
+            const bool there = level <= done;
+            if (level > 0)
+                for (const float side : {-0.25f, 0.25f})
+                    draw.AddLine({x + side * width, y - step + height}, {x, y},
+                                 there ? ui.theme.text : ui.theme.grid, ui.line());
+            labCell(ui, draw, {x - std::min(half, 0.47f * width), y},
+                    {x + std::min(half, 0.47f * width), y + height},
+                    level == done ? ui.theme.accent : ui.theme.muted, there,
+                    there ? fmt::format("{}", sums[i]) : "");
+        }
+        if (level == levels) break;
+        for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
+        sums.resize(sums.size() / 2);
+    }
+    const float below = at.y + levels * step + height + ui.px(6);
+    labText(draw, {at.x, below},
+            done == 0 ? "16 numbers"
+                      : fmt::format("step {}: {} at once", std::min(done, levels),
+                                    counted(std::uint64_t{16} >> std::min(done, levels), "addition")),
+            ui.theme.text);
+    labText(draw, {at.x, below + letters}, "4 steps instead of 15: each waits for the one before",
+            ui.theme.muted);
+}
+
+// Every way with its sum; digits that differ from the exact ones stand out.
+void drawTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const double exact = result.number("exact_sum");
+    const std::string right = fixed(exact, 4);
+    const float columns[] = {0, 0.56f * size.x, 0.70f * size.x, 0.84f * size.x, size.x}; // right ends
+    const float row = std::clamp(size.y / 15, ImGui::GetFontSize(), 1.8f * ImGui::GetFontSize());
+    float y = at.y;
+    const auto cell = [&](int column, const std::string& text, ImU32 colour) {
+        labText(draw, {at.x + columns[column], y}, text, colour, 1);
+    };
+    cell(1, "sum", ui.theme.muted);
+    cell(2, "error, ulp", ui.theme.muted);
+    cell(3, "results", ui.theme.muted);
+    cell(4, "time", ui.theme.muted);
+    y += row;
+    labText(draw, {at.x, y}, "exact, in integers", ui.theme.text);
+    cell(1, ui.timing(right), ui.theme.text);
+    for (const LabSeries& series : result.series) {
+        const auto number = [&](const char* what) {
+            return result.number(numberName(series.gpu, series.name, what));
+        };
+        if (!result.has(numberName(series.gpu, series.name, "sum"))) continue;
+        y += row;
+        if (y + row > at.y + size.y) break;
+        labText(draw, {at.x, y}, series.fullName(),
+                legible(ui.theme, series.gpu ? ui.theme.gpu : ui.theme.cpu));
+        if (ui.masked) {
+            for (int column = 1; column <= 4; ++column) cell(column, "-", ui.theme.muted);
+            continue;
+        }
+        const std::string sum = fixed(number("sum"), 4);
+        const auto same = static_cast<std::size_t>(std::ranges::mismatch(sum, right).in1 - sum.begin());
+        const float begin = at.x + columns[1] - textWidth(sum);
+        const float wrong = begin + textWidth(sum.substr(0, same));
+        labText(draw, {begin, y}, sum.substr(0, same), ui.theme.text);
+        labText(draw, {wrong, y}, sum.substr(same), ui.theme.warning);
+        const float line = y + ImGui::GetFontSize();
+        draw.AddLine({wrong, line}, {at.x + columns[1], line}, ui.theme.warning, ui.line());
+        cell(2, threeDigits(number("error_units")), ui.theme.text);
+        cell(3, fmt::format("{:.0f} in {:.0f}", number("results"), number("runs")),
+             number("results") > 1 ? ui.theme.warning : ui.theme.text);
+        cell(4, duration(1e-6 * number("microseconds")), ui.theme.text);
+    }
+}
+
+void draw(Ui& ui, const Experiment&, const LabResult& result, LabView& view) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float tree = !result.measured() ? room.x : room.x > ui.px(800) ? 0.36f * room.x : 0;
+    if (tree > 0) drawTree(ui, {at.x, at.y + ui.px(8)}, {tree, room.y - ui.px(16)}, view.seconds);
+    if (!result.measured()) return;
+    const float gap = tree > 0 ? ui.px(24) : 0;
+    drawTable(ui, result, {at.x + tree + gap, at.y + ui.px(4)}, {room.x - tree - gap, room.y - ui.px(4)});
+}
+
+} // namespace
+
+extern const Experiment sum{
+    .place = 80,
+    .name = "sum",
+    .title = "The sum depends on the order",
+    .idea = "A million floats between 0 and 1 are added up in several orders. The exact sum is known, in "
+            "integers.",
+    .question = "Which is nearer to the exact sum of a million floats: a loop, or a tree of parallel sums?",
+    .choices = {"the loop", "the tree", "both are as near", "both are exact"},
+    .x = {"numbers", ""},
+    .y = {"time", "µs"},
+    .sources = {"lab_sum.comp", "lab_sum_pairs.comp", "lab_sum_serial.comp", "sum.cpp"},
+    .link =
+        {"See one seed on two machines", "race",
+         R"({"data": "spiral", "hidden": [16, 16], "activation": "tanh", "lanes": ["cpu:simd", "gpu:naive"]})"},
+    .animated = true,
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos
