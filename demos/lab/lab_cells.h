@@ -27,7 +27,7 @@ inline void labCell(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, ImU3
                     std::string_view text) {
     labCell(ui, draw, min, max, colour, filled);
     const float letters = ImGui::GetFontSize();
-    if (textWidth(text) > max.x - min.x || letters > max.y - min.y + ui.px(2)) return;
+    if (textWidth(text) > max.x - min.x + ui.px(3) || letters > max.y - min.y + ui.px(2)) return;
     labText(draw, {(min.x + max.x) / 2, (min.y + max.y - letters) / 2}, text,
             filled ? ui.theme.panel : ui.theme.muted, 0.5f);
 }
