@@ -1,0 +1,241 @@
+// Invocations that go different ways: neighbours, or whole subgroups. On the processor: branches that cannot
+// be foreseen.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/lab/lab_cells.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t mostWays = 64;
+constexpr std::uint32_t rounds = 512; // of an invocation; with all ways, less than drivers allow a loop
+
+/// What invocation `i` computes on its way.
+std::uint32_t wayOf(std::uint32_t i, std::uint32_t way, std::uint32_t turns) {
+    std::uint32_t x = i + 1;
+    for (std::uint32_t round = 0; round < turns; ++round) x = shared::xorshift(x) + way;
+    return x;
+}
+
+class DeviceWays {
+  public:
+    explicit DeviceWays(LabBench& bench)
+        : bench_(bench), items_(bench.rough()      ? 256
+                                : bench.software() ? 1 << 13
+                                                   : 1 << 18),
+          values_(bench.buffer(std::uint64_t{4} * items_, "values")) {}
+
+    /// Nanoseconds that the device spends on a turn of an invocation.
+    double nanoseconds(std::uint32_t ways, std::uint32_t together) {
+        const LabKernel& kernel = bench_.kernel("lab_branches", {{shared::labGroupSize, bench_.groupSize()}});
+        const double milliseconds = bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            recorder.dispatch(kernel, {items_, 1, 1}, {items_, rounds, ways, together}, {values_.view()});
+        });
+        const std::vector<std::uint32_t> found = values_.downloadValues<std::uint32_t>(items_);
+        for (std::uint32_t i = 0; i < items_; i += 1 + items_ / 512) // some of all ways
+            if (found[i] != wayOf(i, i / together % ways, rounds))
+                throw std::runtime_error("wrong results, so it is not timed");
+        return 1e6 * milliseconds / (1.0 * items_ * rounds);
+    }
+
+  private:
+    LabBench& bench_;
+    std::uint32_t items_;
+    gpu::Buffer values_;
+};
+
+// The processor's ways are functions: a call through a table is a branch, and no compiler makes it a
+// selection.
+constexpr std::uint32_t calledTurns = 2;
+template <std::size_t Way> std::uint32_t called(std::uint32_t i) {
+    return wayOf(i, static_cast<std::uint32_t>(Way), calledTurns);
+}
+constexpr auto calledWays = []<std::size_t... Ways>(std::index_sequence<Ways...>) {
+    return std::array{called<Ways>...};
+}
+(std::make_index_sequence<mostWays>());
+
+/// Nanoseconds for an item, which goes one of `ways` at random; sorted: all items of a way follow each other.
+double processorNanoseconds(std::uint32_t ways, std::uint32_t items, bool sorted) {
+    std::vector<std::uint8_t> way(items);
+    std::uint32_t state = 1;
+    for (std::uint8_t& each : way) {
+        state = shared::xorshift(state);
+        each = static_cast<std::uint8_t>((state >> 8) % ways);
+    }
+    if (sorted) std::ranges::sort(way);
+    std::uint32_t sum = 0;
+    const double begin = secondsNow();
+    for (std::uint32_t i = 0; i < items; ++i) sum += calledWays[way[i]](i);
+    const double seconds = secondsNow() - begin;
+    for (std::uint32_t i = 0; i < items; ++i) sum -= wayOf(i, way[i], calledTurns);
+    if (sum != 0) throw std::runtime_error("wrong sum, so it is not timed");
+    return 1e9 * seconds / items;
+}
+
+/// Divides a machine's series by the time with one way, which is the same work in all of them.
+void relate(LabResult& result, bool gpu,
+            std::initializer_list<std::pair<std::string_view, const char*>> names) {
+    double one = INFINITY;
+    for (const auto& [name, number] : names)
+        one = std::min(one, result.at(gpu, name, 1)); // of NaN, keeps one
+    if (!std::isfinite(one)) return;
+    result.numbers[gpu ? "gpu_one_way_nanoseconds" : "cpu_one_way_nanoseconds"] = one;
+    for (LabSeries& series : result.series)
+        for (const auto& [name, number] : names) {
+            if (series.gpu != gpu || series.name != name || series.points.empty()) continue;
+            for (LabPoint& point : series.points)
+                for (double* value : {&point.median, &point.low, &point.high}) *value /= one;
+            result.numbers[fmt::format("{}_factor", number)] = series.points.back().median;
+            result.numbers[fmt::format("{}_ways", number)] = series.points.back().x;
+        }
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    const auto whole = [](double value) { return static_cast<std::uint32_t>(value); };
+    const auto same = [](double) { return 1.0; }; // every item takes as many turns
+    const std::uint32_t subgroup = std::clamp(bench.subgroupSize(), 1u, mostWays);
+    const std::vector<double> ways = labValues(1, subgroup, 2);
+    std::optional<DeviceWays> device;
+    if (bench.device() != nullptr) {
+        device.emplace(bench);
+        result.numbers["gpu_subgroup_size"] = subgroup;
+    }
+    bench.sweep(result, {true, "neighbours differ", ways,
+                         [&](double value) { return device->nanoseconds(whole(value), 1); }});
+    bench.sweep(result, {true, "whole subgroups differ", ways,
+                         [&](double value) { return device->nanoseconds(whole(value), subgroup); }, same});
+    const std::uint32_t items = bench.rough() ? 1 << 10 : 1 << 18;
+    for (const bool sorted : {false, true})
+        bench.sweep(result,
+                    {false, sorted ? "ways in order" : "ways at random", labValues(1, 32, 2),
+                     [&](double value) { return processorNanoseconds(whole(value), items, sorted); }, same});
+    relate(result, true,
+           {{"neighbours differ", "gpu_neighbours"}, {"whole subgroups differ", "gpu_subgroups"}});
+    relate(result, false, {{"ways at random", "cpu_random"}, {"ways in order", "cpu_in_order"}});
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    const double ways = result.number("gpu_neighbours_ways");
+    if (!(ways > 2)) return std::nullopt; // not measured, or subgroups too small to tell
+    const double factor = result.number("gpu_neighbours_factor");
+    return factor < 1.4 ? 0 : factor < 0.35 * ways ? 1 : factor < 0.7 * ways ? 2 : 3;
+}
+
+std::string explain(const LabResult& result) {
+    std::string text;
+    if (result.has("gpu_neighbours_factor") && result.has("gpu_subgroups_factor")) {
+        text = fmt::format(
+            "With {:.0f} ways in a subgroup, the GPU takes {} times as long as with one; if whole "
+            "subgroups differ, {} times. A subgroup executes one instruction at a time; invocations on "
+            "another way are masked out and wait. ",
+            result.number("gpu_neighbours_ways"), threeDigits(result.number("gpu_neighbours_factor")),
+            threeDigits(result.number("gpu_subgroups_factor")));
+        if (result.gpu.software)
+            text +=
+                "Here a subgroup is a SIMD register of the processor; on cards it has 32 or 64 invocations. ";
+    }
+    const double item = result.number("cpu_one_way_nanoseconds");
+    return text +
+           fmt::format(
+               "The processor predicts branches instead: with 32 ways in order, an item takes {} ns, at "
+               "random {} ns, as it undoes what it did after a wrong guess. A training step hardly "
+               "branches: ReLU is a maximum.",
+               threeDigits(item * result.number("cpu_in_order_factor")),
+               threeDigits(item * result.number("cpu_random_factor")));
+}
+
+// What a subgroup executes, a row at a time: who goes that way is filled, who waits is an outline.
+void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocations, std::uint32_t ways,
+                  bool neighbours, double share) {
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float letters = ImGui::GetFontSize();
+    labText(draw, at,
+            neighbours
+                ? fmt::format("Neighbours in a subgroup differ: {}, one after another", counted(ways, "way"))
+                : "Whole subgroups differ: this one goes a single way",
+            ui.theme.text);
+    const float names = textWidth("way 00 ");
+    const float width = std::min((size.x - names) / static_cast<float>(invocations), ui.px(40));
+    const float top = at.y + letters + ui.px(6);
+    const float height = std::min((at.y + size.y - top) / static_cast<float>(ways), letters + ui.px(8));
+    const auto executed = std::min(ways, 1 + static_cast<std::uint32_t>(share * ways));
+    for (std::uint32_t way = 0; way < ways; ++way) {
+        const float y = top + static_cast<float>(way) * height;
+        const bool here = neighbours || way == ways / 2;
+        if (height >= letters)
+            labText(draw, {at.x, y + (height - letters) / 2 - ui.px(1)}, fmt::format("way {}", way),
+                    ui.theme.muted);
+        if (neighbours && way >= executed) continue;
+        for (std::uint32_t i = 0; i < invocations && here; ++i) {
+            const float x = at.x + names + static_cast<float>(i) * width;
+            const bool works = !neighbours || i % ways == way;
+            labCell(ui, draw, {x, y},
+                    {x + width - ui.px(2), y + height - ui.px(height > ui.px(6) ? 2.f : 1.f)}, ui.theme.gpu,
+                    works, works ? fmt::format("{}", i) : "");
+        }
+        if (!here)
+            labText(draw, {at.x + names, y + (height - letters) / 2 - ui.px(1)},
+                    height >= letters ? "jumped over" : "", ui.theme.muted);
+    }
+}
+
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    constexpr double each = 3; // seconds, the last third of them at rest
+    const auto invocations = static_cast<std::uint32_t>(
+        result.has("gpu_subgroup_size") ? std::clamp(result.number("gpu_subgroup_size"), 1.0, 64.0) : 32);
+    std::vector<std::uint32_t> ways; // most telling first
+    for (std::uint32_t count = std::min(invocations, 8u); count > 0; count /= 2) ways.push_back(count);
+    for (std::uint32_t count = 16; count <= invocations; count *= 2) ways.push_back(count);
+    const double now = view.seconds / each;
+    const std::uint32_t shown = ways[static_cast<std::size_t>(now) % ways.size()];
+    const double share = 1.5 * (now - std::floor(now));
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = (result.measured() ? 0.45f : 0.6f) * room.y;
+    const float gap = ui.px(24);
+    const ImVec2 half{(room.x - gap) / 2, height - ui.px(8)};
+    drawSubgroup(ui, at, half, invocations, shown, true, share);
+    drawSubgroup(ui, {at.x + half.x + gap, at.y}, half, invocations, shown, false, share);
+    ImGui::Dummy({room.x, height});
+    drawLabCurves(ui, experiment, result, view);
+}
+
+} // namespace
+
+extern const Experiment branches{
+    .place = 60,
+    .name = "branches",
+    .title = "Going different ways",
+    .idea = "The same work, in loops that differ. Neighbouring invocations take different ones, or all of a "
+            "subgroup the same.",
+    .question = "Every invocation of a subgroup goes its own way, instead of all the same. How many times as "
+                "long does the GPU take?",
+    .choices = {"about as long", "a few times, fewer than ways", "half as many times as ways",
+                "as many times as ways"},
+    .x = {"ways", ""},
+    .y = {"time, relative to one way", ""},
+    .sources = {"lab_branches.comp", "branches.cpp"},
+    .link = {"See 1,024 networks that go the same way", "mosaic", R"({"columns": 32, "rows": 32})"},
+    .animated = true,
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos

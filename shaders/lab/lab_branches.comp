@@ -1,0 +1,22 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// value[i] = `rounds` turns of the way that invocation i goes, one of `knob`. Neighbours go different ways, or all invocations of
+// `first` neighbours go the same one.
+#include "lab.h"
+
+layout(local_size_x_id = labGroupSize) in;
+layout(set = 0, binding = 0) writeonly buffer Values { uint value[]; };
+layout(push_constant) uniform Params { LabParams params; };
+
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= params.items) return;
+    uint mine = i / params.first % params.knob;
+    uint x = i + 1;
+    // All ways, one after another: a subgroup goes through each that one of its invocations goes, with the others masked out.
+    for (uint way = 0; way < params.knob; ++way)
+        if (way == mine)
+            for (uint round = 0; round < params.rounds; ++round) x = xorshift(x) + way;
+    value[i] = x;
+}
