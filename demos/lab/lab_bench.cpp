@@ -54,7 +54,8 @@ void LabBench::sweep(LabResult& result, const LabSweep& sweep) {
         for (const double value : sweep.values) {
             if (stop_) return;
             const double expected = beforeCost > 0 ? before * costOf(value) / beforeCost : 0;
-            if (expected > longest && costOf(value) > beforeCost) {
+            // Rough work is small, and what it shows must not depend on the machine's load.
+            if (!rough_ && expected > longest && costOf(value) > beforeCost) {
                 series.note =
                     fmt::format("ends where the next sample would take more than {:.0f} ms", longest);
                 break;

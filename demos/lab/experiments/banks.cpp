@@ -157,11 +157,13 @@ std::string explain(const LabResult& result) {
                     : "Most cards have 32 banks, which serve a word at a time each; invocations that ask the "
                       "same bank take turns, so kernels pad their tiles. ";
     }
-    return text + fmt::format("The processor has sets instead: most first-level caches hold 8 to 12 lines of "
-                              "those that lie a multiple of {} lines apart. 128 lines side by side take {} "
-                              "for a million reads, 32 apart {}, with padding {}.",
-                              sets, time("cpu_stride_1"), time("cpu_stride_32"),
-                              time("cpu_stride_32_padded"));
+    return text +
+           fmt::format(
+               "The processor's cache has sets{}: of the lines that lie a multiple of {} lines apart, most "
+               "first-level caches hold 8 to 12. Reading {} lines side by side, one after another, takes {} "
+               "for a million reads; 32 lines apart {}, with padding {}.",
+               text.empty() ? "" : " instead", sets, lines, time("cpu_stride_1"), time("cpu_stride_32"),
+               time("cpu_stride_32_padded"));
 }
 
 // Which bank each of 32 invocations asks: those above each other take turns.

@@ -2,9 +2,9 @@
 // be foreseen.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -33,26 +33,38 @@ std::uint32_t wayOf(std::uint32_t i, std::uint32_t way, std::uint32_t turns) {
 
 class DeviceWays {
   public:
-    explicit DeviceWays(LabBench& bench)
+    /// As many invocations as all ways leave time for.
+    DeviceWays(LabBench& bench, std::uint32_t ways)
         : bench_(bench), items_(bench.rough()      ? 256
-                                : bench.software() ? 1 << 13
-                                                   : 1 << 18),
-          values_(bench.buffer(std::uint64_t{4} * items_, "values")) {}
+                                : bench.software() ? 1 << 10
+                                                   : 1 << 14),
+          values_(bench.buffer(std::uint64_t{4} * items_ * largerBy, "values")) {
+        if (bench.rough()) return;
+        milliseconds(1, 1); // compiles
+        const double room = bench.device()->longestSubmission() / (3 * ways * milliseconds(1, 1));
+        items_ *= std::clamp(std::bit_floor(static_cast<std::uint32_t>(room)), 1u, largerBy);
+    }
 
     /// Nanoseconds that the device spends on a turn of an invocation.
     double nanoseconds(std::uint32_t ways, std::uint32_t together) {
-        const LabKernel& kernel = bench_.kernel("lab_branches", {{shared::labGroupSize, bench_.groupSize()}});
-        const double milliseconds = bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
-            recorder.dispatch(kernel, {items_, 1, 1}, {items_, rounds, ways, together}, {values_.view()});
-        });
+        const double took = milliseconds(ways, together);
         const std::vector<std::uint32_t> found = values_.downloadValues<std::uint32_t>(items_);
         for (std::uint32_t i = 0; i < items_; i += 1 + items_ / 512) // some of all ways
             if (found[i] != wayOf(i, i / together % ways, rounds))
                 throw std::runtime_error("wrong results, so it is not timed");
-        return 1e6 * milliseconds / (1.0 * items_ * rounds);
+        return 1e6 * took / (1.0 * items_ * rounds);
     }
 
   private:
+    static constexpr std::uint32_t largerBy = 16;
+
+    double milliseconds(std::uint32_t ways, std::uint32_t together) {
+        const LabKernel& kernel = bench_.kernel("lab_branches", {{shared::labGroupSize, bench_.groupSize()}});
+        return bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            recorder.dispatch(kernel, {items_, 1, 1}, {items_, rounds, ways, together}, {values_.view()});
+        });
+    }
+
     LabBench& bench_;
     std::uint32_t items_;
     gpu::Buffer values_;
@@ -87,22 +99,17 @@ double processorNanoseconds(std::uint32_t ways, std::uint32_t items, bool sorted
     return 1e9 * seconds / items;
 }
 
-/// Divides a machine's series by the time with one way, which is the same work in all of them.
-void relate(LabResult& result, bool gpu,
-            std::initializer_list<std::pair<std::string_view, const char*>> names) {
-    double one = INFINITY;
-    for (const auto& [name, number] : names)
-        one = std::min(one, result.at(gpu, name, 1)); // of NaN, keeps one
-    if (!std::isfinite(one)) return;
-    result.numbers[gpu ? "gpu_one_way_nanoseconds" : "cpu_one_way_nanoseconds"] = one;
-    for (LabSeries& series : result.series)
-        for (const auto& [name, number] : names) {
-            if (series.gpu != gpu || series.name != name || series.points.empty()) continue;
-            for (LabPoint& point : series.points)
-                for (double* value : {&point.median, &point.low, &point.high}) *value /= one;
-            result.numbers[fmt::format("{}_factor", number)] = series.points.back().median;
-            result.numbers[fmt::format("{}_ways", number)] = series.points.back().x;
-        }
+/// Divides a series by its first point, which took turns with the others: a busy machine slows all alike.
+void relate(LabResult& result, bool gpu, std::string_view name, const std::string& number) {
+    for (LabSeries& series : result.series) {
+        if (series.gpu != gpu || series.name != name || series.points.empty()) continue;
+        const double one = series.points.front().median;
+        for (LabPoint& point : series.points)
+            for (double* value : {&point.median, &point.low, &point.high}) *value /= one;
+        result.numbers[number + "_one_way_nanoseconds"] = one;
+        result.numbers[number + "_factor"] = series.points.back().median;
+        result.numbers[number + "_ways"] = series.points.back().x;
+    }
 }
 
 void measure(LabBench& bench, LabResult& result) {
@@ -112,7 +119,7 @@ void measure(LabBench& bench, LabResult& result) {
     const std::vector<double> ways = labValues(1, subgroup, 2);
     std::optional<DeviceWays> device;
     if (bench.device() != nullptr) {
-        device.emplace(bench);
+        device.emplace(bench, subgroup);
         result.numbers["gpu_subgroup_size"] = subgroup;
     }
     bench.sweep(result, {true, "neighbours differ", ways,
@@ -124,9 +131,10 @@ void measure(LabBench& bench, LabResult& result) {
         bench.sweep(result,
                     {false, sorted ? "ways in order" : "ways at random", labValues(1, 32, 2),
                      [&](double value) { return processorNanoseconds(whole(value), items, sorted); }, same});
-    relate(result, true,
-           {{"neighbours differ", "gpu_neighbours"}, {"whole subgroups differ", "gpu_subgroups"}});
-    relate(result, false, {{"ways at random", "cpu_random"}, {"ways in order", "cpu_in_order"}});
+    relate(result, true, "neighbours differ", "gpu_neighbours");
+    relate(result, true, "whole subgroups differ", "gpu_subgroups");
+    relate(result, false, "ways at random", "cpu_random");
+    relate(result, false, "ways in order", "cpu_in_order");
 }
 
 std::optional<std::size_t> answer(const LabResult& result) {
@@ -138,7 +146,7 @@ std::optional<std::size_t> answer(const LabResult& result) {
 
 std::string explain(const LabResult& result) {
     std::string text;
-    if (result.has("gpu_neighbours_factor") && result.has("gpu_subgroups_factor")) {
+    if (result.number("gpu_neighbours_ways") > 1 && result.has("gpu_subgroups_factor")) {
         text = fmt::format(
             "With {:.0f} ways in a subgroup, the GPU takes {} times as long as with one; if whole "
             "subgroups differ, {} times. A subgroup executes one instruction at a time; invocations on "
@@ -149,14 +157,15 @@ std::string explain(const LabResult& result) {
             text +=
                 "Here a subgroup is a SIMD register of the processor; on cards it has 32 or 64 invocations. ";
     }
-    const double item = result.number("cpu_one_way_nanoseconds");
+    const auto item = [&](const std::string& number) {
+        return threeDigits(result.number(number + "_one_way_nanoseconds") *
+                           result.number(number + "_factor"));
+    };
     return text +
-           fmt::format(
-               "The processor predicts branches instead: with 32 ways in order, an item takes {} ns, at "
-               "random {} ns, as it undoes what it did after a wrong guess. A training step hardly "
-               "branches: ReLU is a maximum.",
-               threeDigits(item * result.number("cpu_in_order_factor")),
-               threeDigits(item * result.number("cpu_random_factor")));
+           fmt::format("The processor predicts branches: with 32 ways in order, an item takes {} ns, at "
+                       "random {} ns, as it undoes what it did after a wrong guess. A training step hardly "
+                       "branches: ReLU is a maximum.",
+                       item("cpu_in_order"), item("cpu_random"));
 }
 
 // What a subgroup executes, a row at a time: who goes that way is filled, who waits is an outline.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::uint32_t rounds = 8; // additions of an invocation
 constexpr std::uint32_t most = 1 << 20;
+constexpr std::size_t mostBars = 15; // usually: a round each
 
 using Counter = std::atomic<std::uint32_t>;
 struct alignas(64) Line { // of a cache
@@ -93,25 +95,26 @@ std::vector<double> arrivals(const LabResult& result, bool gpu) {
 
 void measure(LabBench& bench, LabResult& result) {
     const std::vector<double> values = labValues(1024, bench.rough() ? 4096 : most, 4);
-    const double last = values.back();
-    std::vector<double> arrived;
+    std::map<double, std::vector<double>> arrived; // of a series, by additions
     const auto sweep = [&](bool gpu, const char* name, const char* number, auto once) {
         arrived.clear();
         bench.sweep(result, {gpu, name, values, [&, once](double additions) {
                                  const Outcome each = once(static_cast<std::uint32_t>(additions));
-                                 if (additions == last) arrived.push_back(each.arrived);
+                                 arrived[additions].push_back(each.arrived);
                                  return each.nanoseconds;
                              }});
-        const double nanoseconds = result.at(gpu, name, last);
-        if (std::isfinite(nanoseconds))
-            result.numbers[fmt::format("{}_{}_nanoseconds", gpu ? "gpu" : "cpu", number)] = nanoseconds;
+        const std::vector<LabPoint>& points = result.series.back().points;
+        if (!points.empty())
+            result.numbers[fmt::format("{}_{}_nanoseconds", gpu ? "gpu" : "cpu", number)] =
+                points.back().median;
     };
     const auto noteArrivals = [&](bool gpu) {
-        for (std::size_t round = 0; round < arrived.size(); ++round)
-            result.numbers[roundName(gpu, round)] = arrived[round];
         if (arrived.empty()) return;
-        std::ranges::sort(arrived);
-        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - arrived[arrived.size() / 2];
+        std::vector<double> shares = arrived.rbegin()->second; // of the most additions
+        for (std::size_t round = 0; round < shares.size(); ++round)
+            result.numbers[roundName(gpu, round)] = shares[round];
+        std::ranges::sort(shares);
+        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - shares[shares.size() / 2];
     };
 
     std::optional<gpu::Buffer> counter;
@@ -158,18 +161,18 @@ std::string explain(const LabResult& result) {
     const bool gpu = result.has("gpu_lost_share");
     std::string text = fmt::format(
         "The processor loses {} of the plain additions{}: between one worker's load and its store, others "
-        "load the same value. There an atomic addition takes {}, one to a thread's own counter {}, or {} if "
-        "such counters share a cache line. ",
+        "load the same value. There, an atomic addition takes {}, one to a thread's own counter {}, or {} if "
+        "such counters share a cache line.",
         percent(result.number("cpu_lost_share")),
         gpu ? fmt::format(", the GPU {}", percent(result.number("gpu_lost_share"))) : "",
         price("cpu_atomic_nanoseconds"), price("cpu_own_lines_nanoseconds"),
         price("cpu_one_line_nanoseconds"));
     if (result.cpu.threads == 1)
-        text += "It ran one thread, which meets no other. ";
+        text += " It ran one thread, which meets no other.";
     else if (result.number("cpu_lost_share") == 0)
-        text += "Its threads hardly ran at the same time, so the error is there but hidden. ";
+        text += " Its threads hardly ran at the same time, so the error is there but hidden.";
     if (!gpu) return text;
-    text += fmt::format("On the GPU an atomic takes {}, a sum per workgroup first {}",
+    text += fmt::format(" On the GPU, an atomic takes {}, a sum per workgroup first {}",
                         price("gpu_atomic_nanoseconds"), price("gpu_workgroup_nanoseconds"));
     if (result.has("gpu_subgroup_nanoseconds"))
         text += fmt::format(", per subgroup first {}", price("gpu_subgroup_nanoseconds"));
@@ -239,12 +242,14 @@ void drawArrivals(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size)
     for (const bool gpu : {false, true}) {
         const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
         const std::vector<double> shares = arrivals(result, gpu);
-        const float step = (half - ui.px(16)) / 15;
-        for (std::size_t i = 0; i < shares.size() && !ui.masked; ++i) {
+        const float step = (half - ui.px(16)) / static_cast<float>(std::max(shares.size(), mostBars));
+        for (std::size_t i = 0; i < (ui.masked ? mostBars : shares.size()); ++i) {
             const float left = x + static_cast<float>(i) * step;
-            labCell(ui, draw, {left, top}, {left + step - ui.px(3), bottom}, colour, false);
+            const float right = left + step - ui.px(3);
+            labCell(ui, draw, {left, top}, {right, bottom}, colour, false);
+            if (ui.masked) continue;
             const float height = std::max(static_cast<float>(shares[i]) * (bottom - top), ui.px(2));
-            draw.AddRectFilled({left, bottom - height}, {left + step - ui.px(3), bottom}, colour);
+            draw.AddRectFilled({left, bottom - height}, {right, bottom}, colour);
         }
         const double lost = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
         const std::string machine = gpu ? "gpu" : "cpu";

@@ -182,16 +182,20 @@ void measure(LabBench& bench, LabResult& result) {
     const std::vector<double> values = labValues(4096, bench.rough() ? 16384 : most, 4);
     const auto last = static_cast<std::uint32_t>(values.back());
     const double exact = exactSum(Numbers(numbers).first(last));
+    result.numbers["numbers"] = last;
     result.numbers["exact_sum"] = exact;
     result.numbers["unit_in_last_place"] = unitOf(exact);
 
     // depth: additions that a number goes through, one after another. Each errs by half a unit in the last
     // place, so the sum of numbers above 0 errs by 2^-24 times its depth (Higham, "The accuracy of floating
     // point summation", 1993).
-    const auto sweep = [&](bool gpu, const char* name, Numbers of, auto depth, auto add) {
+    const auto sweep = [&](bool gpu, const char* name, Numbers of, auto depth, auto add, double longest = 0) {
         std::set<float> results;
         std::size_t runs = 0;
-        bench.sweep(result, {gpu, name, values, [&](double value) {
+        bench.sweep(result, {gpu,
+                             name,
+                             values,
+                             [&](double value) {
                                  const auto count = static_cast<std::uint32_t>(value);
                                  const Summed summed = add(count);
                                  const double right = exactSum(of.first(count));
@@ -208,7 +212,9 @@ void measure(LabBench& bench, LabResult& result) {
                                  result.numbers[numberName(gpu, name, "sum")] =
                                      static_cast<double>(summed.sum);
                                  return 1e6 * summed.seconds;
-                             }});
+                             },
+                             {},
+                             longest});
         if (results.empty()) return;
         double furthest = 0;
         for (const float sum : results)
@@ -240,8 +246,9 @@ void measure(LabBench& bench, LabResult& result) {
     };
 
     processor("one after another", numbers, serial, oneAfterAnother);
-    sweep(true, "one after another", numbers, serial,
-          [&](std::uint32_t count) { return device->oneAfterAnother(count); });
+    sweep(
+        true, "one after another", numbers, serial,
+        [&](std::uint32_t count) { return device->oneAfterAnother(count); }, 400); // many submissions
     processor("pairwise tree", numbers, tree, pairwise);
     sweep(true, "pairwise tree", numbers, tree, [&](std::uint32_t count) { return device->pairwise(count); });
     processor("per thread", numbers, serial, [&](Numbers of) { return perThread(bench.team(), of); });
@@ -272,8 +279,10 @@ std::optional<std::size_t> answer(const LabResult& result) {
 std::string explain(const LabResult& result) {
     const auto units = [&](const char* name) { return threeDigits(result.number(name)); };
     std::string text = fmt::format(
-        "Every addition rounds to 24 bits. A loop takes a number through up to a million roundings, a tree "
-        "through 20: here the loop is off by {} units in the last place, the tree by {}, Kahan's sum by {}. ",
+        "Every addition rounds to 24 bits. A loop takes a number through up to {} roundings, a tree "
+        "through {:.0f}: here the loop is off by {} units in the last place, the tree by {}, Kahan's sum by "
+        "{}. ",
+        grouped(static_cast<std::uint64_t>(result.number("numbers"))), std::log2(result.number("numbers")),
         units("cpu_one_after_another_error_units"), units("cpu_pairwise_tree_error_units"),
         units("cpu_Kahan_error_units"));
     if (result.has("gpu_pairwise_tree_sum"))
