@@ -1,0 +1,340 @@
+// Few multiply-adds for each number read, or many: a roofline, measured point by point.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/kit/roof.h"
+#include "demos/lab/experiment.h"
+#include "demos/words/text.h"
+#include "engine/step/work.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t group = 8; // numbers that are read together
+constexpr std::uint32_t groupsOf =
+    4; // of an invocation; it writes one word for 32 read, which is not counted
+constexpr float summand = 1.0f / 1024;
+
+/// What is turned: `perNumber` multiply-adds for one number, or one for `merged` numbers.
+struct Intensity {
+    explicit Intensity(double flopPerByte)
+        : merged(flopPerByte < 0.5 ? static_cast<std::uint32_t>(std::lround(0.5 / flopPerByte)) : 1),
+          perNumber(flopPerByte < 0.5 ? 1 : static_cast<std::uint32_t>(std::lround(2 * flopPerByte))) {}
+    double multiplyAdds(std::uint32_t words) const { return 1.0 * words / merged * perNumber; }
+
+    std::uint32_t merged;
+    std::uint32_t perNumber;
+};
+
+/// Numbers from 1 to 2 with ten bits behind the point: OR and sums of them are exact.
+struct Numbers {
+    explicit Numbers(std::uint32_t twoTo) : words(std::size_t{1} << twoTo) {
+        for (std::uint32_t i = 0; i < words.size(); ++i)
+            words[i] = std::bit_cast<std::uint32_t>(1.0f + static_cast<float>(i * 2654435769u >> 22) / 1024);
+    }
+    /// So many of them that every setting takes about as long, but enough to keep a device busy.
+    std::uint32_t countFor(const Intensity& at) const {
+        const auto all = static_cast<std::uint32_t>(words.size());
+        return at.perNumber <= 16 ? all : std::max(all / at.perNumber * 16, all / 8);
+    }
+    /// Before any sample: what takes long at the first time would be taken for slowness.
+    void expect(const Intensity& at) {
+        std::uint32_t sum = 0;
+        const std::uint32_t width = group / at.merged;
+        for (std::uint32_t first = 0; first < countFor(at); first += group)
+            for (std::uint32_t i = 0; i < width; ++i) {
+                std::uint32_t bits = 0;
+                for (std::uint32_t j = i; j < group; j += width) bits |= words[first + j];
+                sum += std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) +
+                                                    static_cast<float>(at.perNumber) * summand);
+            }
+        sums[{at.merged, at.perNumber}] = sum;
+    }
+    void requireSum(const Intensity& at, std::uint32_t sum) const {
+        if (sum != sums.at({at.merged, at.perNumber}))
+            throw std::runtime_error("wrong results, so it is not timed");
+    }
+
+    std::vector<std::uint32_t> words;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> sums;
+};
+
+class DeviceNumbers {
+  public:
+    DeviceNumbers(LabBench& bench, std::span<const double> values)
+        : bench_(bench), numbers_(bench.rough()      ? 16
+                                  : bench.software() ? 20
+                                                     : 25),
+          buffer_(bench.buffer(4 * numbers_.words.size(), "numbers")),
+          totals_(bench.buffer(4 * numbers_.words.size() / group / groupsOf, "totals")) {
+        buffer_.uploadValues<std::uint32_t>(numbers_.words);
+        for (const double value : values) {
+            numbers_.expect(Intensity(value));
+            milliseconds(Intensity(value), bench.groupSize()); // compiles it
+        }
+    }
+
+    /// GFLOP/s.
+    double rate(const Intensity& at) {
+        const std::uint32_t count = numbers_.countFor(at);
+        const std::uint32_t items = count / group / groupsOf;
+        const double taken = milliseconds(at, items);
+        const auto totals = totals_.downloadValues<std::uint32_t>(items);
+        numbers_.requireSum(at, std::accumulate(totals.begin(), totals.end(), 0u));
+        return 2e-6 * at.multiplyAdds(count) / taken;
+    }
+
+  private:
+    double milliseconds(const Intensity& at, std::uint32_t items) {
+        const LabKernel& kernel = bench_.kernel(
+            "lab_intensity",
+            {{shared::labGroupSize, bench_.groupSize()}, {shared::labChoice, at.merged}, {3, at.perNumber}});
+        const shared::LabParams params{items, groupsOf, std::bit_cast<std::uint32_t>(1.0f),
+                                       std::bit_cast<std::uint32_t>(summand)};
+        return bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            recorder.dispatch(kernel, {items, 1, 1}, params, {buffer_.view(), totals_.view()});
+        });
+    }
+
+    LabBench& bench_;
+    Numbers numbers_;
+    gpu::Buffer buffer_;
+    gpu::Buffer totals_;
+};
+
+/// The same on the processor: the sum of the bits of what becomes of these words. A plain loop; the values of
+/// a block are independent, as in the shader.
+template <std::uint32_t merged>
+std::uint32_t plainLoop(std::span<const std::uint32_t> words, std::uint32_t perNumber, float factor,
+                        float add) {
+    constexpr std::size_t block = 32; // words, enough for independent values
+    constexpr std::size_t width = group / merged;
+    std::uint32_t sum = 0;
+    for (std::size_t first = 0; first < words.size(); first += block) {
+        std::uint32_t bits[block / merged];
+        for (std::size_t i = 0; i < block / merged; ++i) {
+            const std::uint32_t* from = &words[first + i / width * group + i % width];
+            bits[i] = from[0];
+            for (std::size_t j = 1; j < merged; ++j) bits[i] |= from[j * width];
+        }
+        float value[block / merged];
+        for (std::size_t i = 0; i < block / merged; ++i) value[i] = std::bit_cast<float>(bits[i]);
+        for (std::uint32_t n = 0; n < perNumber; ++n)
+            for (std::size_t i = 0; i < block / merged; ++i) value[i] = value[i] * factor + add;
+        for (std::size_t i = 0; i < block / merged; ++i) sum += std::bit_cast<std::uint32_t>(value[i]);
+    }
+    return sum;
+}
+
+double processorRate(LabBench& bench, const Numbers& numbers, const Intensity& at) {
+    const volatile float factor = 1; // no compiler may know it
+    const auto loop = at.merged == 1   ? plainLoop<1>
+                      : at.merged == 2 ? plainLoop<2>
+                      : at.merged == 4 ? plainLoop<4>
+                                       : plainLoop<8>;
+    const std::uint32_t count = numbers.countFor(at);
+    std::vector<std::uint32_t> sums(bench.threads());
+    const double begin = secondsNow();
+    bench.team().run([&](std::size_t thread) {
+        const Share share = shareOf(count, thread, bench.threads(), 32);
+        sums[thread] = loop(std::span(numbers.words).subspan(share.begin, share.end - share.begin),
+                            at.perNumber, factor, summand);
+    });
+    const double seconds = secondsNow() - begin;
+    numbers.requireSum(at, std::accumulate(sums.begin(), sums.end(), 0u));
+    return 2e-9 * at.multiplyAdds(count) / seconds;
+}
+
+struct Operation {
+    const char* name;
+    double flopPerByte;
+};
+
+/// The operations of the usual network's training step, each tensor counted once.
+std::vector<Operation> operations() {
+    const NetShape net{{784, 256, 128, 10}};
+    constexpr std::size_t rows = 128;
+    const auto ratio = [](const Work& work) { return work.flops / work.bytes; };
+    OptimizerSettings adam;
+    return {{"gather", ratio(gatherWork(rows, 784, true))},
+            {"update", ratio(updateWork(net, adam))},
+            {"loss", ratio(lossWork(rows, 10))},
+            {"layer 3", ratio(denseWork(denseShapeOf(net, 2, rows)))},
+            {"layer 2", ratio(denseWork(denseShapeOf(net, 1, rows)))},
+            {"layer 1", ratio(denseWork(denseShapeOf(net, 0, rows)))}};
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    std::vector<double> values; // FLOP per byte: a multiply-add is two, a number four bytes
+    for (double perNumber = 0.125; perNumber <= (bench.rough() ? 16 : 1024);
+         perNumber *= bench.rough() ? 8 : 2)
+        values.push_back(perNumber / 2);
+    std::optional<DeviceNumbers> onDevice;
+    if (bench.device() != nullptr) onDevice.emplace(bench, values);
+    Numbers numbers(bench.rough() ? 16 : 24);
+    for (const double value : values) numbers.expect(Intensity(value));
+    const auto cost = [&](double value) {
+        const Intensity at(value);
+        return numbers.countFor(at) * std::max(1.0 * at.perNumber, 8.0);
+    };
+    bench.sweep(result, {true, "measured", values,
+                         [&](double value) { return onDevice->rate(Intensity(value)); }, cost});
+    bench.sweep(result,
+                {false, "plain loop", values,
+                 [&](double value) { return processorRate(bench, numbers, Intensity(value)); }, cost});
+    if (bench.stopped()) return;
+    const auto note = [&](bool gpu, const char* series, const Roof& roof) {
+        const std::string machine = gpu ? "gpu" : "cpu";
+        result.numbers[machine + "_roof_gflops"] = roof.gflops;
+        result.numbers[machine + "_roof_gigabytes_per_second"] = roof.gigabytesPerSecond;
+        result.numbers[machine + "_ridge_flop_per_byte"] = roof.ridge();
+        const LabSeries* found = result.find(gpu, series);
+        if (found == nullptr || found->points.empty()) return;
+        double best = 0;
+        for (const LabPoint& point : found->points) best = std::max(best, point.median);
+        result.numbers[machine + "_best_gflops"] = best;
+        result.numbers[machine + "_gflops_at_one"] = found->at(0.5);
+        if (!found->note.empty()) return; // it may become faster still
+        for (const LabPoint& point : found->points)
+            if (point.median >= 0.75 * best) {
+                result.numbers[machine + "_full_multiply_adds"] = 2 * point.x;
+                break;
+            }
+    };
+    note(false, "plain loop", measureCpuRoof(bench.threads()));
+    if (bench.device() == nullptr) return;
+    Kernels kernels(*bench.device());
+    note(true, "measured", measureRoof(*bench.device(), kernels, bench.rough()));
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("gpu_full_multiply_adds")) return std::nullopt;
+    const double full = result.number("gpu_full_multiply_adds");
+    return full <= 4 ? 0 : full <= 16 ? 1 : full <= 64 ? 2 : 3;
+}
+
+std::string explain(const LabResult& result) {
+    const auto rate = [&](const std::string& number) {
+        return amountText(1e9 * result.number(number), "FLOP/s");
+    };
+    const double share = result.number("gpu_best_gflops") / result.number("gpu_roof_gflops");
+    std::string text = "The GPU was not measured. ";
+    if (result.has("gpu_best_gflops")) {
+        text =
+            fmt::format("With one multiply-add per number, the GPU reaches {}; ", rate("gpu_gflops_at_one"));
+        if (result.has("gpu_full_multiply_adds"))
+            text += fmt::format("from {} on, it is at full speed, {} or {} of its roof. ",
+                                threeDigits(result.number("gpu_full_multiply_adds")), rate("gpu_best_gflops"),
+                                share < 0.995 ? fmt::format("{:.0f} %", 100 * share) : "all");
+        else
+            text += fmt::format("{} is the most before a dispatch would take too long. ",
+                                rate("gpu_best_gflops"));
+        text += result.gpu.software
+                    ? "This GPU is software: a load costs it many instructions, so loads limit it "
+                      "well before memory does. "
+                    : "Left of the bend, memory is the limit and arithmetic is free. ";
+    }
+    if (!result.has("cpu_best_gflops")) return text;
+    const bool gpu = result.has("gpu_ridge_flop_per_byte");
+    const double ridge = result.number(gpu ? "gpu_ridge_flop_per_byte" : "cpu_ridge_flop_per_byte");
+    const double layer = operations().back().flopPerByte;
+    return text +
+           fmt::format("The CPU's plain loop, compiled for any processor, gets {} of {}. In a training "
+                       "step, the optimizer's update is bound by memory; the first layer, at {} FLOP/byte, "
+                       "lies {} of the {} bend at {}.",
+                       rate("cpu_best_gflops"), rate("cpu_roof_gflops"), threeDigits(layer),
+                       layer < ridge ? "left" : "right", gpu ? "GPU's" : "CPU's", threeDigits(ridge));
+}
+
+/// The measured points under the roofs, and where a training step's operations stand.
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    struct Curve {
+        std::vector<double> x, y;
+    };
+    std::vector<Curve> curves;
+    curves.reserve(16); // lines point into it
+    std::vector<PlotLine> lines;
+    const auto add = [&](std::string name, ImU32 colour, bool gpu, Curve curve, bool points) {
+        if (curve.x.empty()) return;
+        const Curve& kept = curves.emplace_back(std::move(curve));
+        lines.push_back({.name = std::move(name),
+                         .colour = colour,
+                         .dashed = gpu,
+                         .x = kept.x,
+                         .y = kept.y,
+                         .points = points});
+    };
+    constexpr double first = 1.0 / 16;
+    constexpr double last = 512;
+    double highest = 0;
+    for (const bool gpu : {false, true}) {
+        const std::string machine = gpu ? "gpu" : "cpu";
+        const double gflops = result.number(machine + "_roof_gflops");
+        const double bandwidth = result.number(machine + "_roof_gigabytes_per_second");
+        if (!(gflops > 0 && bandwidth > 0)) continue;
+        highest = std::max(highest, gflops);
+        add(machine + " roof", mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
+            {{first, gflops / bandwidth, last}, {first * bandwidth, gflops, gflops}}, false);
+    }
+    double lowest = highest;
+    for (const LabSeries& series : result.series) {
+        Curve curve;
+        for (const LabPoint& point : series.points) {
+            curve.x.push_back(point.x);
+            curve.y.push_back(point.median);
+            lowest = std::min(lowest, point.median);
+        }
+        add(series.fullName(), series.gpu ? ui.theme.gpu : ui.theme.cpu, series.gpu, std::move(curve), true);
+    }
+    // A mark stands on the axis; the operations' labels take turns, one above the other.
+    std::size_t step = 0;
+    if (highest > 0)
+        for (const Operation& operation : operations()) {
+            const double top =
+                lowest * std::pow(highest / lowest, 0.05 + 0.07 * static_cast<double>(step++ % 3));
+            add(operation.name, ui.theme.muted, false,
+                {{operation.flopPerByte, operation.flopPerByte}, {lowest, top}}, false);
+        }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    view.plot.draw(
+        ui, "lab", lines,
+        {.x = {.title = std::string(experiment.x.title), .unit = std::string(experiment.x.unit), .log = true},
+         .y = {.title = std::string(experiment.y.title),
+               .unit = std::string(experiment.y.unit),
+               .log = true,
+               .measured = true},
+         .size = {room.x, std::max(room.y, ui.px(120))},
+         .empty = "Predict, then measure.",
+         .legend = false});
+}
+
+} // namespace
+
+extern const Experiment intensity{
+    .place = 110,
+    .name = "intensity",
+    .title = "Memory or arithmetic",
+    .idea = "Every number that is read goes through one multiply-add, through a thousand, or shares one with "
+            "seven others. The marks on the axis show where the operations of a training step stand "
+            "(784-256-128-10, batch 128).",
+    .question = "How many multiply-adds per number read does the GPU need before it computes at full speed?",
+    .choices = {"up to 4", "5 to 16", "17 to 64", "more than 64"},
+    .x = {"arithmetic intensity", "FLOP/byte"},
+    .y = {"speed", "GFLOP/s"},
+    .sources = {"lab_intensity.comp", "intensity.cpp", "roof.comp"},
+    .link = {"See a training step under the roof", "ladder", R"({"tab": "roofline"})"},
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos
