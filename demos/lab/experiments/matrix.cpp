@@ -1,0 +1,479 @@
+// A square matrix product of growing size: in the naive order, in a good one, with everything the machines
+// have.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/words/text.h"
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/memory.h"
+#include "engine/step/work.h"
+#include "engine/tune/kernel_trial.h"
+#include "engine/tune/product_candidates.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t claimed = 10000; // rows of the product that the claim is about
+constexpr const char* naiveOrder = "naive order";
+constexpr const char* goodOrder = "good order";
+constexpr const char* tiles = "tiles";
+constexpr const char* bestCpu = "best kernel, all threads";
+constexpr const char* naiveGpu = "naive kernel";
+constexpr const char* bestGpu = "fastest kernel";
+
+/// As shaders/lab/lab_matrix.comp: whole numbers whose sums of products are exact, in any order.
+float elementOf(std::uint32_t matrix, std::uint32_t at) {
+    return static_cast<float>(static_cast<int>(shared::labScatter(2 * at + matrix, ~0u) >> 29) - 4);
+}
+
+/// C[m][n] = sum_k A[m][k] W[n][k]: some outputs of a product of that size, all of those of a small one.
+///   row   a row of C
+template <class Row> void requireProduct(std::uint32_t size, Row row) {
+    const std::uint32_t step = size <= 32 ? 1 : size / 8 + 1;
+    for (std::uint32_t m = 0; m < size; m += step) {
+        const auto outputs = row(m);
+        for (std::uint32_t n = m % step; n < size; n += step) {
+            double sum = 0;
+            for (std::uint32_t k = 0; k < size; ++k)
+                sum += static_cast<double>(elementOf(0, m * size + k)) * elementOf(1, n * size + k);
+            if (outputs[n] != static_cast<float>(sum))
+                throw std::runtime_error("wrong results, so it is not timed");
+        }
+    }
+}
+
+/// The processor's matrices of one size at a time. Plain loops read B[k][n]; the engine's kernels W[n][k].
+class HostProduct {
+  public:
+    explicit HostProduct(LabBench& bench) : bench_(bench) {}
+
+    /// Milliseconds of multiply(a, second, c, size), which adds to c.
+    template <class Multiply> double milliseconds(std::uint32_t size, bool transposed, Multiply multiply) {
+        prepare(size, transposed);
+        std::fill_n(c_.data(), std::size_t{size} * size, 0.0f);
+        const double begin = secondsNow();
+        multiply(a_.data(), second_.data(), c_.data(), size);
+        const double seconds = secondsNow() - begin;
+        requireProduct(size, [&](std::uint32_t m) { return c_.data() + std::size_t{m} * size; });
+        return 1e3 * seconds;
+    }
+
+  private:
+    void prepare(std::uint32_t size, bool transposed) {
+        if (size == size_ && transposed == transposed_) return;
+        size_ = size;
+        transposed_ = transposed;
+        const std::size_t count = std::size_t{size} * size;
+        for (AlignedArray<float>* matrix : {&a_, &second_, &c_}) *matrix = AlignedArray<float>(count);
+        bench_.team().run([&](std::size_t thread) {
+            const Share share = shareOf(size, thread, bench_.threads());
+            for (auto row = static_cast<std::uint32_t>(share.begin); row < share.end; ++row)
+                for (std::uint32_t column = 0; column < size; ++column) {
+                    const std::uint32_t at = row * size + column;
+                    a_.data()[at] = elementOf(0, at);
+                    second_.data()[at] = elementOf(1, transposed ? at : column * size + row);
+                }
+        });
+    }
+
+    LabBench& bench_;
+    std::uint32_t size_ = 0;
+    bool transposed_ = false;
+    AlignedArray<float> a_, second_, c_;
+};
+
+// The order of the formula: each output is a sum along a row of A and down a column of B.
+float sumDown(const float* row, const float* column, std::size_t size) {
+    float sum = 0;
+    for (std::size_t k = 0; k < size; ++k) sum += row[k] * column[k * size];
+    return sum;
+}
+void multiplyNaively(const float* a, const float* b, float* c, std::size_t size) {
+    float (*volatile sum)(const float*, const float*, std::size_t) = sumDown; // or compilers swap the loops
+    for (std::size_t m = 0; m < size; ++m)
+        for (std::size_t n = 0; n < size; ++n) c[m * size + n] = sum(a + m * size, b + n, size);
+}
+
+// The same loops, the last two swapped: now the inner one goes along rows of B and C.
+void multiplyInOrder(const float* a, const float* b, float* c, std::size_t size) {
+    for (std::size_t m = 0; m < size; ++m)
+        for (std::size_t k = 0; k < size; ++k) {
+            const float factor = a[m * size + k];
+            for (std::size_t n = 0; n < size; ++n) c[m * size + n] += factor * b[k * size + n];
+        }
+}
+
+// Likewise, a tile of B at a time, which stays in the cache for all rows.
+void multiplyTiles(const float* a, const float* b, float* c, std::size_t size) {
+    constexpr std::size_t deep = 64;
+    constexpr std::size_t wide = 256;
+    for (std::size_t firstK = 0; firstK < size; firstK += deep)
+        for (std::size_t firstN = 0; firstN < size; firstN += wide)
+            for (std::size_t m = 0; m < size; ++m)
+                for (std::size_t k = firstK; k < std::min(firstK + deep, size); ++k) {
+                    const float factor = a[m * size + k];
+                    const std::size_t end = std::min(firstN + wide, size);
+                    for (std::size_t n = firstN; n < end; ++n) c[m * size + n] += factor * b[k * size + n];
+                }
+}
+
+DenseShape square(std::size_t size) { return {size, size, size, size, size}; }
+
+void multiplyBest(LabBench& bench, const float* a, const float* w, float* c, std::size_t size) {
+    const std::vector<float> bias(size);
+    bench.team().run([&](std::size_t thread) {
+        const Share share = shareOf(size, thread, bench.threads(), 4);
+        DenseShape shape = square(size);
+        shape.rows = share.end - share.begin;
+        if (shape.rows == 0) return;
+        bestKernels().dense(shape, a + share.begin * size, w, bias.data(), Activation::identity,
+                            c + share.begin * size, nullptr);
+    });
+}
+
+class DeviceProduct {
+  public:
+    DeviceProduct(LabBench& bench, std::uint32_t most)
+        : bench_(bench), kernels_(*bench.device()), a_(matrix("A", most)), w_(matrix("W", most)),
+          c_(matrix("C", most)), bias_(bench.buffer(4 * most, "bias")) {
+        if (!bench.rough()) tryKernels();
+    }
+
+    double milliseconds(std::uint32_t size, bool fastest) {
+        prepare(size);
+        const DenseShape shape = square(size);
+        const DenseKernel kernel = kernels_.dense(
+            Product::forward, fastest ? fastestFor(shape) : naiveFor(shape), Activation::identity);
+        const std::uint64_t bytes = std::uint64_t{4} * size * size;
+        const Work work = denseWork(shape);
+        const gpu::BufferView c = c_.view(0, bytes);
+        bench_.deviceMilliseconds([&](gpu::Recorder& recorder) { recorder.fill(c, 0x7fc07fc0u); }); // NaN
+        const double taken = bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            dispatchProduct(recorder, kernel, shape,
+                            {a_.view(0, bytes), w_.view(0, bytes), bias_.view(0, 4 * size), c, c},
+                            {work.flops, work.bytes}); // with it, the recorder cuts what takes long
+        });
+        requireProduct(size, [&](std::uint32_t m) {
+            return c_.downloadValues<float>(size, std::uint64_t{4} * m * size);
+        });
+        return taken;
+    }
+
+  private:
+    gpu::Buffer matrix(const char* name, std::uint32_t most) {
+        return bench_.buffer(std::uint64_t{4} * most * most, name);
+    }
+    void prepare(std::uint32_t size) {
+        if (size == size_) return;
+        size_ = size;
+        const LabKernel& kernel = bench_.kernel("lab_matrix", {{shared::labGroupSize, bench_.groupSize()}});
+        const std::uint32_t count = size * size;
+        const std::uint32_t items = std::min(count, 1u << 18);
+        bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            for (const std::uint32_t which : {0u, 1u})
+                recorder.dispatch(kernel, {items, 1, 1}, {items, (count + items - 1) / items, which, count},
+                                  {(which == 0 ? a_ : w_).view()});
+        });
+    }
+    ProductKernel naiveFor(const DenseShape& shape) const {
+        return kernelOfRung(*bench_.device(), Rung::naive, Product::forward, shape);
+    }
+    // The likeliest of a small product; of a large one what has won the trial, if it fits.
+    ProductKernel fastestFor(const DenseShape& shape) const {
+        if (won_ && shape.rows >= trialSize() && fits(*bench_.device(), *won_, shape)) return *won_;
+        return fastCandidates(*bench_.device(), Product::forward, shape).front();
+    }
+    std::size_t trialSize() const { return bench_.software() ? 256 : 1024; }
+    // Before any sample: it would be taken for slowness.
+    void tryKernels() {
+        const DenseShape shape = square(trialSize());
+        ProductTrial trial(*bench_.device(), Product::forward, shape, Activation::identity);
+        double least = std::numeric_limits<double>::infinity();
+        auto candidates = fastCandidates(*bench_.device(), Product::forward, shape);
+        candidates.resize(std::min<std::size_t>(candidates.size(), 6));
+        for (const ProductKernel& candidate : candidates) {
+            const TrialResult result =
+                trial.measure(kernels_.dense(Product::forward, candidate, Activation::identity), 3, 100);
+            if (!result.verified() || result.milliseconds >= least) continue;
+            least = result.milliseconds;
+            won_ = candidate;
+        }
+    }
+
+    LabBench& bench_;
+    Kernels kernels_;
+    gpu::Buffer a_, w_, c_, bias_;
+    std::uint32_t size_ = 0;
+    std::optional<ProductKernel> won_;
+};
+
+/// The sizes up to `most`.
+std::vector<double> sizesUpTo(double most) {
+    std::vector<double> sizes;
+    for (double size = 16; size < claimed; size *= 2) sizes.push_back(size);
+    sizes.push_back(claimed);
+    std::erase_if(sizes, [&](double size) { return size > most; });
+    return sizes;
+}
+
+/// On the device, three matrices: 200 MB, or, where that is a small part of its memory, all that is claimed.
+std::uint32_t mostOnDevice(const LabBench& bench) {
+    if (bench.rough()) return 64;
+    if (bench.software()) return 2048;
+    const gpu::Device& device = *bench.device();
+    constexpr std::uint64_t large = std::uint64_t{4} * claimed * claimed;
+    const bool roomy = device.limits().storageRange >= large && device.memoryLeft() >= 20 * large;
+    return roomy ? claimed : 4096;
+}
+
+/// The last measured point, scaled by the cube of the size; NaN: nothing was measured.
+double millisecondsClaimed(const LabSeries* series) {
+    if (series == nullptr || series->points.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const LabPoint& last = series->points.back();
+    return last.median * std::pow(claimed / last.x, 3);
+}
+
+bool measuredClaimed(const LabSeries* series) { return series->points.back().x == claimed; }
+
+void measure(LabBench& bench, LabResult& result) {
+    const auto cube = [](double size) { return size * size * size + 1e6; };
+    const double longest = bench.rough() ? 20 : 600; // milliseconds; the recorder cuts submissions
+    const auto sizeOf = [](double value) { return static_cast<std::uint32_t>(value); };
+    if (bench.device() == nullptr) {
+        for (const char* name : {naiveGpu, bestGpu}) bench.sweep(result, {true, name, {16}, {}});
+    } else {
+        DeviceProduct product(bench, mostOnDevice(bench));
+        for (const bool fastest : {false, true})
+            bench.sweep(result,
+                        {true, fastest ? bestGpu : naiveGpu, sizesUpTo(mostOnDevice(bench)),
+                         [&, fastest](double size) { return product.milliseconds(sizeOf(size), fastest); },
+                         cube, longest});
+    }
+    HostProduct host(bench);
+    const auto processor = [&](const char* name, bool transposed, auto multiply) {
+        bench.sweep(result, {false, name, sizesUpTo(bench.rough() ? 64 : 4096),
+                             [&, transposed, multiply](double size) {
+                                 return host.milliseconds(sizeOf(size), transposed, multiply);
+                             },
+                             cube, longest});
+    };
+    processor(naiveOrder, false, multiplyNaively);
+    processor(goodOrder, false, multiplyInOrder);
+    processor(tiles, false, multiplyTiles);
+    processor(bestCpu, true, [&](const float* a, const float* w, float* c, std::size_t size) {
+        multiplyBest(bench, a, w, c, size);
+    });
+    const auto note = [&](const std::string& name, bool gpu, const char* series) {
+        const LabSeries* found = result.find(gpu, series);
+        const double milliseconds = millisecondsClaimed(found);
+        if (!(milliseconds > 0)) return;
+        result.numbers["seconds_10000_" + name] = 1e-3 * milliseconds;
+        result.numbers["largest_measured_" + name] = found->points.back().x;
+    };
+    note("gpu_naive", true, naiveGpu);
+    note("gpu_fastest", true, bestGpu);
+    note("cpu_naive", false, naiveOrder);
+    note("cpu_good_order", false, goodOrder);
+    note("cpu_tiles", false, tiles);
+    note("cpu_best", false, bestCpu);
+    if (!result.has("seconds_10000_gpu_fastest")) return;
+    for (const char* name : {"cpu_naive", "cpu_best"})
+        if (result.has(std::string("seconds_10000_") + name))
+            result.numbers[std::string("gpu_times_as_fast_as_") + name] =
+                result.number(std::string("seconds_10000_") + name) /
+                result.number("seconds_10000_gpu_fastest");
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("gpu_times_as_fast_as_cpu_best")) return std::nullopt;
+    const double times = result.number("gpu_times_as_fast_as_cpu_best");
+    return times < 1 ? 0 : times < 10 ? 1 : times < 100 ? 2 : 3;
+}
+
+std::string explain(const LabResult& result) {
+    const auto time = [&](const std::string& name) {
+        const double largest = result.number("largest_measured_" + name);
+        return duration(result.number("seconds_10000_" + name)) +
+               (largest == claimed ? " (measured)" : fmt::format(" (extrapolated from {:.0f})", largest));
+    };
+    if (!result.has("seconds_10000_cpu_best")) return {};
+    if (!result.has("gpu_times_as_fast_as_cpu_best"))
+        return fmt::format("10,000×10,000 takes 10¹² multiply-adds: {} in the naive order on one thread, {} "
+                           "with the best kernel on all threads. The GPU was not measured.",
+                           time("cpu_naive"), time("cpu_best"));
+    return fmt::format(
+        "10¹² multiply-adds take the GPU {}, the CPU's best kernel {}, and the naive order on one thread {}. "
+        "The GPU is {} times as fast as the best, {} times as fast as the naive: claims of 100 to 500 "
+        "usually "
+        "leave out which CPU code they mean. {}Matrix units and TPUs are grids like this one: a number read "
+        "once serves a whole row of multiply-adds.",
+        time("gpu_fastest"), time("cpu_best"), time("cpu_naive"),
+        threeDigits(result.number("gpu_times_as_fast_as_cpu_best")),
+        threeDigits(result.number("gpu_times_as_fast_as_cpu_naive")),
+        result.gpu.software ? "Here both are the same processor. " : "");
+}
+
+/// A grid of multiply-adders at work on a product of two 6 x 6 matrices: rows of A come from the left,
+/// columns of B from above, each one beat later than the one before; every cell adds one product per beat.
+void drawSystolicArray(Ui& ui, ImVec2 size, double seconds) {
+    constexpr int cells = 6;
+    constexpr int queue = 3; // operands shown on their way in
+    constexpr int beats = 3 * cells - 2;
+    constexpr double beatSeconds = 0.9;
+    const double turns = std::fmod(seconds / beatSeconds, beats + 4.0) - 1;
+    const int beat = static_cast<int>(std::floor(turns)); // -1: about to begin
+    const double moved = std::clamp(2 * (turns - beat) - 1, 0.0, 1.0);
+    const double at = std::min(beat + moved * moved * (3 - 2 * moved), beats + 1.0);
+    const auto a = [](int row, int k) { return (2 * row + 3 * k) % 4; };
+    const auto b = [](int k, int column) { return (k + 2 * column + k * column) % 4; };
+
+    const SmallLetters small(ui);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float caption = ImGui::GetTextLineHeight() + ui.px(4);
+    const float side = std::min(size.x, size.y - caption) / (cells + queue);
+    const ImVec2 origin{corner.x + queue * side, corner.y + queue * side};
+    const auto text = [&](ImVec2 centre, ImU32 colour, const std::string& letters) {
+        const ImVec2 extent = ImGui::CalcTextSize(letters.c_str());
+        list.AddText({centre.x - extent.x / 2, centre.y - extent.y / 2}, colour, letters.c_str());
+    };
+    int working = 0;
+    for (int row = 0; row < cells; ++row)
+        for (int column = 0; column < cells; ++column) {
+            int sum = 0;
+            const int done = std::clamp(beat - row - column + 1, 0, cells);
+            for (int k = 0; k < done; ++k) sum += a(row, k) * b(k, column);
+            const bool works = beat >= row + column && beat < row + column + cells;
+            working += works ? 1 : 0;
+            const ImVec2 low{origin.x + static_cast<float>(column) * side,
+                             origin.y + static_cast<float>(row) * side};
+            const ImVec2 high{low.x + side - ui.px(2), low.y + side - ui.px(2)};
+            list.AddRectFilled(
+                low, high, works ? mixed(ui.theme.raised, ui.theme.accent, 0.2f) : ui.theme.raised, ui.px(3));
+            if (works) list.AddRect(low, high, ui.theme.accent, ui.px(3), 0, ui.line());
+            if (done > 0)
+                text({(low.x + high.x) / 2, (low.y + high.y) / 2 + side * 0.12f}, ui.theme.text,
+                     fmt::format("{}", sum));
+        }
+    // Operands lie over the edge that they came in by: those of A on the left, those of B at the top.
+    list.PushClipRect(corner, {origin.x + cells * side, origin.y + cells * side}, true);
+    const float radius = std::max(side * 0.13f, ui.px(3));
+    for (int line = 0; line < cells; ++line)
+        for (int k = 0; k < cells; ++k) {
+            const auto along = static_cast<float>(at - line - k);
+            if (along < -queue - 0.5f || along > cells - 0.5f) continue;
+            const float across = (static_cast<float>(line) + 0.5f) * side;
+            const float way = (along + 0.5f) * side;
+            const ImVec2 left{origin.x + way - side * 0.36f, origin.y + across - side * 0.3f};
+            const ImVec2 top{origin.x + across + side * 0.26f, origin.y + way - side * 0.3f};
+            if (along < 0) { // outside there is room for the number
+                text({origin.x + way, origin.y + across}, seriesColour(ui.theme, 2),
+                     fmt::format("{}", a(line, k)));
+                text({origin.x + across, origin.y + way}, seriesColour(ui.theme, 3),
+                     fmt::format("{}", b(k, line)));
+                continue;
+            }
+            list.AddCircleFilled(left, radius, seriesColour(ui.theme, 2));
+            list.AddRectFilled({top.x - radius, top.y - radius}, {top.x + radius, top.y + radius},
+                               seriesColour(ui.theme, 3));
+        }
+    list.PopClipRect();
+    const std::string words = beat < 0 ? "A flows right, B flows down"
+                              : working == 0
+                                  ? fmt::format("done after {} beats", beats)
+                                  : fmt::format("beat {}: {} of {} work", beat + 1, working, cells * cells);
+    list.AddText({corner.x, origin.y + cells * side + ui.px(2)}, ui.theme.muted, words.c_str());
+}
+
+/// The curves, continued in pale dashes by the cube of the size.
+void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view, ImVec2 size) {
+    struct Curve {
+        std::vector<double> x, y;
+    };
+    std::vector<Curve> curves;
+    curves.reserve(2 * result.series.size()); // lines point into it
+    std::vector<PlotLine> lines;
+    constexpr float shares[] = {0, 0.3f, 0.5f, 0.7f};
+    std::size_t ofMachine[2] = {0, 0};
+    for (const LabSeries& series : result.series) {
+        if (series.points.empty()) continue;
+        const ImU32 colour = mixed(series.gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.text,
+                                   shares[ofMachine[series.gpu ? 1 : 0]++ % std::size(shares)]);
+        Curve& curve = curves.emplace_back();
+        for (const LabPoint& point : series.points) {
+            curve.x.push_back(point.x);
+            curve.y.push_back(point.median);
+        }
+        const double claim = millisecondsClaimed(&series);
+        const std::string name = fmt::format("{}: {}", series.fullName(), duration(1e-3 * claim));
+        const bool whole = measuredClaimed(&series);
+        lines.push_back({.name = whole ? name : std::string(), // at the end of what is drawn
+                         .colour = colour,
+                         .dashed = series.gpu,
+                         .x = curve.x,
+                         .y = curve.y,
+                         .points = true});
+        if (whole) continue;
+        const Curve& onward = curves.emplace_back(Curve{{curve.x.back(), claimed}, {curve.y.back(), claim}});
+        lines.push_back({.name = name,
+                         .colour = mixed(colour, ui.theme.panel, 0.5f),
+                         .dashed = true,
+                         .x = onward.x,
+                         .y = onward.y});
+    }
+    view.plot.draw(ui, "lab", lines,
+                   {.x = {.title = std::string(experiment.x.title), .unit = {}, .log = true},
+                    .y = {.title = std::string(experiment.y.title),
+                          .unit = std::string(experiment.y.unit),
+                          .log = true,
+                          .measured = true},
+                    .size = size,
+                    .empty = "Predict, then measure.",
+                    .legend = false});
+}
+
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float height = std::max(room.y, ui.px(120));
+    const float grid = std::min({height, room.x * 0.3f, ui.px(260)});
+    ImGui::BeginChild("systolic", {grid, height}, false, ImGuiWindowFlags_NoScrollbar);
+    drawSystolicArray(ui, {grid, height}, view.seconds);
+    ImGui::EndChild();
+    ImGui::SameLine(0, ui.px(14));
+    drawCurves(ui, experiment, result, view, {room.x - grid - ui.px(14), height});
+}
+
+} // namespace
+
+extern const Experiment matrix{
+    .place = 120,
+    .name = "matrix",
+    .title = "A product of matrices",
+    .idea =
+        "A square product grows to 10,000×10,000, in plain loops on one thread and in the engine's kernels; "
+        "pale dashes are extrapolated by the cube of the size. The grid is a matrix unit at work: operands "
+        "flow right and down, and each cell adds one product per beat.",
+    .question = "\"A GPU multiplies 10,000×10,000 matrices 100 to 500 times as fast.\" How many times is it "
+                "here, against the CPU's best kernel on all threads?",
+    .choices = {"it is slower", "1 to 10 times", "10 to 100 times", "more than 100 times"},
+    .x = {"rows and columns", ""},
+    .y = {"time", "ms"},
+    .sources = {"matrix.cpp", "dense_naive.comp", "product_tiled.glsl", "lab_matrix.comp"},
+    .link = {"Climb the ladder of product kernels", "ladder", R"({"tab": "rungs"})"},
+    .animated = true,
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos
