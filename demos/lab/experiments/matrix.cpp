@@ -27,7 +27,7 @@ constexpr std::uint32_t claimed = 10000; // rows of the product that the claim i
 constexpr const char* naiveOrder = "naive order";
 constexpr const char* goodOrder = "good order";
 constexpr const char* tiles = "tiles";
-constexpr const char* bestCpu = "best kernel, all threads";
+constexpr const char* bestCpu = "best kernel";
 constexpr const char* naiveGpu = "naive kernel";
 constexpr const char* bestGpu = "fastest kernel";
 
@@ -312,7 +312,8 @@ std::string explain(const LabResult& result) {
                            "with the best kernel on all threads. The GPU was not measured.",
                            time("cpu_naive"), time("cpu_best"));
     return fmt::format(
-        "10¹² multiply-adds take the GPU {}, the CPU's best kernel {}, and the naive order on one thread {}. "
+        "10¹² multiply-adds take the GPU {}, the CPU's best kernel on all threads {}, and the naive order on "
+        "one thread {}. "
         "The GPU is {} times as fast as the best, {} times as fast as the naive: claims of 100 to 500 "
         "usually "
         "leave out which CPU code they mean. {}Matrix units and TPUs are grids like this one: a number read "
@@ -362,20 +363,20 @@ void drawSystolicArray(Ui& ui, ImVec2 size, double seconds) {
                 low, high, works ? mixed(ui.theme.raised, ui.theme.accent, 0.2f) : ui.theme.raised, ui.px(3));
             if (works) list.AddRect(low, high, ui.theme.accent, ui.px(3), 0, ui.line());
             if (done > 0)
-                text({(low.x + high.x) / 2, (low.y + high.y) / 2 + side * 0.12f}, ui.theme.text,
+                text({(low.x + high.x) / 2, (low.y + high.y) / 2 + side * 0.14f}, ui.theme.text,
                      fmt::format("{}", sum));
         }
     // Operands lie over the edge that they came in by: those of A on the left, those of B at the top.
     list.PushClipRect(corner, {origin.x + cells * side, origin.y + cells * side}, true);
-    const float radius = std::max(side * 0.13f, ui.px(3));
+    const float radius = side * 0.12f;
     for (int line = 0; line < cells; ++line)
         for (int k = 0; k < cells; ++k) {
             const auto along = static_cast<float>(at - line - k);
             if (along < -queue - 0.5f || along > cells - 0.5f) continue;
             const float across = (static_cast<float>(line) + 0.5f) * side;
             const float way = (along + 0.5f) * side;
-            const ImVec2 left{origin.x + way - side * 0.36f, origin.y + across - side * 0.3f};
-            const ImVec2 top{origin.x + across + side * 0.26f, origin.y + way - side * 0.3f};
+            const ImVec2 left{origin.x + way - side * 0.36f, origin.y + across - side * 0.35f};
+            const ImVec2 top{origin.x + across + side * 0.28f, origin.y + way - side * 0.35f};
             if (along < 0) { // outside there is room for the number
                 text({origin.x + way, origin.y + across}, seriesColour(ui.theme, 2),
                      fmt::format("{}", a(line, k)));
@@ -460,9 +461,9 @@ extern const Experiment matrix{
     .name = "matrix",
     .title = "A product of matrices",
     .idea =
-        "A square product grows to 10,000×10,000, in plain loops on one thread and in the engine's kernels; "
-        "pale dashes are extrapolated by the cube of the size. The grid is a matrix unit at work: operands "
-        "flow right and down, and each cell adds one product per beat.",
+        "A square product grows to 10,000×10,000 (plain loops: one thread; pale dashes: extrapolated by the "
+        "cube). The grid is a matrix unit at work: operands flow right and down, and each cell adds one "
+        "product per beat.",
     .question = "\"A GPU multiplies 10,000×10,000 matrices 100 to 500 times as fast.\" How many times is it "
                 "here, against the CPU's best kernel on all threads?",
     .choices = {"it is slower", "1 to 10 times", "10 to 100 times", "more than 100 times"},

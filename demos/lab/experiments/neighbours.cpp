@@ -151,6 +151,62 @@ std::string explain(const LabResult& result) {
                                          "neighbouring invocations meet neighbouring words.");
 }
 
+/// The first words of the array, in cache lines of 16: those that 16 neighbours read at a stride are filled
+/// and numbered by invocation, lines that have to be fetched for them are tinted.
+void drawReads(Ui& ui, double seconds) {
+    constexpr int readers = 16;
+    constexpr int shown = 8; // lines
+    constexpr int line = 16; // words
+    constexpr double strideSeconds = 2.5;
+    constexpr int strideCount = 5; // from 1 to 16: from then on, every word needs a line of its own
+    const int stride = 1 << static_cast<int>(std::fmod(seconds / strideSeconds, strideCount));
+    const int fetched = readers * stride / line;
+
+    const SmallLetters small(ui);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float letters = ImGui::GetTextLineHeight();
+    const float gap = ui.px(8); // between lines of a row
+    constexpr int perRow = 4;
+    const float cell = (width - (perRow - 1) * gap) / (perRow * line);
+    const float height = std::max(cell, letters + ui.px(2));
+    const ImU32 used = ui.theme.accent;
+    for (int each = 0; each < shown; ++each) {
+        const ImVec2 from{corner.x + static_cast<float>(each % perRow) * (line * cell + gap),
+                          corner.y + static_cast<float>(each / perRow) * (height + ui.px(6))};
+        for (int word = 0; word < line; ++word) {
+            const int index = each * line + word;
+            const bool read = index % stride == 0 && index / stride < readers;
+            const ImVec2 low{from.x + static_cast<float>(word) * cell, from.y};
+            const ImVec2 high{low.x + cell - ui.px(1), low.y + height};
+            list.AddRectFilled(low, high,
+                               read             ? used
+                               : each < fetched ? mixed(ui.theme.raised, used, 0.3f)
+                                                : ui.theme.raised);
+            if (!read) continue;
+            const std::string number = fmt::format("{}", index / stride);
+            const float indent = (cell - ui.px(1) - textWidth(number)) / 2;
+            list.AddText({low.x + indent, low.y + (height - letters) / 2}, ui.theme.onAccent, number.c_str());
+        }
+        if (each < fetched) // the second cue beside the tint
+            list.AddRect({from.x - ui.px(1), from.y - ui.px(1)},
+                         {from.x + line * cell, from.y + height + ui.px(1)}, used, 0, 0, ui.line());
+    }
+    const float below = 2 * (height + ui.px(6));
+    const std::string words =
+        fmt::format("stride {}: {} neighbours use {} of {} words in {}{}", stride, readers, readers,
+                    fetched * line, counted(static_cast<std::uint64_t>(fetched), "fetched line"),
+                    fetched > shown ? fmt::format(" (the first {} are shown)", shown) : std::string());
+    list.AddText({corner.x, corner.y + below}, ui.theme.text, words.c_str());
+    ImGui::Dummy({width, below + letters + ui.px(2)});
+}
+
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    drawReads(ui, view.seconds);
+    drawLabCurves(ui, experiment, result, view);
+}
+
 } // namespace
 
 extern const Experiment neighbours{
@@ -168,8 +224,10 @@ extern const Experiment neighbours{
     .sources = {"lab_neighbours.comp", "lab.h", "neighbours.cpp"},
     .link = {"Compare with the ladder's rung naive-strided", "ladder",
              R"({"rung": "gpu:naive-strided", "tab": "memory"})"},
+    .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain};
+    .explain = explain,
+    .draw = draw};
 
 } // namespace lockstep::demos
