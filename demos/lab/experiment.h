@@ -67,8 +67,9 @@ LabResult runExperiment(const Experiment& experiment, LabBench& bench);
 
 /// The measured series over the experiment's axes.
 ///   height   0: all there is
+///   models   what a law says of the measured numbers, drawn with them
 void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
-                   float height = 0);
+                   float height = 0, std::span<const PlotLine> models = {});
 
 /// "You predicted ..., and so it is here." Empty where nothing was measured or predicted.
 std::string verdictText(const Experiment& experiment, const LabResult& result,

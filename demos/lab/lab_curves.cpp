@@ -17,7 +17,7 @@ ImU32 colourOf(const Ui& ui, const LabSeries& series, std::size_t index) {
 } // namespace
 
 void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
-                   float height) {
+                   float height, std::span<const PlotLine> models) {
     struct Values {
         std::vector<double> x, median, low, high;
     };
@@ -45,6 +45,7 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
         spreads.push_back(
             {.colour = faded(colour, 0.2f), .x = values[i].x, .low = values[i].low, .high = values[i].high});
     }
+    if (!lines.empty()) lines.insert(lines.end(), models.begin(), models.end());
     const ImVec2 room = ImGui::GetContentRegionAvail();
     view.plot.draw(ui, "lab", lines,
                    {.x = {.title = std::string(experiment.x.title),
