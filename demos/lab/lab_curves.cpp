@@ -16,8 +16,8 @@ ImU32 colourOf(const Ui& ui, const LabSeries& series, std::size_t index) {
 
 } // namespace
 
-void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
-                   float height, std::span<const PlotLine> models) {
+void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view, float height,
+                   std::span<const PlotLine> models) {
     struct Values {
         std::vector<double> x, median, low, high;
     };
@@ -50,7 +50,8 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     view.plot.draw(ui, "lab", lines,
                    {.x = {.title = std::string(experiment.x.title),
                           .unit = std::string(experiment.x.unit),
-                          .log = experiment.x.log},
+                          .log = experiment.x.log,
+                          .whole = experiment.x.unit.empty()},
                     .y = {.title = std::string(experiment.y.title),
                           .unit = std::string(experiment.y.unit),
                           .log = experiment.y.log,

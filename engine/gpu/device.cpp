@@ -124,7 +124,15 @@ void Device::createLogicalDevice() {
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, matrices.chain);
     dotProducts.shaderIntegerDotProduct = VK_TRUE;
     if (limits().dotProducts) extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
-    info.pNext = limits().dotProducts ? &dotProducts : matrices.chain;
+    void* chain = limits().dotProducts ? &dotProducts : matrices.chain;
+    auto clocks = structure<VkPhysicalDeviceShaderClockFeaturesKHR>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, chain);
+    clocks.shaderDeviceClock = VK_TRUE;
+    if (limits().deviceClock) {
+        extensions.push_back(VK_KHR_SHADER_CLOCK_EXTENSION_NAME);
+        chain = &clocks;
+    }
+    info.pNext = chain;
     VkPhysicalDeviceFeatures features{};
     features.shaderFloat64 = limits().doubleArithmetic ? VK_TRUE : VK_FALSE;
     features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // supported by every device

@@ -73,6 +73,7 @@ struct Limits {
     bool halfArithmetic = false;      ///< float16_t in registers; otherwise fp16 only in memory
     bool doubleArithmetic = false;    ///< double
     bool dotProducts = false;         ///< SPV_KHR_integer_dot_product: four int8 products, summed up
+    bool deviceClock = false;         ///< clockRealtime2x32EXT: a clock that shaders can read
     double timestampNanoseconds = 0;  ///< length of one tick; 0: no timestamps
     std::uint32_t timestampBits = 64; ///< valid bits; ignore higher ones
 };

@@ -130,11 +130,14 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     api.GetPhysicalDeviceProperties2(device, &properties);
     auto features12 =
         structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    const Extensions extensions = extensionsOf(api, device);
+    auto clocks = structure<VkPhysicalDeviceShaderClockFeaturesKHR>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR);
+    if (contains(extensions, VK_KHR_SHADER_CLOCK_EXTENSION_NAME)) features12.pNext = &clocks;
     auto features =
         structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features12);
     api.GetPhysicalDeviceFeatures2(device, &features);
     const std::vector<VkQueueFamilyProperties> families = queueFamiliesOf(api, device);
-    const Extensions extensions = extensionsOf(api, device);
     VkPhysicalDeviceMemoryProperties memory{};
     api.GetPhysicalDeviceMemoryProperties(device, &memory);
 
@@ -163,6 +166,7 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits.halfArithmetic = features12.shaderFloat16 != VK_FALSE;
     report.limits.doubleArithmetic = features.features.shaderFloat64 != VK_FALSE;
     report.limits.dotProducts = contains(extensions, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+    report.limits.deviceClock = clocks.shaderDeviceClock != VK_FALSE;
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
     if (!options.pushDescriptors || !contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         report.limits.pushDescriptors = 0;

@@ -1,0 +1,257 @@
+// Loads that wait for each other, in one chain or in thousands at once.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t lastWord = 3; // specialisation constant of the shader
+
+// Larger than most caches.
+std::uint32_t bitsFor(const LabBench& bench) {
+    if (bench.rough()) return 14;
+    if (bench.device() == nullptr || bench.software()) return 24;
+    const gpu::Limits& limits = bench.device()->limits();
+    const std::uint64_t most = std::min(limits.storageRange, bench.device()->memoryLeft() / 4) / 4;
+    return std::min(25, static_cast<int>(std::bit_width(most)) - 1);
+}
+
+/// A path through all words: next[labScatter(k)] = labScatter(k + 1).
+struct Path {
+    explicit Path(std::uint32_t bits) : next(std::size_t{1} << bits), last((1u << bits) - 1) {
+        std::uint32_t at = shared::labScatter(0, last);
+        for (std::uint32_t k = 0; k <= last; ++k) {
+            const std::uint32_t after = shared::labScatter((k + 1) & last, last);
+            next[at] = after;
+            at = after;
+        }
+    }
+    std::uint32_t wordAt(std::uint32_t step) const { return shared::labScatter(step & last, last); }
+
+    std::vector<std::uint32_t> next;
+    std::uint32_t last;
+};
+
+/// Chains that run at once, apart from each other, and where no chains have been lately.
+struct Chains {
+    Chains(const Path& all, std::uint32_t chains, std::uint32_t most)
+        : path(all), count(chains), apart(std::max((all.last + 1) / chains, 1u)),
+          rounds(std::min(most, apart)), first(sample++ * 2654435769u & all.last) {}
+
+    void require(std::span<const std::uint32_t> ends) const {
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (ends[i] != path.wordAt(first + i * apart + rounds))
+                throw std::runtime_error("a chain of loads ended at a wrong word, so it is not timed");
+    }
+    double loads() const { return static_cast<double>(count) * rounds; }
+
+    const Path& path;
+    std::uint32_t count;
+    std::uint32_t apart;
+    std::uint32_t rounds; ///< loads of each
+    std::uint32_t first;
+
+  private:
+    static inline std::uint32_t sample = 0;
+};
+
+class DeviceLoads {
+  public:
+    DeviceLoads(LabBench& bench, const Path& path, std::uint32_t mostChains)
+        : bench_(bench), path_(path), next_(bench.buffer(std::uint64_t{4} * path.next.size(), "next")),
+          ends_(bench.buffer(std::uint64_t{4} * mostChains, "ends")) {
+        next_.uploadValues<std::uint32_t>(path.next);
+    }
+
+    // Enough for the device's clock, and little enough for its patience.
+    std::uint32_t rounds(std::uint32_t chains) const {
+        const std::uint32_t all = bench_.rough() ? 1u << 12 : bench_.software() ? 1u << 19 : 1u << 22;
+        return std::clamp(all / chains, 32u, bench_.rough() ? 64u : 2048u);
+    }
+    /// Loads per microsecond.
+    double rate(std::uint32_t count) {
+        const Chains chains(path_, count, rounds(count));
+        const LabKernel& kernel = bench_.kernel(
+            "lab_hide_the_wait", {{shared::labGroupSize, bench_.groupSize()}, {lastWord, path_.last}});
+        const double milliseconds = bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            recorder.dispatch(kernel, {count, 1, 1}, {count, chains.rounds, chains.apart, chains.first},
+                              {next_.view(), ends_.view()});
+        });
+        chains.require(ends_.downloadValues<std::uint32_t>(count));
+        return chains.loads() / (1e3 * milliseconds);
+    }
+
+  private:
+    LabBench& bench_;
+    const Path& path_;
+    gpu::Buffer next_;
+    gpu::Buffer ends_;
+};
+
+/// `count` chains side by side in one thread: while one waits, the processor goes on with the others.
+template <std::uint32_t count>
+void follow(const std::uint32_t* next, const std::uint32_t* starts, std::uint32_t rounds,
+            std::uint32_t* ends) {
+    std::uint32_t at[count];
+    for (std::uint32_t i = 0; i < count; ++i) at[i] = starts[i];
+    for (std::uint32_t round = 0; round < rounds; ++round)
+        for (std::uint32_t i = 0; i < count; ++i) at[i] = next[at[i]];
+    for (std::uint32_t i = 0; i < count; ++i) ends[i] = at[i];
+}
+
+using Follow = void (*)(const std::uint32_t*, const std::uint32_t*, std::uint32_t, std::uint32_t*);
+constexpr Follow follows[] = {follow<1>, follow<2>, follow<4>, follow<8>, follow<16>, follow<32>};
+constexpr std::uint32_t mostInThread = 32;
+
+double processorRate(LabBench& bench, const Path& path, std::uint32_t threads, std::uint32_t inThread) {
+    const Chains chains(path, threads * inThread, bench.rough() ? 64 : 32768);
+    std::vector<std::uint32_t> starts(chains.count);
+    std::vector<std::uint32_t> ends(chains.count);
+    for (std::uint32_t i = 0; i < chains.count; ++i) starts[i] = path.wordAt(chains.first + i * chains.apart);
+    const Follow follow = follows[std::bit_width(inThread) - 1];
+    const double begin = secondsNow();
+    bench.team().run(
+        [&](std::size_t thread) {
+            follow(path.next.data(), &starts[thread * inThread], chains.rounds, &ends[thread * inThread]);
+        },
+        threads);
+    const double seconds = secondsNow() - begin;
+    chains.require(ends);
+    return chains.loads() / (1e6 * seconds);
+}
+
+/// What a series comes to: the latency of its first point's loads, and how much more many chains achieve.
+void noteGain(LabResult& result, const std::string& prefix, bool gpu, const char* name) {
+    const LabSeries* series = result.find(gpu, name);
+    if (series == nullptr || series->points.empty()) return;
+    const LabPoint& first = series->points.front();
+    const auto best = std::ranges::max_element(series->points, {}, &LabPoint::median);
+    if (!(first.median > 0)) return;
+    result.numbers[prefix + "latency_nanoseconds"] = 1e3 * first.x / first.median;
+    result.numbers[prefix + "loads_per_microsecond"] = best->median;
+    result.numbers[prefix + "best_chains"] = best->x;
+    result.numbers[prefix + "gain"] = best->median / first.median;
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    const Path path(bitsFor(bench));
+    const double mostChains = bench.rough() ? 256 : bench.software() ? 1 << 14 : 1 << 18;
+    const auto count = [](double value) { return static_cast<std::uint32_t>(value); };
+    std::optional<DeviceLoads> loads;
+    const std::string failure = failureOf([&] {
+        if (bench.device() != nullptr) loads.emplace(bench, path, count(mostChains));
+    });
+    if (failure.empty())
+        bench.sweep(result, {true, "chains", labValues(1, mostChains, 2),
+                             [&](double value) { return loads->rate(count(value)); },
+                             [&](double value) { return value * loads->rounds(count(value)); }});
+    else
+        result.series.push_back({true, "chains", {}, failure});
+
+    const auto threads = static_cast<std::uint32_t>(bench.threads());
+    for (const std::uint32_t running : {1u, threads}) {
+        if (running == 1 && threads == 1) continue; // that is all of them
+        bench.sweep(result, {false, running == 1 ? "one thread" : "all threads",
+                             labValues(running, running * mostInThread, 2), [&, running](double value) {
+                                 return processorRate(bench, path, running, count(value) / running);
+                             }});
+    }
+    noteGain(result, "gpu_", true, "chains");
+    noteGain(result, "cpu_thread_", false, "one thread");
+    noteGain(result, "cpu_", false, "all threads");
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("gpu_gain")) return std::nullopt;
+    const double gain = result.number("gpu_gain");
+    return gain < 10 ? 0 : gain < 100 ? 1 : gain < 1000 ? 2 : 3;
+}
+
+std::string explain(const LabResult& result) {
+    const auto number = [&](const std::string& name) { return result.number(name); };
+    const auto sentence = [&](const std::string& prefix, const char* machine) {
+        return fmt::format(
+            "{} needs {} per load in one chain, and does {} loads per µs with {}: {} times as many. ",
+            machine, duration(1e-9 * number(prefix + "latency_nanoseconds")),
+            threeDigits(number(prefix + "loads_per_microsecond")),
+            counted(static_cast<std::uint64_t>(number(prefix + "best_chains")), "chain"),
+            threeDigits(number(prefix + "gain")));
+    };
+    std::string text;
+    if (result.has("cpu_thread_gain"))
+        text += sentence("cpu_thread_", "A CPU thread");
+    else if (result.has("cpu_gain"))
+        text += sentence("cpu_", "The CPU");
+    if (!result.has("gpu_gain")) return text + "The GPU was not measured.";
+    text += sentence("gpu_", "The GPU");
+    text += result.gpu.software
+                ? "This GPU is software: its loads are the processor's, so a few chains in flight are all it "
+                  "can do. "
+                : "No load got faster; while one chain waits, the card goes on with another. ";
+    return text + "A small layer has too few invocations in flight, so a card mostly waits for memory there.";
+}
+
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    // Little's law: as long as nothing is full, n chains do n loads in the time of one.
+    struct Law {
+        std::vector<double> x, y;
+    } laws[2];
+    std::vector<PlotLine> models;
+    for (const bool gpu : {false, true}) {
+        const LabSeries* series = result.find(gpu, gpu ? "chains" : "one thread");
+        if (!gpu && series == nullptr) series = result.find(gpu, "all threads");
+        const std::string prefix = gpu                                                 ? "gpu_"
+                                   : series != nullptr && series->name == "one thread" ? "cpu_thread_"
+                                                                                       : "cpu_";
+        if (series == nullptr || !result.has(prefix + "latency_nanoseconds")) continue;
+        const double highest = 3 * result.number(prefix + "loads_per_microsecond");
+        for (const LabPoint& point : series->points) {
+            const double rate = 1e3 * point.x / result.number(prefix + "latency_nanoseconds");
+            if (rate > highest) break;
+            laws[gpu].x.push_back(point.x);
+            laws[gpu].y.push_back(rate);
+        }
+        models.push_back({.name = gpu ? "gpu chains / latency" : "cpu chains / latency",
+                          .colour = faded(gpu ? ui.theme.gpu : ui.theme.cpu, 0.45f),
+                          .dashed = gpu,
+                          .x = laws[gpu].x,
+                          .y = laws[gpu].y});
+    }
+    drawLabCurves(ui, experiment, result, view, 0, models);
+}
+
+} // namespace
+
+extern const Experiment hideTheWait{
+    .place = 30,
+    .name = "hide-the-wait",
+    .title = "Waiting for memory",
+    .idea = "Chains of loads through a large array: each load says where the next one is. One chain alone, "
+            "or many that "
+            "know nothing of each other.",
+    .question = "One chain keeps the GPU waiting. How many times as many loads per second does it do when "
+                "thousands of "
+                "chains are in flight?",
+    .choices = {"less than 10 times", "10 to 100 times", "100 to 1,000 times", "more than 1,000 times"},
+    .x = {"chains in flight", ""},
+    .y = {"loads", "per µs"},
+    .sources = {"lab_hide_the_wait.comp", "lab.h", "hide_the_wait.cpp"},
+    .link = {"Give the GPU too little to do: batch 1", "race",
+             R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 1}})"},
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos

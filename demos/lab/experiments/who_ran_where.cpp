@@ -1,0 +1,414 @@
+// Workgroups that all do the same, more and more of them: how many run at once, and when each of them did.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/kit/pacer.h"
+#include "demos/lab/experiment.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t group = 64; // invocations of a workgroup, or words that a thread takes at a time
+constexpr std::uint32_t mostGroups = 4096; // as many spans as files may have
+constexpr const char* series = "groups of equal work";
+
+/// word[i] after the work of its group, which is linear: the bits of a number can be turned one by one.
+class Turned {
+  public:
+    explicit Turned(std::uint32_t rounds) {
+        for (std::uint32_t bit = 0; bit < 32; ++bit) {
+            ofBit_[bit] = 1u << bit;
+            turn(&ofBit_[bit], 1, rounds);
+        }
+    }
+    static void turn(std::uint32_t* words, std::size_t count, std::uint32_t rounds) {
+        for (std::uint32_t round = 0; round < rounds; ++round)
+            for (std::size_t i = 0; i < count; ++i)
+                for (int eight = 0; eight < 8; ++eight) words[i] = shared::xorshift(words[i]);
+    }
+    /// reversed   the words of a group come in the order from its last to its first
+    void require(std::span<const std::uint32_t> words, bool reversed) const {
+        for (std::uint32_t i = 0; i < words.size(); ++i) {
+            const std::uint32_t from = (reversed ? i / group * group + group - 1 - i % group : i) + 1;
+            std::uint32_t right = 0;
+            for (std::uint32_t bit = 0; bit < 32; ++bit)
+                if ((from >> bit & 1u) != 0) right ^= ofBit_[bit];
+            if (words[i] != right) throw std::runtime_error("wrong results, so it is not timed");
+        }
+    }
+
+  private:
+    std::uint32_t ofBit_[32];
+};
+
+/// When a group ran: ticks of the device, or microseconds.
+struct Noted {
+    double begin = 0;
+    double end = 0;
+};
+
+/// Puts each into the first row that is free by then.
+std::vector<LabSpan> inRows(const std::vector<Noted>& noted) {
+    std::vector<std::uint32_t> order(noted.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, {}, [&](std::uint32_t i) { return noted[i].begin; });
+    std::vector<LabSpan> spans;
+    std::vector<double> free; // by row: from when on
+    for (const std::uint32_t item : order) {
+        const auto [begin, end] = noted[item];
+        // Clocks of different processors differ a little.
+        const double grace = 0.02 * (end - begin);
+        auto row = std::ranges::find_if(free, [&](double from) { return from <= begin + grace; });
+        if (row == free.end()) row = free.insert(free.end(), 0);
+        *row = end;
+        spans.push_back({true, static_cast<std::uint32_t>(row - free.begin()), begin, end, item});
+    }
+    return spans;
+}
+
+std::uint32_t rowsOf(std::span<const LabSpan> spans) {
+    std::uint32_t rows = 0;
+    for (const LabSpan& span : spans) rows = std::max(rows, span.row + 1);
+    return rows;
+}
+
+double lastEnd(std::span<const LabSpan> spans) {
+    return spans.empty() ? 0 : std::ranges::max_element(spans, {}, &LabSpan::end)->end;
+}
+
+class DeviceGroups {
+  public:
+    explicit DeviceGroups(LabBench& bench)
+        : bench_(bench), clock_(bench.device()->limits().deviceClock),
+          kernel_(bench.kernel(clock_ ? "lab_who_ran_where" : "lab_who_ran_where_blind",
+                               {{shared::labGroupSize, group},
+                                {shared::labShared, bench.device()->limits().sharedMemory / 4}})),
+          words_(bench.buffer(std::uint64_t{4} * group * mostGroups, "words")),
+          times_(bench.buffer(std::uint64_t{16} * mostGroups, "times")) {
+        // A group takes long enough for the start of others not to matter, and all waves are over soon.
+        const double wanted = bench.rough() ? 0.05 : bench.software() ? 2 : 0.5; // milliseconds
+        for (int round = 0; round < 3; ++round) {
+            const double milliseconds = 1e-3 * run(1);
+            if (round > 0) // the first run compiles
+                rounds_ =
+                    static_cast<std::uint32_t>(std::clamp(rounds_ * wanted / milliseconds, 4.0, 30000.0));
+        }
+        turned_ = Turned(rounds_);
+    }
+
+    bool clock() const { return clock_; }
+
+    /// Microseconds of the submission, with results checked.
+    double time(std::uint32_t groups) {
+        const double microseconds = run(groups);
+        turned_.require(words_.downloadValues<std::uint32_t>(std::size_t{groups} * group), true);
+        return microseconds;
+    }
+    /// When the groups ran that were timed last.
+    std::vector<Noted> noted(std::uint32_t groups) const {
+        const auto words = times_.downloadValues<std::uint32_t>(std::size_t{4} * groups);
+        const auto ticks = [&](std::size_t at) { return std::uint64_t{words[at + 1]} << 32 | words[at]; };
+        std::uint64_t first = ticks(0);
+        for (std::size_t w = 1; w < groups; ++w) first = std::min(first, ticks(4 * w));
+        std::vector<Noted> noted;
+        for (std::size_t w = 0; w < groups; ++w)
+            noted.push_back(
+                {static_cast<double>(ticks(4 * w) - first), static_cast<double>(ticks(4 * w + 2) - first)});
+        return noted;
+    }
+    /// Groups that run at once.
+    std::uint32_t atOnce() {
+        if (!clock_) return atOnceByTime();
+        // A software device's threads may sleep through a run, so the widest of some counts.
+        for (std::uint32_t groups = 4;; groups *= 2) {
+            std::uint32_t rows = 0;
+            for (int round = 0; round < (bench_.rough() ? 1 : 5); ++round) {
+                time(groups);
+                rows = std::max(rows, rowsOf(inRows(noted(groups))));
+            }
+            if (rows < groups || groups >= mostGroups / 4) return rows;
+        }
+    }
+
+  private:
+    double run(std::uint32_t groups) {
+        return 1e3 * bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
+            const shared::LabParams params{0, rounds_, 0, 0};
+            if (clock_)
+                recorder.dispatch(kernel_, {groups * group, 1, 1}, params, {words_.view(), times_.view()});
+            else
+                recorder.dispatch(kernel_, {groups * group, 1, 1}, params, {words_.view()});
+        });
+    }
+    // The most that take hardly longer than one.
+    std::uint32_t atOnceByTime() {
+        double one = time(1);
+        for (int round = 0; round < 4; ++round) one = std::min(one, time(1));
+        const auto fits = [&](std::uint32_t groups) {
+            double least = time(groups);
+            for (int round = 0; round < 2; ++round) least = std::min(least, time(groups));
+            return least < 1.5 * one;
+        };
+        std::uint32_t most = 1;
+        while (most < mostGroups / 4 && fits(2 * most)) most *= 2;
+        for (std::uint32_t step = most / 2; step > 0; step /= 2)
+            if (fits(most + step)) most += step;
+        return most;
+    }
+
+    LabBench& bench_;
+    bool clock_;
+    const LabKernel& kernel_;
+    gpu::Buffer words_;
+    gpu::Buffer times_;
+    std::uint32_t rounds_ = 20; // to begin with
+    Turned turned_{rounds_};
+};
+
+/// Threads that take the next group whenever they have finished one.
+class ProcessorGroups {
+  public:
+    explicit ProcessorGroups(LabBench& bench) : team_(bench.team()) {
+        double microseconds = 1e9; // of a group
+        for (int round = 0; round < 5; ++round) {
+            time(1);
+            microseconds = std::min(microseconds, spans.front().end - spans.front().begin);
+        }
+        rounds_ = static_cast<std::uint32_t>(
+            std::clamp(rounds_ * (bench.rough() ? 20 : 1000) / microseconds, 4.0, 30000.0));
+        turned_ = Turned(rounds_);
+    }
+
+    double time(std::uint32_t groups) {
+        std::vector<std::uint32_t> words(std::size_t{groups} * group);
+        for (std::uint32_t i = 0; i < words.size(); ++i) words[i] = i + 1;
+        spans.assign(groups, {});
+        std::atomic<std::uint32_t> next = 0;
+        const double start = secondsNow();
+        const auto now = [&] { return 1e6 * (secondsNow() - start); };
+        team_.run([&](std::size_t thread) {
+            for (std::uint32_t item = next++; item < groups; item = next++) {
+                const double begin = now();
+                Turned::turn(&words[std::size_t{item} * group], group, rounds_);
+                spans[item] = {false, static_cast<std::uint32_t>(thread), begin, now(), item};
+            }
+        });
+        const double microseconds = now();
+        turned_.require(words, false);
+        return microseconds;
+    }
+
+    std::vector<LabSpan> spans; ///< of the last time
+
+  private:
+    ThreadTeam& team_;
+    std::uint32_t rounds_ = 20; // to begin with
+    Turned turned_{rounds_};
+};
+
+/// Three waves and the first group of a fourth.
+std::vector<double> stairs(std::uint32_t atOnce, bool rough) {
+    std::set<std::uint32_t> values;
+    for (std::uint32_t wave = 0; wave < (rough ? 1u : 3u); ++wave)
+        for (const std::uint32_t quarter : {0u, 1u, 2u, 3u, 4u})
+            values.insert(wave * atOnce + std::max(1u, quarter * atOnce / 4));
+    values.insert(*values.rbegin() + 1);
+    return {values.begin(), values.end()};
+}
+
+template <class Groups>
+void sweepGroups(LabBench& bench, LabResult& result, bool gpu, std::uint32_t atOnce, Groups* groups) {
+    const auto count = [](double value) { return static_cast<std::uint32_t>(value); };
+    bench.sweep(result, {gpu, series, stairs(atOnce, bench.rough()),
+                         [&](double value) { return groups->time(count(value)); },
+                         [=](double value) { return std::ceil(value / atOnce); }});
+    const double full = result.series.back().at(atOnce);
+    const double more = result.series.back().at(atOnce + 1);
+    const std::string machine = gpu ? "gpu_" : "cpu_";
+    if (!(full > 0 && more > 0)) return;
+    result.numbers[machine + "at_once"] = atOnce;
+    result.numbers[machine + "full_microseconds"] = full;
+    result.numbers[machine + "one_more_microseconds"] = more;
+    result.numbers[machine + "one_more"] = more / full;
+}
+
+/// Adds the shortest of some runs of two and a half waves. `run` returns the spans of one.
+template <class Run> void addSpans(LabBench& bench, LabResult& result, const std::string& machine, Run run) {
+    std::vector<LabSpan> best;
+    for (int round = 0; round < (bench.rough() ? 1 : 5) && !bench.stopped(); ++round) {
+        std::vector<LabSpan> spans = run();
+        if (best.empty() || lastEnd(spans) < lastEnd(best)) best = std::move(spans);
+    }
+    double busy = 0;
+    for (const LabSpan& span : best) busy += span.end - span.begin;
+    if (const double all = lastEnd(best) * rowsOf(best); all > 0)
+        result.numbers[machine + "busy_share"] = busy / all;
+    result.spans.insert(result.spans.end(), best.begin(), best.end());
+}
+
+std::uint32_t twoAndAHalfWaves(std::uint32_t atOnce) {
+    return std::min(2 * atOnce + (atOnce + 1) / 2, mostGroups / 2);
+}
+
+void measureDevice(LabBench& bench, LabResult& result, DeviceGroups& groups) {
+    const std::uint32_t atOnce = groups.atOnce();
+    sweepGroups(bench, result, true, atOnce, &groups);
+    if (!groups.clock() || bench.stopped()) return;
+    const std::uint32_t many = twoAndAHalfWaves(atOnce);
+    const auto ticksOf = [&](std::uint32_t count) { return lastEnd(inRows(groups.noted(count))); };
+    // What a submission costs besides its groups is in both times.
+    double perTick = 0; // microseconds
+    addSpans(bench, result, "gpu_", [&] {
+        const double shortTime = groups.time(1);
+        const double shortTicks = ticksOf(1);
+        const double longTime = groups.time(many);
+        std::vector<LabSpan> spans = inRows(groups.noted(many));
+        perTick = (longTime - shortTime) / (lastEnd(spans) - shortTicks);
+        if (!(perTick > 0)) perTick = longTime / lastEnd(spans); // something came in between
+        for (LabSpan& span : spans) span.begin *= perTick, span.end *= perTick;
+        return spans;
+    });
+    result.numbers["gpu_nanoseconds_per_tick"] = 1e3 * perTick;
+}
+
+void measure(LabBench& bench, LabResult& result) {
+    std::optional<DeviceGroups> device;
+    const std::string failure = failureOf([&] {
+        if (bench.device() == nullptr) return sweepGroups<DeviceGroups>(bench, result, true, 1, nullptr);
+        device.emplace(bench);
+        measureDevice(bench, result, *device);
+    });
+    if (!failure.empty()) result.series.push_back({true, series, {}, failure});
+    const auto threads = static_cast<std::uint32_t>(bench.threads());
+    ProcessorGroups processor(bench);
+    sweepGroups(bench, result, false, threads, &processor);
+    addSpans(bench, result, "cpu_", [&] {
+        processor.time(twoAndAHalfWaves(threads));
+        return processor.spans;
+    });
+}
+
+std::optional<std::size_t> answer(const LabResult& result) {
+    if (!result.has("gpu_one_more")) return std::nullopt;
+    const double times = result.number("gpu_one_more");
+    return times < 1.25 ? 0 : times < 1.75 ? 1 : 2;
+}
+
+std::string explain(const LabResult& result) {
+    std::string text;
+    for (const bool gpu : {true, false}) {
+        const std::string machine = gpu ? "gpu_" : "cpu_";
+        if (!result.has(machine + "one_more")) continue;
+        const auto atOnce = static_cast<std::uint64_t>(result.number(machine + "at_once"));
+        text += fmt::format("The {} runs {} at once, in {}; one more makes it {}. ", gpu ? "GPU" : "CPU",
+                            counted(atOnce, gpu ? "workgroup" : "piece"),
+                            duration(1e-6 * result.number(machine + "full_microseconds")),
+                            duration(1e-6 * result.number(machine + "one_more_microseconds")));
+    }
+    if (!result.has("gpu_one_more")) return text + "The GPU was not measured.";
+    text += "The last one has the machine to itself while everything waits for it. ";
+    if (result.has("gpu_busy_share"))
+        text += fmt::format("In two and a half waves, the GPU's rows are busy {} of the time. ",
+                            percent(result.number("gpu_busy_share")));
+    else
+        text += "This device's shaders cannot read a clock, so only the total time is known. ";
+    return text +
+           (result.gpu.software ? "Here a row is a thread of the processor; a card has hundreds. "
+                                : "Another card has other numbers of rows. ") +
+           "In a training step, layers are cut into tiles so that the last wave is as full as possible.";
+}
+
+/// When each group of a machine ran, until `shown` of the whole time.
+void drawRows(const Ui& ui, const LabResult& result, bool gpu, Place place, double shown) {
+    std::vector<LabSpan> spans;
+    for (const LabSpan& span : result.spans)
+        if (span.gpu == gpu) spans.push_back(span);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
+    const SmallLetters small(ui);
+    const float letters = ImGui::GetTextLineHeight();
+    const std::uint32_t rows = rowsOf(spans);
+    const double end = lastEnd(spans);
+    const std::string title =
+        spans.empty() ? (gpu ? "GPU: no clock, so only the staircase below" : "CPU")
+                      : fmt::format("{}: {} {} {}, {}", gpu ? "GPU" : "CPU",
+                                    counted(spans.size(), gpu ? "workgroup" : "piece"), gpu ? "in" : "on",
+                                    counted(rows, gpu ? "row" : "thread"), duration(1e-6 * end));
+    draw.AddText(place.min, legible(ui.theme, colour), fittedText(title, place.max.x - place.min.x).c_str());
+    place.min.y += letters + ui.px(3);
+    draw.AddRectFilled(place.min, place.max, ui.theme.raised);
+    if (spans.empty() || end <= 0) return;
+    const float row = (place.max.y - place.min.y) / static_cast<float>(rows);
+    const float gap = row > ui.px(6) ? ui.px(1) : 0;
+    const auto x = [&](double time) {
+        return place.min.x + static_cast<float>(time / end) * (place.max.x - place.min.x);
+    };
+    std::vector<int> wave(rows); // of the row's next group: neighbours differ in brightness
+    for (const LabSpan& span : spans) {
+        const ImU32 shade = mixed(colour, ui.theme.background, wave[span.row]++ % 2 == 0 ? 0.1f : 0.4f);
+        if (span.begin > shown * end) continue;
+        const ImVec2 from{x(span.begin), place.min.y + static_cast<float>(span.row) * row + gap};
+        const ImVec2 to{x(std::min(span.end, shown * end)), from.y + std::max(row - gap, 0.5f)};
+        draw.AddRectFilled(from, to, shade);
+        const std::string number = std::to_string(span.item);
+        if (row > letters + ui.px(2) && to.x - from.x > textWidth(number) + ui.px(8))
+            draw.AddText({from.x + ui.px(4), (from.y + to.y - letters) / 2}, ui.theme.background,
+                         number.c_str());
+    }
+    draw.AddLine({x(shown * end), place.min.y}, {x(shown * end), place.max.y}, ui.theme.text, ui.line());
+}
+
+void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (result.spans.empty() || ui.masked || room.y < ui.px(170))
+        return drawLabCurves(ui, experiment, result, view, room.y);
+    // The whole picture, then how it came to be, in slow motion.
+    const double phase = std::fmod(view.seconds, 8.0);
+    const double shown = phase < 2 || !ui.animations ? 1 : std::min((phase - 2) / 5, 1.0);
+    const float height = std::floor(0.45f * room.y);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float middle = start.x + room.x / 2;
+    drawRows(ui, result, true, {start, {middle - ui.px(8), start.y + height}}, shown);
+    drawRows(ui, result, false, {{middle + ui.px(8), start.y}, {start.x + room.x, start.y + height}}, shown);
+    ImGui::Dummy({room.x, height});
+    {
+        const SmallLetters small(ui);
+        ui.muted("A workgroup is drawn in the first free row. Clocks of different cores may disagree by "
+                 "microseconds.");
+    }
+    drawLabCurves(ui, experiment, result, view, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)));
+}
+
+} // namespace
+
+extern const Experiment whoRanWhere{
+    .place = 20,
+    .name = "who-ran-where",
+    .title = "Who ran when and where",
+    .idea = "Workgroups that all do the same amount of work, more and more of them. Each notes when it "
+            "begins and "
+            "when it ends.",
+    .question = "As many workgroups run as the GPU can run at once. How much longer does it take if there is "
+                "one more?",
+    .choices = {"hardly longer", "half as long again", "twice as long"},
+    .x = {"workgroups, or pieces for the threads", "", false},
+    .y = {"time for all", "µs", false},
+    .sources = {"lab_who_ran_where.glsl", "lab_who_ran_where.comp", "who_ran_where.cpp"},
+    .link = {"See when the kernels of a step run", "inside",
+             R"({"data": "spiral", "hidden": [64, 64], "batch": 128})"},
+    .animated = true,
+    .measure = measure,
+    .answer = answer,
+    .explain = explain,
+    .draw = draw};
+
+} // namespace lockstep::demos
