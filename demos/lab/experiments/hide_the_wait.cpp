@@ -202,6 +202,42 @@ std::string explain(const LabResult& result) {
     return text + "A small layer has too few invocations in flight, so a card mostly waits for memory there.";
 }
 
+/// Loads on their way to memory and back, in slow motion: of one chain, and as many as are under way at best.
+void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
+    const std::string prefix = gpu ? "gpu_" : result.has("cpu_thread_gain") ? "cpu_thread_" : "cpu_";
+    if (!result.has(prefix + "gain")) return;
+    const double latency = result.number(prefix + "latency_nanoseconds");
+    const double underWay = latency * result.number(prefix + "loads_per_microsecond") / 1e3; // Little's law
+    const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float letters = ImGui::GetTextLineHeight();
+    const std::string machine = gpu ? "GPU" : prefix == "cpu_" ? "CPU" : "CPU thread";
+    const std::string labels[] = {
+        fmt::format("{}, one chain: a load takes {}", machine, duration(1e-9 * latency)),
+        fmt::format("{} loads under way at once", threeDigits(underWay))};
+    for (int lane = 0; lane < 2; ++lane) {
+        const ImVec2 start = ImGui::GetCursorScreenPos();
+        const float y = start.y + letters / 2;
+        const float left = start.x + std::max(textWidth(labels[0]), textWidth(labels[1])) + ui.px(16);
+        const float right = start.x + ImGui::GetContentRegionAvail().x - textWidth("memory") - ui.px(16);
+        draw.AddText(start, legible(ui.theme, colour), labels[lane].c_str());
+        draw.AddText({right + ui.px(10), start.y}, ui.theme.muted, "memory");
+        draw.AddLine({left, y}, {right, y}, ui.theme.grid, ui.line());
+        const int dots = lane == 0 ? 1 : static_cast<int>(std::clamp(underWay, 1.0, 64.0));
+        for (int dot = 0; dot < dots; ++dot) {
+            const double way = std::fmod(seconds / 3 + static_cast<double>(dot) / dots, 1.0);
+            const double there = way < 0.5 ? 2 * way : 2 - 2 * way;
+            const ImVec2 at{left + static_cast<float>(there) * (right - left), y};
+            if (way < 0.5) // on the way back, it has a value
+                draw.AddCircle(at, ui.px(4), colour, 0, ui.line(1.5f));
+            else
+                draw.AddCircleFilled(at, ui.px(4), colour);
+        }
+        ImGui::Dummy({right - start.x, letters});
+    }
+}
+
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     // Little's law: as long as nothing is full, n chains do n loads in the time of one.
     struct Law {
@@ -228,6 +264,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
                           .x = laws[gpu].x,
                           .y = laws[gpu].y});
     }
+    if (!ui.masked && ImGui::GetContentRegionAvail().y > ui.px(200))
+        drawLoads(ui, result, result.has("gpu_gain"), view.seconds);
     drawLabCurves(ui, experiment, result, view, 0, models);
 }
 
@@ -238,8 +276,7 @@ extern const Experiment hideTheWait{
     .name = "hide-the-wait",
     .title = "Waiting for memory",
     .idea = "Chains of loads through a large array: each load says where the next one is. One chain alone, "
-            "or many that "
-            "know nothing of each other.",
+            "or many that know nothing of each other. The straight lines are Little's law: chains / latency.",
     .question = "One chain keeps the GPU waiting. How many times as many loads per second does it do when "
                 "thousands of "
                 "chains are in flight?",
@@ -249,6 +286,7 @@ extern const Experiment hideTheWait{
     .sources = {"lab_hide_the_wait.comp", "lab.h", "hide_the_wait.cpp"},
     .link = {"Give the GPU too little to do: batch 1", "race",
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 1}})"},
+    .animated = true,
     .measure = measure,
     .answer = answer,
     .explain = explain,

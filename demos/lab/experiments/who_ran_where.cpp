@@ -18,8 +18,9 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::uint32_t group = 64; // invocations of a workgroup, or words that a thread takes at a time
-constexpr std::uint32_t mostGroups = 4096; // as many spans as files may have
-constexpr const char* series = "groups of equal work";
+constexpr std::uint32_t mostGroups = 4096;       // as many spans as files may have
+constexpr const char* workgroups = "workgroups"; // series
+constexpr const char* pieces = "pieces on threads";
 
 /// word[i] after the work of its group, which is linear: the bits of a number can be turned one by one.
 class Turned {
@@ -121,8 +122,8 @@ class DeviceGroups {
         for (std::size_t w = 1; w < groups; ++w) first = std::min(first, ticks(4 * w));
         std::vector<Noted> noted;
         for (std::size_t w = 0; w < groups; ++w)
-            noted.push_back(
-                {static_cast<double>(ticks(4 * w) - first), static_cast<double>(ticks(4 * w + 2) - first)});
+            noted.push_back({static_cast<double>(ticks(4 * w) - first),
+                             static_cast<double>(std::max(ticks(4 * w), ticks(4 * w + 2)) - first)});
         return noted;
     }
     /// Groups that run at once.
@@ -228,7 +229,7 @@ std::vector<double> stairs(std::uint32_t atOnce, bool rough) {
 template <class Groups>
 void sweepGroups(LabBench& bench, LabResult& result, bool gpu, std::uint32_t atOnce, Groups* groups) {
     const auto count = [](double value) { return static_cast<std::uint32_t>(value); };
-    bench.sweep(result, {gpu, series, stairs(atOnce, bench.rough()),
+    bench.sweep(result, {gpu, gpu ? workgroups : pieces, stairs(atOnce, bench.rough()),
                          [&](double value) { return groups->time(count(value)); },
                          [=](double value) { return std::ceil(value / atOnce); }});
     const double full = result.series.back().at(atOnce);
@@ -272,6 +273,7 @@ void measureDevice(LabBench& bench, LabResult& result, DeviceGroups& groups) {
         const double shortTicks = ticksOf(1);
         const double longTime = groups.time(many);
         std::vector<LabSpan> spans = inRows(groups.noted(many));
+        if (!(lastEnd(spans) > 0)) return std::vector<LabSpan>(); // the clock stands still
         perTick = (longTime - shortTime) / (lastEnd(spans) - shortTicks);
         if (!(perTick > 0)) perTick = longTime / lastEnd(spans); // something came in between
         for (LabSpan& span : spans) span.begin *= perTick, span.end *= perTick;
@@ -287,7 +289,7 @@ void measure(LabBench& bench, LabResult& result) {
         device.emplace(bench);
         measureDevice(bench, result, *device);
     });
-    if (!failure.empty()) result.series.push_back({true, series, {}, failure});
+    if (!failure.empty()) result.series.push_back({true, workgroups, {}, failure});
     const auto threads = static_cast<std::uint32_t>(bench.threads());
     ProcessorGroups processor(bench);
     sweepGroups(bench, result, false, threads, &processor);
@@ -400,7 +402,7 @@ extern const Experiment whoRanWhere{
     .question = "As many workgroups run as the GPU can run at once. How much longer does it take if there is "
                 "one more?",
     .choices = {"hardly longer", "half as long again", "twice as long"},
-    .x = {"workgroups, or pieces for the threads", "", false},
+    .x = {"workgroups or pieces", "", false},
     .y = {"time for all", "µs", false},
     .sources = {"lab_who_ran_where.glsl", "lab_who_ran_where.comp", "who_ran_where.cpp"},
     .link = {"See when the kernels of a step run", "inside",
