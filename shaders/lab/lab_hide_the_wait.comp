@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 
 // end[i] = where chain i arrives after `rounds` loads. Each load says where the next one is, so it has to be there first. The path
-// leads through all words in an order that nothing can guess: next[labScatter(k)] = labScatter(k + 1). Chain i of `items` begins
-// `knob` steps behind the one before, the first of them at step `first`.
+// leads through all words in an order that nothing can guess: next[labScatter(k)] = labScatter(k + 1). Of `items` chains, the
+// first begins at step `first`, and each of the others `knob` steps further on.
 #include "lab.h"
 
 layout(local_size_x_id = labGroupSize) in;
