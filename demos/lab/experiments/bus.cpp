@@ -192,9 +192,9 @@ std::string explain(const LabResult& result) {
                            "has memory of its own, behind a bus that is slower than either memory.",
                            rate("cpu_gigabytes_per_second"));
     return fmt::format(
-        "Large copies reach {} to the device, {} back, and {} within it; 4 bytes take {} on any of these "
-        "ways. "
-        "{} A batch of 128 images takes {} if every step uploads it, and {} from the device's own memory. "
+        "Large copies reach {} to the device, {} back, and {} within it; 4 bytes take {} to the "
+        "device. {} A batch of 128 images takes {} if every step uploads it, and {} from the device's own "
+        "memory. "
         "Lockstep therefore keeps data, weights and optimizer state on the device; only the loss comes back.",
         rate("to_device_gigabytes_per_second"), rate("to_host_gigabytes_per_second"),
         rate("within_device_gigabytes_per_second"), time("to_device_microseconds_4_bytes"),

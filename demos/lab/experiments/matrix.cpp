@@ -315,8 +315,8 @@ std::string explain(const LabResult& result) {
         "10¹² multiply-adds take the GPU {}, the CPU's best kernel on all threads {}, and the naive order on "
         "one thread {}. "
         "The GPU is {} times as fast as the best, {} times as fast as the naive: claims of 100 to 500 "
-        "usually "
-        "leave out which CPU code they mean. {}Matrix units and TPUs are grids like this one: a number read "
+        "usually leave out which CPU code they mean. {}Matrix units and TPUs are grids like this one: a "
+        "number read "
         "once serves a whole row of multiply-adds.",
         time("gpu_fastest"), time("cpu_best"), time("cpu_naive"),
         threeDigits(result.number("gpu_times_as_fast_as_cpu_best")),
