@@ -1,6 +1,7 @@
 // Cells and letters, of which several experiments make their pictures.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include <imgui.h>
@@ -22,14 +23,40 @@ inline void labCell(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, ImU3
         draw.AddRect(min, max, faded(colour, 0.5f), ui.px(2), 0, ui.line());
 }
 
-/// The same with a text, if the cell has room for it.
+/// The same with a text, as large as it may be for `widest` to have room in the cell; none if that is too
+/// small to be read.
 inline void labCell(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, ImU32 colour, bool filled,
-                    std::string_view text) {
+                    std::string_view text, std::string_view widest = {}) {
     labCell(ui, draw, min, max, colour, filled);
     const float letters = ImGui::GetFontSize();
-    if (textWidth(text) > max.x - min.x + ui.px(3) || letters > max.y - min.y + ui.px(2)) return;
-    labText(draw, {(min.x + max.x) / 2, (min.y + max.y - letters) / 2}, text,
-            filled ? ui.theme.panel : ui.theme.muted, 0.5f);
+    const float width = textWidth(widest.empty() ? text : widest);
+    const float scale =
+        std::min({1.0f, (max.x - min.x) / std::max(width, 1.0f), (max.y - min.y + ui.px(2)) / letters});
+    if (text.empty() || scale < 0.75f) return;
+    const ImVec2 at{(min.x + max.x - scale * textWidth(text)) / 2, (min.y + max.y - scale * letters) / 2};
+    draw.AddText(ImGui::GetFont(), scale * letters, at, filled ? ui.theme.panel : ui.theme.muted, text.data(),
+                 text.data() + text.size());
+}
+
+/// A picture with curves: below it, or beside it where the room is low.
+struct LabPlace {
+    ImVec2 at;    ///< of the picture
+    ImVec2 size;  ///< likewise
+    bool low;     ///< the curves are beside it
+    float curves; ///< their height
+};
+
+/// Leaves the cursor where the curves go. share: of the height, for the picture
+inline LabPlace labPlace(const Ui& ui, float share) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (room.y < ui.px(260)) {
+        const float half = (room.x - ui.px(24)) / 2;
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + half + ui.px(24));
+        return {at, {half, room.y}, true, room.y};
+    }
+    ImGui::Dummy({room.x, share * room.y});
+    return {at, {room.x, share * room.y}, false, 0};
 }
 
 } // namespace lockstep::demos

@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// value[i] = `rounds` turns of the way that invocation i goes, one of `knob`. Neighbours go different ways, or all invocations of
-// `first` neighbours go the same one.
+// value[i] = `rounds` turns of the way that invocation i goes, one of `knob`. `first` neighbours go the same way: 1, so that all
+// neighbours differ, or a subgroup.
 #include "lab.h"
 
 layout(local_size_x_id = labGroupSize) in;
@@ -14,7 +14,7 @@ void main() {
     if (i >= params.items) return;
     uint mine = i / params.first % params.knob;
     uint x = i + 1;
-    // All ways, one after another: a subgroup goes through each that one of its invocations goes, with the others masked out.
+    // A subgroup executes the loop of every way that one of its invocations goes, with the others masked out.
     for (uint way = 0; way < params.knob; ++way)
         if (way == mine)
             for (uint round = 0; round < params.rounds; ++round) x = xorshift(x) + way;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -134,10 +135,21 @@ void measure(LabBench& bench, LabResult& result) {
     }
 }
 
+/// A quartile of the GPU's times at a stride.
+double quartile(const LabResult& result, double stride, double LabPoint::*which) {
+    const LabSeries* series = result.find(true, "without padding");
+    if (series != nullptr)
+        for (const LabPoint& point : series->points)
+            if (point.x == stride) return point.*which;
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
 std::optional<std::size_t> answer(const LabResult& result) {
     if (!result.has("gpu_conflict_factor")) return std::nullopt;
     const double factor = result.number("gpu_conflict_factor");
-    return factor < 1.5 ? 0 : factor < 4 ? 1 : factor < 16 ? 2 : 3;
+    const bool apart =
+        quartile(result, 32, &LabPoint::low) > quartile(result, 1, &LabPoint::high); // not just noise
+    return factor < 1.5 || !apart ? 0 : factor < 4 ? 1 : factor < 16 ? 2 : 3;
 }
 
 std::string explain(const LabResult& result) {
@@ -194,12 +206,13 @@ void drawBanks(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t stride, bool 
         const float y = bottom - static_cast<float>(place + 1) * height;
         const float gap = height > ui.px(6) ? ui.px(2) : ui.px(1);
         labCell(ui, draw, {x, y}, {x + width - ui.px(2), y + height - gap}, ui.theme.gpu, place < turn,
-                fmt::format("{}", i));
+                fmt::format("{}", i), "88");
     }
     draw.AddLine({at.x, bottom}, {at.x + size.x, bottom}, ui.theme.muted, ui.line());
     for (std::uint32_t bank = 0; bank < bankCount; bank += 8)
-        labText(draw, {at.x + (static_cast<float>(bank) + 0.5f) * width, bottom + ui.px(2)},
-                bank == 0 ? "bank 0" : fmt::format("{}", bank), ui.theme.muted, bank == 0 ? 0.2f : 0.5f);
+        labText(draw,
+                {at.x + (static_cast<float>(bank) + (bank == 0 ? 0.0f : 0.5f)) * width, bottom + ui.px(2)},
+                bank == 0 ? "bank 0" : fmt::format("{}", bank), ui.theme.muted, bank == 0 ? 0.0f : 0.5f);
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
@@ -208,21 +221,25 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const double now = view.seconds / each;
     const std::uint32_t stride = strides[static_cast<std::size_t>(now) % std::size(strides)];
     const double share = 2 * (now - std::floor(now));
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const LabPlace place = labPlace(ui, result.measured() ? 0.45f : 0.6f);
     const float line = ImGui::GetTextLineHeightWithSpacing();
-    const float height = (result.measured() ? 0.45f : 0.6f) * room.y;
-    labText(
-        *ImGui::GetWindowDrawList(), {at.x, at.y},
-        fmt::format("Stride {}: invocation i reads word {}i of shared memory. Each cell is an invocation.",
-                    stride, stride),
-        ui.theme.text);
+    labText(*ImGui::GetWindowDrawList(), place.at,
+            fmt::format("Stride {}: invocation i reads {}.{}", stride,
+                        stride == 1 ? "word i" : fmt::format("word {}i", stride),
+                        place.low ? "" : " Each cell is an invocation."),
+            ui.theme.text);
+    const ImVec2 at{place.at.x, place.at.y + line};
     const float gap = ui.px(24);
-    const ImVec2 half{(room.x - gap) / 2, height - line};
-    drawBanks(ui, {at.x, at.y + line}, half, stride, false, share);
-    drawBanks(ui, {at.x + half.x + gap, at.y + line}, half, stride, true, share);
-    ImGui::Dummy({room.x, height});
-    drawLabCurves(ui, experiment, result, view);
+    const ImVec2 size{place.low ? place.size.x : (place.size.x - gap) / 2, place.size.y - line};
+    if (place.low) { // one after the other
+        const bool padding =
+            std::fmod(view.seconds, 2 * each * std::size(strides)) >= each * std::size(strides);
+        drawBanks(ui, at, size, stride, padding, share);
+    } else {
+        drawBanks(ui, at, size, stride, false, share);
+        drawBanks(ui, {at.x + size.x + gap, at.y}, size, stride, true, share);
+    }
+    drawLabCurves(ui, experiment, result, view, place.curves);
 }
 
 } // namespace

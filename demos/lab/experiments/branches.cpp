@@ -154,8 +154,8 @@ std::string explain(const LabResult& result) {
             result.number("gpu_neighbours_ways"), threeDigits(result.number("gpu_neighbours_factor")),
             threeDigits(result.number("gpu_subgroups_factor")));
         if (result.gpu.software)
-            text +=
-                "Here a subgroup is a SIMD register of the processor; on cards it has 32 or 64 invocations. ";
+            text += "Here a subgroup is a SIMD register of the processor; on most cards it has 32 or 64 "
+                    "invocations. ";
     }
     const auto item = [&](const std::string& number) {
         return threeDigits(result.number(number + "_one_way_nanoseconds") *
@@ -182,7 +182,7 @@ void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocation
     const float names = textWidth("way 00 ");
     const float width = std::min((size.x - names) / static_cast<float>(invocations), ui.px(40));
     const float top = at.y + letters + ui.px(6);
-    const float height = std::min((at.y + size.y - top) / static_cast<float>(ways), letters + ui.px(8));
+    const float height = std::min((at.y + size.y - top) / static_cast<float>(ways), 1.8f * letters);
     const auto executed = std::min(ways, 1 + static_cast<std::uint32_t>(share * ways));
     for (std::uint32_t way = 0; way < ways; ++way) {
         const float y = top + static_cast<float>(way) * height;
@@ -196,7 +196,7 @@ void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocation
             const bool works = !neighbours || i % ways == way;
             labCell(ui, draw, {x, y},
                     {x + width - ui.px(2), y + height - ui.px(height > ui.px(6) ? 2.f : 1.f)}, ui.theme.gpu,
-                    works, works ? fmt::format("{}", i) : "");
+                    works, works ? fmt::format("{}", i) : "", "88");
         }
         if (!here)
             labText(draw, {at.x + names, y + (height - letters) / 2 - ui.px(1)},
@@ -214,15 +214,17 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const double now = view.seconds / each;
     const std::uint32_t shown = ways[static_cast<std::size_t>(now) % ways.size()];
     const double share = 1.5 * (now - std::floor(now));
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = (result.measured() ? 0.45f : 0.6f) * room.y;
+    const LabPlace place = labPlace(ui, result.measured() ? 0.45f : 0.6f);
     const float gap = ui.px(24);
-    const ImVec2 half{(room.x - gap) / 2, height - ui.px(8)};
-    drawSubgroup(ui, at, half, invocations, shown, true, share);
-    drawSubgroup(ui, {at.x + half.x + gap, at.y}, half, invocations, shown, false, share);
-    ImGui::Dummy({room.x, height});
-    drawLabCurves(ui, experiment, result, view);
+    const ImVec2 size{place.low ? place.size.x : (place.size.x - gap) / 2, place.size.y - ui.px(8)};
+    if (place.low) { // one after the other
+        const double all = each * static_cast<double>(ways.size());
+        drawSubgroup(ui, place.at, size, invocations, shown, std::fmod(view.seconds, 2 * all) < all, share);
+    } else {
+        drawSubgroup(ui, place.at, size, invocations, shown, true, share);
+        drawSubgroup(ui, {place.at.x + size.x + gap, place.at.y}, size, invocations, shown, false, share);
+    }
+    drawLabCurves(ui, experiment, result, view, place.curves);
 }
 
 } // namespace

@@ -316,7 +316,7 @@ void drawTree(const Ui& ui, ImVec2 at, ImVec2 size, double seconds) {
     const float letters = ImGui::GetFontSize();
     const float height = letters + ui.px(6);
     const float unit = size.x / 16;
-    const float step = std::min((size.y - height - 2 * letters) / levels, 4 * height);
+    const float step = std::min((size.y - height - 2 * letters) / levels, 5 * height);
     const int done = static_cast<int>(std::fmod(seconds, levels + 2.0)); // levels
     std::vector<int> sums(std::begin(numbers), std::end(numbers));
     for (int level = 0; level <= levels; ++level) {
