@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// partial[2g], partial[2g + 1] = the sum of the numbers that workgroup g adds, and what rounding took from it: each of the `items`
-// invocations adds up to `rounds` of the `knob` numbers, then the workgroup adds up its invocations' sums as a tree.
+// partial[2g], partial[2g + 1] = the sum of the numbers that workgroup g adds, and what rounding took from it. Each of the `items`
+// invocations adds up to `rounds` of the `knob` numbers, then the workgroup adds up these sums as a tree.
 #include "lab.h"
 
 layout(local_size_x_id = labGroupSize) in;
@@ -14,8 +14,8 @@ layout(push_constant) uniform Params { LabParams params; };
 
 shared vec2 part[groupSums];
 
-// a + b, and all that rounding has taken so far (Kahan 1965; Knuth, The Art of Computer Programming 2, 4.2.2). `precise` forbids a
-// compiler to simplify that to 0.
+// a + b, and all that rounding has taken so far (Kahan 1965; Knuth, The Art of Computer Programming 2, 4.2.2). `precise`: no
+// compiler may simplify that to 0.
 vec2 plus(vec2 a, vec2 b) {
     precise float sum = a.x + b.x;
     precise float ofB = sum - a.x;

@@ -165,9 +165,9 @@ std::string explain(const LabResult& result) {
                            time("gpu_stride_32_padded"));
         text += result.gpu.software
                     ? "This GPU is software and has no banks; on a card, invocations that ask the same bank "
-                      "take turns, up to 32 of them. "
+                      "take turns (bank conflicts), up to 32 of them. "
                     : "Most cards have 32 banks, which serve a word at a time each; invocations that ask the "
-                      "same bank take turns, so kernels pad their tiles. ";
+                      "same bank take turns (bank conflicts), so kernels pad their tiles. ";
     }
     return text +
            fmt::format(

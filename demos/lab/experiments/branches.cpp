@@ -115,11 +115,11 @@ void relate(LabResult& result, bool gpu, std::string_view name, const std::strin
 void measure(LabBench& bench, LabResult& result) {
     const auto whole = [](double value) { return static_cast<std::uint32_t>(value); };
     const auto same = [](double) { return 1.0; }; // every item takes as many turns
-    const std::uint32_t subgroup = std::clamp(bench.subgroupSize(), 1u, mostWays);
-    const std::vector<double> ways = labValues(1, subgroup, 2);
+    const std::uint32_t subgroup = std::max(bench.subgroupSize(), 1u);
+    const std::vector<double> ways = labValues(1, std::min(subgroup, mostWays), 2);
     std::optional<DeviceWays> device;
     if (bench.device() != nullptr) {
-        device.emplace(bench, subgroup);
+        device.emplace(bench, std::min(subgroup, mostWays));
         result.numbers["gpu_subgroup_size"] = subgroup;
     }
     bench.sweep(result, {true, "neighbours differ", ways,
@@ -232,10 +232,10 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 extern const Experiment branches{
     .place = 60,
     .name = "branches",
-    .title = "Going different ways",
-    .idea = "The same work, in loops that differ. Neighbouring invocations take different ones, or all of a "
-            "subgroup the same.",
-    .question = "Every invocation of a subgroup goes its own way, instead of all the same. How many times as "
+    .title = "Divergent branches",
+    .idea = "A branch sends invocations different ways, into loops of their own. The work is the same: only "
+            "who goes with whom changes.",
+    .question = "All invocations of a subgroup go different ways, instead of the same one. How many times as "
                 "long does the GPU take?",
     .choices = {"about as long", "a few times, fewer than ways", "half as many times as ways",
                 "as many times as ways"},

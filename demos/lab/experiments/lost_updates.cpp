@@ -162,7 +162,7 @@ std::string explain(const LabResult& result) {
     std::string text = fmt::format(
         "The processor loses {} of the plain additions{}: between one worker's load and its store, others "
         "load the same value. There, an atomic addition takes {}, one to a thread's own counter {}, or {} if "
-        "such counters share a cache line.",
+        "such counters share a cache line (false sharing).",
         percent(result.number("cpu_lost_share")),
         gpu ? fmt::format(", the GPU {}", percent(result.number("gpu_lost_share"))) : "",
         price("cpu_atomic_nanoseconds"), price("cpu_own_lines_nanoseconds"),
@@ -285,8 +285,8 @@ extern const Experiment lostUpdates{
     .place = 70,
     .name = "lost-updates",
     .title = "Lost updates",
-    .idea = "Many workers add 1 to one counter: by load, add and store; by atomic additions; or in teams "
-            "that add up first.",
+    .idea = "Many workers add 1 to one counter: by load, add and store, which is a race condition; "
+            "atomically; or in teams that add up first.",
     .question = "A million plain additions by the GPU's invocations to one counter. How many arrive?",
     .choices = {"all of them", "more than half", "1 to 50 in 100", "fewer than 1 in 100"},
     .x = {"additions", ""},

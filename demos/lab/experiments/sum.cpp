@@ -182,7 +182,7 @@ void measure(LabBench& bench, LabResult& result) {
     const std::vector<double> values = labValues(4096, bench.rough() ? 16384 : most, 4);
     const auto last = static_cast<std::uint32_t>(values.back());
     const double exact = exactSum(Numbers(numbers).first(last));
-    result.numbers["numbers"] = last;
+    result.numbers["numbers_added"] = last;
     result.numbers["exact_sum"] = exact;
     result.numbers["unit_in_last_place"] = unitOf(exact);
 
@@ -282,9 +282,9 @@ std::string explain(const LabResult& result) {
         "Every addition rounds to 24 bits. A loop takes a number through up to {} roundings, a tree "
         "through {:.0f}: here the loop is off by {} units in the last place, the tree by {}, Kahan's sum by "
         "{}. ",
-        grouped(static_cast<std::uint64_t>(result.number("numbers"))), std::log2(result.number("numbers")),
-        units("cpu_one_after_another_error_units"), units("cpu_pairwise_tree_error_units"),
-        units("cpu_Kahan_error_units"));
+        grouped(static_cast<std::uint64_t>(result.number("numbers_added"))),
+        std::log2(result.number("numbers_added")), units("cpu_one_after_another_error_units"),
+        units("cpu_pairwise_tree_error_units"), units("cpu_Kahan_error_units"));
     if (result.has("gpu_pairwise_tree_sum"))
         text += result.number("gpu_pairwise_tree_sum") == result.number("cpu_pairwise_tree_sum")
                     ? "In the same tree, GPU and processor agree to the last bit. "
@@ -412,16 +412,15 @@ extern const Experiment sum{
     .place = 80,
     .name = "sum",
     .title = "The sum depends on the order",
-    .idea = "A million floats between 0 and 1 are added up in several orders. The exact sum is known, in "
-            "integers.",
+    .idea = "Addition of floats is not associative. A million of them are added up in several orders, and "
+            "compared with the exact sum.",
     .question = "Which is nearer to the exact sum of a million floats: a loop, or a tree of parallel sums?",
     .choices = {"the loop", "the tree", "both are as near", "both are exact"},
     .x = {"numbers", ""},
     .y = {"time", "µs"},
     .sources = {"lab_sum.comp", "lab_sum_pairs.comp", "lab_sum_serial.comp", "sum.cpp"},
-    .link =
-        {"See one seed on two machines", "race",
-         R"({"data": "spiral", "hidden": [16, 16], "activation": "tanh", "lanes": ["cpu:simd", "gpu:naive"]})"},
+    .link = {"See one seed on two machines", "race",
+             R"({"data": "spiral", "hidden": [16, 16], "lanes": ["cpu:simd", "gpu:naive"]})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
