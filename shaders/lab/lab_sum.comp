@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// partial[2g], partial[2g + 1] = the sum of the numbers that workgroup g adds, and what rounding took from it. Each of the `items`
+// partial[2g], partial[2g + 1] = the sum of the numbers that workgroup g adds, and what rounding took from it. Each of `items`
 // invocations adds up to `rounds` of the `knob` numbers, then the workgroup adds up these sums as a tree.
 #include "lab.h"
 
