@@ -278,10 +278,10 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
 
 // A layer cannot pretend another subgroup size: shaders get the driver's. Software Vulkan has three of them.
 TEST_CASE("every rung agrees, and populations do, with subgroups of 4 and of 16 invocations") {
-    const CacheFolder folder;
     if (testDevice().report().driver.find("llvmpipe") == std::string::npos) return; // a card has its own
     for (const auto& [bits, invocations] : {std::pair{"128", "4"}, {"512", "16"}}) {
         CAPTURE(bits);
+        const CacheFolder folder; // this driver would take what it compiled for another width
         const std::string environment = std::string("LP_NATIVE_VECTOR_WIDTH=") + bits;
         const Outcome devices = run("devices --json", environment);
         CHECK(devices.says(std::string("\"subgroup_size\": ") + invocations));

@@ -2,8 +2,10 @@
 // results, and can be written and read again. Times are not asserted, only what theory asks of them.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -146,18 +148,16 @@ TEST_CASE("a sweep that is stopped ends, and one with wrong results says so inst
                          }});
     CHECK(result.series.back().points.size() == 2);
     stop = false;
-    int calls = 0;
+    const auto wait = [](double value) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return value;
+    };
     bench.sweep(result, {.name = "growing",
                          .values = {1, 10, 100},
-                         .sample =
-                             [&](double value) {
-                                 const auto end = std::chrono::steady_clock::now() +
-                                                  std::chrono::milliseconds(static_cast<int>(value));
-                                 while (std::chrono::steady_clock::now() < end) ++calls;
-                                 return value;
-                             },
+                         .sample = wait,
+                         .cost = [](double value) { return value < 100 ? 1.0 : 1e9; },
                          .longest = 40});
-    CHECK(result.series.back().points.size() == 2); // 100 would take longer than 40 ms
+    CHECK(result.series.back().points.size() == 2); // the third would take days
     CHECK(result.series.back().note == "ends where the next sample would take more than 40 ms");
 }
 
