@@ -53,6 +53,10 @@ check_tsan() {
         for exhibit in mosaic race playground map inside; do
             echo "build/tsan/demos/lockstep show tests/window/$exhibit.json --headless --run --frames 24 >/dev/null && echo '$exhibit: no race'"
         done
+        for experiment in demos/lab/experiments/*.cpp; do
+            experiment=$(basename "${experiment//_/-}" .cpp)
+            echo "build/tsan/demos/lockstep lab $experiment --quick --quiet >/dev/null && echo '$experiment: no race'"
+        done
     } | xargs -P "$(nproc)" -d '\n' -I{} bash -c '{}'
 }
 
