@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/gpu/matrix_dialect.h"
@@ -98,6 +99,12 @@ TEST_CASE("the engine's shaders with matrices are translated whole") {
             if (each.opcode == constant) CHECK(each.operands[1] < translated[3]);
         }
         CHECK(uses == std::set<std::uint32_t>{0, 1, 2});
+        for (const Instruction& each : khr) { // signed integers alone need to be named
+            if (each.opcode != mulAddKhr) continue;
+            const bool integers = std::string_view(name) == "roof_matrix_int8";
+            CHECK(each.operands.size() == (integers ? 6 : 5));
+            if (integers) CHECK(each.operands.back() == 0xF);
+        }
         const std::string text(reinterpret_cast<const char*>(translated.data()), translated.size() * 4);
         CHECK(text.find("SPV_KHR_cooperative_matrix") != std::string::npos);
         CHECK(text.find("SPV_NV_cooperative_matrix") == std::string::npos);

@@ -9,10 +9,10 @@
 
 namespace lockstep::gpu {
 
-/// Returns a module written for SPV_NV_cooperative_matrix in the words of SPV_KHR_cooperative_matrix. A
-/// matrix there has a use, as left or right factor or as sum, which follows from the products it takes part
-/// in. Throws std::runtime_error, naming `shader`, where a type takes part in more than one way, or an order
-/// of storage is not a constant.
+/// Translates a module from SPV_NV_cooperative_matrix to SPV_KHR_cooperative_matrix. A matrix there has a
+/// use, as left or right factor or as sum, which follows from the products it takes part in. Throws
+/// std::runtime_error, naming `shader`, where a type takes part in more than one way, or an order of storage
+/// is not a constant.
 std::vector<std::uint32_t> toKhrMatrices(std::span<const std::uint32_t> words, const std::string& shader);
 
 } // namespace lockstep::gpu

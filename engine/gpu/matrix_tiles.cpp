@@ -74,7 +74,9 @@ MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const
             api.GetPhysicalDeviceCooperativeMatrixPropertiesKHR(device, count, out);
         };
         const auto each = structure<Khr>(VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR);
-        findTiles(enumerate(list, each), &Khr::ResultType, tiles.khr, tiles.khrInt8);
+        std::vector<Khr> all = enumerate(list, each);
+        std::erase_if(all, [](const Khr& tile) { return tile.saturatingAccumulation != VK_FALSE; });
+        findTiles(all, &Khr::ResultType, tiles.khr, tiles.khrInt8);
     }
     if (!needs.int8) tiles.nvInt8 = tiles.khrInt8 = {};
     return tiles;
