@@ -82,9 +82,14 @@ lockstep_shader_copy(roof_matrix_int8 FROM dense/roof_matrix.comp
 # The roof in other types (demos/card): what one number is, how sums grow, and what of them is kept.
 #             type       number    extensions  multiply-add                          kept
 function(lockstep_roof type number extensions multiply_add kept)
+  set(start "NUMBER(n)")
+  if(type MATCHES vec4) # components far apart: as equal ones, or the next sum's, they would be computed once
+    set(start "NUMBER(n, (n) + 100, (n) + 200, (n) + 300)")
+  endif()
   lockstep_shader_copy(roof_${type} FROM dense/roof.comp
     REPLACE "#include \"params.h\"" "${extensions}#include \"params.h\""
             "#define NUMBER float" "#define NUMBER ${number}"
+            "#define START(n) NUMBER(n)" "#define START(n) ${start}"
             "fma(sum, factor, summand)" "${multiply_add}"
             "#define KEPT(total) total" "#define KEPT(total) ${kept}")
 endfunction()

@@ -46,8 +46,9 @@ double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool roug
 
 double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel, double operations,
                     std::uint64_t bytes, bool rough) {
-    // Integers of them are 0 and 3, which no compiler knows.
-    const shared::RoofParams params{.rounds = rough ? 64u : 1024u, .factor = 0.999f, .summand = 3.001f};
+    // As integers these become 0 and 3; push constants, so no compiler can fold them.
+    shared::RoofParams params{.rounds = 64, .factor = 0.999f, .summand = 3.001f};
+    const std::uint32_t mostRounds = rough ? params.rounds : 1024;
     const double longEnough = device.software() ? 20 : 4; // milliseconds
     const std::uint32_t most = rough ? 1u << 12 : 1u << 18;
     const gpu::Buffer sums(device, most * bytes, gpu::Memory::device, "roof sums");
@@ -60,8 +61,9 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
     std::uint32_t invocations = 1u << 10;
     millisecondsOf(invocations); // compiles it
     double least = millisecondsOf(invocations);
-    while (least < longEnough && invocations < most) {
-        invocations *= 2;
+    // The device is filled first: a few workgroups with many rounds would take as long, and leave it idle.
+    while (least < longEnough && (invocations < most || params.rounds < mostRounds)) {
+        (invocations < most ? invocations : params.rounds) *= 2;
         least = millisecondsOf(invocations);
     }
     for (int round = 0; round < (rough ? 1 : 12); ++round)

@@ -7,6 +7,7 @@
 #include "params.h"
 
 #define NUMBER float
+#define START(n) NUMBER(n)
 #define MULTIPLY_ADD(sum) fma(sum, factor, summand)
 #define KEPT(total) total
 
@@ -20,7 +21,7 @@ void main() {
     NUMBER factor = NUMBER(params.factor);
     NUMBER summand = NUMBER(params.summand);
     NUMBER sum[chains];
-    [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = NUMBER(gl_LocalInvocationIndex + i);
+    [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = START(gl_LocalInvocationIndex + i);
     for (uint round = 0; round < params.rounds; ++round)
         [[unroll]] for (uint repeat = 0; repeat < 8; ++repeat)
             [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = MULTIPLY_ADD(sum[i]);
