@@ -128,7 +128,6 @@ class LabRun {
     LabResult measure(const Experiment& experiment) {
         const auto progress = [&](const std::string& what) {
             if (!options_.quiet) fmt::print(stderr, "{}: {}\n", experiment.name, what);
-            if (interrupt_.exitCode() != 0) stop_ = true;
         };
         LabBench bench(machines_, options_.quick, progress, stop_);
         return runExperiment(experiment, bench);
@@ -172,6 +171,7 @@ class LabRun {
     Machines machines_;
     std::atomic<bool> stop_ = false;
     const InterruptGuard interrupt_;
+    const InterruptWatch watch_{interrupt_, stop_};
 };
 
 int lab(const LabOptions& options) {
@@ -204,7 +204,7 @@ Action addLab(CLI::App& command) {
               "threads of the CPU; 0: one per core");
     addValue(command, "--device", "DEVICE", options->device,
              "Vulkan device: number, part of its name, or UUID");
-    command.add_flag("--quick", options->quick, "in passing, to try the command: the numbers mean little");
+    command.add_flag("--quick", options->quick, "try the command quickly; the numbers mean little");
     addValue(command, "--json", "FILE", options->jsonFile, "write what was measured");
     addValue(command, "--csv", "FILE", options->csvFile, "write it as a table");
     addValue(command, "--png", "FILE", options->pngFile, "draw it");
