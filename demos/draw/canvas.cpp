@@ -2,16 +2,22 @@
 
 #include <cmath>
 
+#include <imgui_internal.h>
+
 #include "demos/draw/fonts.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-/// The letters of a text that is ASCII, and a question mark for every other byte.
-ImWchar letterOf(char byte) {
-    const auto code = static_cast<unsigned char>(byte);
-    return code < 0x80 ? code : static_cast<ImWchar>('?');
+/// Calls visit(letter) for every letter of UTF-8; damaged bytes are letters that no font has.
+template <class Visit> void eachLetter(std::string_view text, Visit visit) {
+    for (std::size_t at = 0; at < text.size();) {
+        unsigned int letter = 0;
+        at += static_cast<std::size_t>(
+            ImTextCharFromUtf8(&letter, text.data() + at, text.data() + text.size()));
+        visit(static_cast<ImWchar>(letter));
+    }
 }
 
 } // namespace
@@ -24,7 +30,7 @@ Letters::Letters(float pixels) : font_(addBodyFont(atlas_, pixels, 1)) {
 
 float Letters::width(std::string_view text) const {
     float sum = 0;
-    for (const char byte : text) sum += font_->FindGlyph(letterOf(byte))->AdvanceX;
+    eachLetter(text, [&](ImWchar letter) { sum += font_->FindGlyph(letter)->AdvanceX; });
     return sum;
 }
 
@@ -47,8 +53,8 @@ void Canvas::picture(std::uint32_t x, std::uint32_t y, std::uint32_t width,
 }
 
 void Canvas::text(const Letters& letters, float x, float y, std::string_view text, ImU32 colour) {
-    for (const char byte : text) {
-        const ImFontGlyph& glyph = *letters.font_->FindGlyph(letterOf(byte));
+    eachLetter(text, [&](ImWchar letter) {
+        const ImFontGlyph& glyph = *letters.font_->FindGlyph(letter);
         const auto left = static_cast<std::int64_t>(std::lround(x + glyph.X0));
         const auto top = static_cast<std::int64_t>(std::lround(y + glyph.Y0));
         const auto fromX = std::lround(glyph.U0 * static_cast<float>(letters.coverageWidth_));
@@ -60,7 +66,7 @@ void Canvas::text(const Letters& letters, float x, float y, std::string_view tex
                 set(left + column - fromX, top + row - fromY, colour,
                     static_cast<float>(letters.coverage_[row * letters.coverageWidth_ + column]) / 255.0f);
         x += glyph.AdvanceX;
-    }
+    });
 }
 
 void Canvas::set(std::int64_t x, std::int64_t y, ImU32 colour, float cover) {
