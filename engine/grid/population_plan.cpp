@@ -47,7 +47,7 @@ std::size_t numbersOf(const PopulationJob& job) {
 
 PopulationPlan planInvocation(const gpu::Device& device, const PopulationJob& job, std::size_t batch) {
     const std::size_t most = registerNumbers(device);
-    // Software keeps what it calls registers in memory: there, gradients cost time, but no driver's patience.
+    // Software Vulkan spills to memory anyway, so gradients are not counted there.
     const std::size_t arrays = (device.software() ? 1 : 2) + job.settings.optimizer.stateArrays();
     if (job.shape.parameters() * arrays > most)
         return refusal("an invocation's registers hold networks of at most " + std::to_string(most / arrays) +

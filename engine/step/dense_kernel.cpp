@@ -133,8 +133,8 @@ void dispatchDenseUpdate(gpu::Recorder& recorder, const DenseUpdateKernel& kerne
     const std::initializer_list<gpu::BufferView> once{dSums, inputs, status, parameters, state1, state2};
     const std::initializer_list<gpu::BufferView> twice{dSums,  inputs,     status, parameters, state1,
                                                        state2, parameters, state1, state2};
-    // Old values may be read through the texture units. The number of bindings would not tell: the recorder
-    // adds one to an edited shader with loops.
+    // Old values may be read through the texture units. The number of bindings would not tell:
+    // AnyKernel::limitedLoops adds one to an edited shader with loops.
     const auto& bindings = kernel.info().bindings;
     const bool readsTexels =
         std::ranges::find(bindings, gpu::BindingKind::texels, &gpu::ShaderBinding::kind) != bindings.end();

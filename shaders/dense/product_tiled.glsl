@@ -20,7 +20,7 @@ uint groupColumn() { return gl_WorkGroupID.x; }
 const uint blockM = groupM * tileM;
 const uint blockN = groupN * tileN;
 const uint slabsK = slabK * slices;
-// Two words more per row than are used: neighbours that store four k each reach different banks of shared memory.
+// Rows are padded by two floats, so that neighbours storing four k each hit different banks.
 const uint strideA = blockM + densePadding;
 const uint strideB = blockN + densePadding;
 shared float aSlab[slabsK * strideA]; // [k][m]; parts of sums in the end: slabsK is blockN at least where there are slices

@@ -64,7 +64,7 @@ void main() {
         lossOfRow = rowLoss(row * params.stride, row, s);
         softmaxes[gl_LocalInvocationIndex] = s;
     }
-    float sum = sumOverGroup(lossOfRow); // with a barrier: everybody's softmax is there
+    float sum = sumOverGroup(lossOfRow); // its barrier makes all softmaxes visible
     writeGradients();
     if (gl_LocalInvocationIndex != 0) return;
     if (params.groups > 1)
