@@ -101,6 +101,7 @@ data=(--data spiral --layers 256,128 --batch 128 --steps 2000)
 [ -z "$quick" ] || data=(--data circle --layers 8 --epochs 2)
 card_seconds=$(($(seconds_left) / 3))
 [ $card_seconds -lt 150 ] || card_seconds=150
+[ $card_seconds -gt 0 ] || card_seconds=1
 section "The card" "$lockstep" card --quiet --seconds $card_seconds ${quick:+--quick} "${chosen[@]}" $(json_file card) ${json:+--png "$json/card.png"}
 section "A race" "$lockstep" race "${data[@]}" "${chosen[@]}" $(json_file race)
 [ -x "$tree/tests/bench/cpu_roof" ] && [ -z "$quick$minutes" ] && checked "The processor's roof" "$tree/tests/bench/cpu_roof" $(json_file cpu-roof)
