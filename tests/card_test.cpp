@@ -3,25 +3,26 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <csignal>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "demos/card/card.h"
 #include "demos/card/time_limit.h"
+#include "demos/kit/interrupt.h"
 #include "tests/data_files.h"
 #include "tests/run_program.h"
 #include "tests/sanitized.h"
-#include "tests/show_script.h"
 
 namespace {
 
 using namespace lockstep::demos;
 using lockstep::test::contents;
 using lockstep::test::Folder;
+using lockstep::test::interrupted;
 using lockstep::test::Outcome;
 using lockstep::test::run;
-using lockstep::test::showScript;
 using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> partIds{"roofs",  "copies", "races",  "population",
@@ -38,7 +39,7 @@ Card exampleCard() {
     card.parts = {
         {"roofs",
          "Arithmetic in registers",
-         "GFLOP/s",
+         "Gop/s",
          {{"fp32", 0, 29000}, {"fp64", 0, 0, "none"}},
          "Remark."},
         {"races", "Training, SGD", "examples/s", {{"784-256-128-10, batch 128", 250e3, 4.1e6}}, ""}};
@@ -47,6 +48,18 @@ Card exampleCard() {
 }
 
 void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+
+// Every row has a number, or says why it has none.
+void checkRows(const Json& card) {
+    for (const Json& part : card["parts"])
+        for (const Json& row : part["rows"]) {
+            CAPTURE(part["id"]);
+            CAPTURE(row.dump());
+            CHECK_FALSE(row["name"].get<std::string>().empty());
+            const bool measured = !row["cpu"].is_null() || !row["gpu"].is_null();
+            CHECK((measured || !row["note"].get<std::string>().empty()));
+        }
+}
 
 std::size_t wordAt(const std::string& png, std::size_t at) {
     std::size_t value = 0;
@@ -71,18 +84,12 @@ TEST_CASE("a card is measured, shown as text, and written as JSON and PNG") {
         const Json& part = card["parts"][i];
         CAPTURE(part.dump());
         CHECK(part["id"] == partIds[i]);
-        CHECK(outcome.says(part["title"].get<std::string>()));
+        CHECK(outcome.says(part["title"].get<std::string>() + ", " + part["unit"].get<std::string>()));
         REQUIRE(part["rows"].size() > 0);
-        for (const Json& row : part["rows"]) {
-            CAPTURE(row.dump());
-            CHECK_FALSE(row["name"].get<std::string>().empty());
-            for (const char* machine : {"cpu", "gpu"})
-                CHECK((row[machine].is_null() || row[machine].get<double>() > 0));
-            // What has no number says why.
-            if (partIds[i] == "ladder" && row["cpu"].is_null() && row["gpu"].is_null())
-                CHECK_FALSE(row["note"].get<std::string>().empty());
-        }
     }
+    checkRows(card);
+    CHECK(card["cpu"]["threads"] > 0);
+    CHECK(card["parts"][0]["rows"][1]["cpu"] > 0); // fp32 vec4
     const Json& fp32 = card["parts"][0]["rows"][0];
     CHECK(fp32["name"] == "fp32");
     if (!card["gpu"].is_null()) CHECK(fp32["gpu"] > 0);
@@ -97,14 +104,20 @@ TEST_CASE("a card is measured, shown as text, and written as JSON and PNG") {
 
 TEST_CASE("a card of the processor alone") {
     const Folder folder;
-    const Outcome outcome = run("card --quick --seconds 3 --json " + folder.file("card.json"),
-                                "VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere");
+    const std::string file = folder.file("card.json");
+    const Outcome outcome =
+        run("card --quick --seconds 3 --json " + file, "VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    const Json card = Json::parse(contents(folder.file("card.json")));
+    const Json card = Json::parse(contents(file));
     CHECK(card["gpu"].is_null());
     CHECK_FALSE(card["no_gpu"].get<std::string>().empty());
-    CHECK(outcome.says("no GPU: "));
+    checkRows(card);
+    CHECK(outcome.says("GPU  none: "));
+    const Outcome compared = run("card --compare " + file + " " + file);
+    CAPTURE(compared.err);
+    CHECK(compared.code == 0);
+    CHECK(compared.says("2  GPU  none: "));
     CHECK(run("card --device nosuch").code == 1);
 }
 
@@ -114,7 +127,7 @@ TEST_CASE("the time limit is kept, and what is left out says so") {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 0);
-    CHECK(outcome.says("not measured: no time was left"));
+    CHECK(outcome.says("skipped: out of time"));
     if (!lockstep::test::sanitized) CHECK(passed.count() < 30); // starting a lane is not interrupted
 }
 
@@ -124,12 +137,57 @@ TEST_CASE("a time limit sets its flag") {
     CHECK(past.over());
     const TimeLimit soon(0.01, stop);
     const TimeLimit later(1000, stop);
+    const TimeLimit never(1e300, stop);
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     CHECK(soon.over());
     CHECK_FALSE(later.over());
+    CHECK_FALSE(never.over());
     stop = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     CHECK(later.over());
+}
+
+TEST_CASE("an interrupt sets the flag that work watches, and what is measured by then is written") {
+    {
+        std::atomic<bool> stop = false;
+        const InterruptGuard guard;
+        const InterruptWatch watch(guard, stop);
+        CHECK_FALSE(stop);
+        std::raise(SIGINT);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        CHECK(stop);
+    }
+    const Folder folder;
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome outcome = interrupted({"card", "--quiet", "--json", folder.file("card.json")}, "");
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    CHECK(outcome.code == 130);
+    CHECK(outcome.says("skipped: out of time"));
+    checkRows(Json::parse(contents(folder.file("card.json"))));
+    if (!lockstep::test::sanitized) CHECK(passed.count() < 15);
+}
+
+TEST_CASE("units and unchecked numbers are marked in the page and in the comparison") {
+    Card card = exampleCard();
+    CHECK(cardText(card).find("Training, SGD, examples/s") != std::string::npos);
+    CHECK(cardText(card).find("not checked") == std::string::npos);
+    card.parts[1].rows[0].cpu = 0;
+    card.parts[1].rows[0].unchecked = true;
+    for (const std::string& text : {cardText(card), comparisonText({card, exampleCard()})}) {
+        CAPTURE(text);
+        CHECK(text.find("Training, SGD, examples/s") != std::string::npos);
+        CHECK(text.find("4.10M*") != std::string::npos);
+        CHECK(text.find("*: losses not checked.") != std::string::npos);
+        CHECK(text.find("-*") == std::string::npos);
+    }
+}
+
+TEST_CASE("lines with the same note share it") {
+    Card card = exampleCard();
+    card.parts[0].rows = {{"a", 0, 0, "same"}, {"b", 0, 0, "same"}, {"c", 0, 0, "other"}};
+    CHECK(cardText(card).find("  a, b: same\n  c: other\n") != std::string::npos);
+    for (const char* name : {"d", "e"}) card.parts[0].rows.push_back({name, 0, 0, "same"});
+    CHECK(cardText(card).find("  4 rows: same\n") != std::string::npos);
 }
 
 TEST_CASE("what was written is read again") {
@@ -139,7 +197,19 @@ TEST_CASE("what was written is read again") {
     Card alone = card;
     alone.gpu = {};
     alone.noGpu = "no Vulkan device was found";
-    CHECK(cardFromJson(cardJson(alone), "card.json").gpuName() == "no GPU: no Vulkan device was found");
+    CHECK(cardFromJson(cardJson(alone), "card.json").gpuName() == "none: no Vulkan device was found");
+    // What drivers say may have line breaks, and be longer than a card's texts.
+    alone.noGpu = "no Vulkan device can be used:\n  0 a\t b\n" + std::string(398, 'x');
+    for (int letter = 0; letter < 300; ++letter) alone.noGpu += "é";
+    alone.parts[0].rows[0].note = "two\nlines";
+    const Card again = cardFromJson(cardJson(alone), "card.json");
+    CHECK(again.noGpu.starts_with("no Vulkan device can be used: 0 a b xxx"));
+    CHECK(again.noGpu.size() <= 400);
+    CHECK(again.parts[0].rows[0].note == "two lines");
+    Card accented = alone;
+    accented.noGpu.clear();
+    for (int letter = 0; letter < 300; ++letter) accented.noGpu += letter == 0 ? "x" : "é";
+    CHECK(cardFromJson(cardJson(accented), "card.json").noGpu.size() == 399); // whole letters
 }
 
 TEST_CASE("cards are laid side by side") {
@@ -156,7 +226,7 @@ TEST_CASE("cards are laid side by side") {
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     for (const char* text : {"RTX 4070", "RX 6600", "GPU 2", "4.10M", "1.50M", "another network", "29.0k",
-                             "the numbers are too low"})
+                             "numbers come out too low"})
         CHECK(outcome.says(text));
     CHECK(contents(folder.file("both.png")).size() > 5'000);
     CHECK(run("card --compare " + folder.file("a.json")).code == 2);
@@ -178,20 +248,19 @@ TEST_CASE("broken and foreign files are refused with file and reason") {
         {std::string(100'000, '['), "not valid JSON"},
         {"[1, 2]", "the file is not an object"},
         {"{\"lockstep\": 1, \"exhibit\": \"race\"}", "field 'card' is missing"},
-        {changed([](Json& json) { json["card"] = 2; }), "card of version 2"},
-        {changed([](Json& json) { json["card"] = "1"; }), "field 'card' is not a number"},
-        {changed([](Json& json) { json["parts"] = 3; }), "field 'parts' is not a list"},
+        {changed([](Json& json) { json["card"] = 2; }), "has card format 2; this program reads format 1"},
+        {changed([](Json& json) { json["card"] = "1"; }), "field 'card' must be a number"},
+        {changed([](Json& json) { json["parts"] = 3; }), "field 'parts' must be a list"},
         {changed([](Json& json) { json["parts"][1]["rows"][0]["cpu"] = -1; }),
          "'parts[1].rows[0].cpu' is out of range"},
         {changed([](Json& json) { json["parts"][0]["rows"][0]["gpu"] = "fast"; }),
-         "'parts[0].rows[0].gpu' is not a number"},
+         "'parts[0].rows[0].gpu' must be a number"},
         {changed([](Json& json) { json["parts"][0]["rows"] = Json::array({7}); }),
          "parts[0].rows[0] is not an object"},
         {changed([](Json& json) { json["parts"][0].erase("unit"); }), "'parts[0].unit' is missing"},
         {changed([](Json& json) { json["parts"] = Json(std::vector<Json>(100, json["parts"][0])); }),
          "more than 32 entries"},
-        {changed([](Json& json) { json["gpu"]["software"] = 1; }),
-         "'gpu.software' is neither true nor false"},
+        {changed([](Json& json) { json["gpu"]["software"] = 1; }), "'gpu.software' must be true or false"},
         {changed([](Json& json) { json["cpu"]["device"] = std::string(1000, 'x'); }), "longer than"},
         {changed([](Json& json) { json["cpu"]["device"] = "\x1b[2J"; }), "control characters"},
         {std::string(2 << 20, ' '), "the limit is"},
@@ -209,6 +278,23 @@ TEST_CASE("broken and foreign files are refused with file and reason") {
     CHECK(run("card --compare " + right + " " + folder.file("nowhere.json")).code == 1);
 }
 
+TEST_CASE("cards with more different rows than fit a page are refused") {
+    const Folder folder;
+    std::string files;
+    for (int file = 0; file < 5; ++file) {
+        Card card = exampleCard();
+        card.parts[0].rows.clear();
+        for (int row = 0; row < 250; ++row)
+            card.parts[0].rows.push_back({std::to_string(file) + " " + std::to_string(row), 1, 1});
+        write(folder.file(std::to_string(file)), cardJson(card).dump());
+        files += " " + folder.file(std::to_string(file));
+    }
+    const Outcome outcome = run("card --compare" + files);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says("the cards have more than 1,000 different rows"));
+}
+
 TEST_CASE("Help, My machine measures, shows and saves the card") {
     const Folder folder;
     std::ofstream(folder.file("script.txt")) << "frames 3\nclick menu/Help\nframes 2\nclick menu/My "
@@ -221,5 +307,7 @@ TEST_CASE("Help, My machine measures, shows and saves the card") {
     CHECK(outcome.says("Measure again##machine"));
     const Json card = Json::parse(contents(folder.file("lockstep-card.json")));
     CHECK(card["parts"].size() == partIds.size());
+    checkRows(card);
+    CHECK(card["parts"][0]["rows"][1]["cpu"] > 0);
     CHECK(contents(folder.file("lockstep-card.png")).size() > 10'000);
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/pipeline_cache.h"
@@ -244,6 +246,7 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
     const CacheFolder folder;
     const std::string picture = (folder.path() / "picture.png").string();
     const std::string lab = (folder.path() / "lab").string();
+    const std::string page = (folder.path() / "card.json").string();
     for (const Card& card : faults::cards()) {
         CAPTURE(card.id);
         const std::string name(card.word);
@@ -262,7 +265,11 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
               std::string("bench --widths 8,6,3 --batch 16 --seconds 0.01") +
                   (kernelsToo ? "" : " --lane gpu:best --lane gpu:tiled"),
               {name});
-        runOn(card, "card --quick --quiet --seconds 2", {name, "fp32 vec4"});
+        runOn(card, "card --quick --quiet --seconds 5 --json " + page, {name});
+        const auto roofs = nlohmann::json::parse(contents(page))["parts"][0];
+        CAPTURE(roofs.dump());
+        REQUIRE(roofs["rows"][0]["name"] == "fp32");
+        CHECK(roofs["rows"][0]["gpu"] > 0);
         std::filesystem::remove_all(lab);
         runOn(card, "lab --quick --quiet --all " + lab, {name, "index.html"});
         std::filesystem::remove(picture);
@@ -274,6 +281,29 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
               {});
         CHECK(std::filesystem::exists(picture));
     }
+}
+
+TEST_CASE("a card's page goes on with the processor where the GPU is refused or lost") {
+    const CacheFolder folder;
+    const std::string page = (folder.path() / "card.json").string();
+    const auto cardWith = [&](const char* fault) {
+        const Faults faults(fault);
+        const Outcome outcome = run("card --quick --quiet --seconds 20 --json " + page);
+        CAPTURE(fault);
+        CAPTURE(outcome.out + outcome.err);
+        CHECK(outcome.code == 0);
+        const auto json = nlohmann::json::parse(contents(page));
+        CHECK(json["parts"][2]["rows"][0]["cpu"] > 0); // the first race
+        CHECK(run("card --compare " + page + " " + page).code == 0);
+        return json;
+    };
+    const auto refused = cardWith("vulkan-1.1");
+    CHECK(refused["gpu"].is_null());
+    CHECK(refused["no_gpu"].get<std::string>().find("1.2 is needed") != std::string::npos);
+    const auto lost = cardWith("vkQueueSubmit:2"); // while roofs are measured
+    CHECK_FALSE(lost["gpu"].is_null());
+    const auto& roofs = lost["parts"][0]["rows"];
+    CHECK(roofs.back()["note"] == "the GPU failed before");
 }
 
 // A layer cannot pretend another subgroup size: shaders get the driver's. Software Vulkan has three of them.

@@ -20,10 +20,26 @@ constexpr std::size_t mostParts = 32;
 constexpr std::size_t mostRows = 256;
 constexpr std::size_t longestText = 400;
 
+/// As Fields::text() reads it: what drivers and systems say may have line breaks, and be long.
+std::string oneLine(std::string_view text) {
+    std::string line;
+    for (const char letter : text) {
+        const bool blank = static_cast<unsigned char>(letter) <= ' ';
+        if (!blank)
+            line += letter;
+        else if (!line.empty() && line.back() != ' ')
+            line += ' ';
+    }
+    if (line.size() <= longestText) return line;
+    std::size_t end = longestText;
+    while ((static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end; // within a character of UTF-8
+    return line.substr(0, end);
+}
+
 ordered_json machineJson(const MachineInfo& machine) {
     if (machine.device.empty()) return nullptr;
-    return {{"device", machine.device},
-            {"driver", machine.driver},
+    return {{"device", oneLine(machine.device)},
+            {"driver", oneLine(machine.driver)},
             {"software", machine.software},
             {"threads", machine.threads}};
 }
@@ -40,7 +56,7 @@ class Fields {
 
     std::string text(const char* key) const {
         const ordered_json& value = at(key);
-        if (!value.is_string()) refuse(key, "is not a text");
+        if (!value.is_string()) refuse(key, "must be a string");
         const auto& read = value.get_ref<const std::string&>();
         if (read.size() > longestText) refuse(key, fmt::format("is longer than {} bytes", longestText));
         for (const char letter : read)
@@ -50,19 +66,19 @@ class Fields {
     double number(const char* key) const {
         const ordered_json& value = at(key);
         if (value.is_null()) return 0;
-        if (!value.is_number()) refuse(key, "is not a number");
+        if (!value.is_number()) refuse(key, "must be a number");
         const double read = value.get<double>();
         if (!(read >= 0 && read < 1e30)) refuse(key, "is out of range");
         return read;
     }
     bool flag(const char* key) const {
         const ordered_json& value = at(key);
-        if (!value.is_boolean()) refuse(key, "is neither true nor false");
+        if (!value.is_boolean()) refuse(key, "must be true or false");
         return value.get<bool>();
     }
     const ordered_json& list(const char* key, std::size_t most) const {
         const ordered_json& value = at(key);
-        if (!value.is_array()) refuse(key, "is not a list");
+        if (!value.is_array()) refuse(key, "must be a list");
         if (value.size() > most) refuse(key, fmt::format("has more than {} entries", most));
         return value;
     }
@@ -89,12 +105,12 @@ class Fields {
   private:
     [[noreturn]] void refuse(const char* key, const std::string& why) const {
         throw std::runtime_error(fmt::format(
-            "{} is not a card of Lockstep: field '{}{}{}' {}; `lockstep card --json FILE` writes one", file_,
+            "{} is not a Lockstep card: field '{}{}{}' {}; `lockstep card --json FILE` writes one", file_,
             where_, where_.empty() ? "" : ".", key, why));
     }
     [[noreturn]] void refuse(const std::string& why) const {
         throw std::runtime_error(
-            fmt::format("{} is not a card of Lockstep: {} {}; `lockstep card --json FILE` writes one", file_,
+            fmt::format("{} is not a Lockstep card: {} {}; `lockstep card --json FILE` writes one", file_,
                         where_.empty() ? "the file" : where_, why));
     }
 
@@ -109,7 +125,8 @@ CardPart partFrom(const Fields& fields) {
     const ordered_json& rows = fields.list("rows", mostRows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Fields row = fields.in("rows", rows[i], i);
-        part.rows.push_back({row.text("name"), row.number("cpu"), row.number("gpu"), row.text("note")});
+        part.rows.push_back({row.text("name"), row.number("cpu"), row.number("gpu"), row.text("note"),
+                             row.flag("unchecked")});
     }
     return part;
 }
@@ -119,12 +136,13 @@ CardPart partFrom(const Fields& fields) {
 std::string Card::cpuName() const { return honestDevice(cpu, 70); }
 
 std::string Card::gpuName() const {
-    return gpu.device.empty() ? "no GPU: " + cut(noGpu, 60) : honestDevice(gpu, 70);
+    return gpu.device.empty() ? "none: " + cut(oneLine(noGpu), 60) : honestDevice(gpu, 70);
 }
 
 ordered_json cardJson(const Card& card) {
     ordered_json facts = ordered_json::array();
-    for (const auto& [name, value] : card.facts) facts.push_back({{"name", name}, {"value", value}});
+    for (const auto& [name, value] : card.facts)
+        facts.push_back({{"name", oneLine(name)}, {"value", oneLine(value)}});
     ordered_json parts = ordered_json::array();
     for (const CardPart& part : card.parts) {
         ordered_json rows = ordered_json::array();
@@ -132,7 +150,8 @@ ordered_json cardJson(const Card& card) {
             rows.push_back({{"name", row.name},
                             {"cpu", numberOrNull(row.cpu)},
                             {"gpu", numberOrNull(row.gpu)},
-                            {"note", row.note}});
+                            {"note", oneLine(row.note)},
+                            {"unchecked", row.unchecked}});
         parts.push_back({{"id", part.id},
                          {"title", part.title},
                          {"unit", part.unit},
@@ -144,7 +163,7 @@ ordered_json cardJson(const Card& card) {
             {"date", card.date},
             {"cpu", machineJson(card.cpu)},
             {"gpu", machineJson(card.gpu)},
-            {"no_gpu", cut(card.noGpu, longestText / 4)},
+            {"no_gpu", oneLine(card.noGpu)},
             {"facts", facts},
             {"parts", parts},
             {"seconds", card.seconds},
@@ -154,8 +173,8 @@ ordered_json cardJson(const Card& card) {
 Card cardFromJson(const ordered_json& json, std::string_view name) {
     const Fields fields(json, name, "");
     if (const double found = fields.number("card"); found != version)
-        throw std::runtime_error(fmt::format("{} is a card of version {}, and this program reads version {}",
-                                             name, found, version));
+        throw std::runtime_error(
+            fmt::format("{} has card format {}; this program reads format {}", name, found, version));
     Card card;
     card.program = fields.text("program");
     card.date = fields.text("date");

@@ -21,14 +21,15 @@ struct CardRow {
     std::string name; ///< "fp16 vec4", "gpu:tiled", "width 256"
     double cpu = 0;
     double gpu = 0;
-    std::string note = {}; ///< why something is not measured
+    std::string note = {};  ///< why something is not measured
+    bool unchecked = false; ///< its one number is of training whose losses were compared with nothing
 };
 
 /// A titled list of lines with one unit; more is better in all of them.
 struct CardPart {
     std::string id; ///< "roofs", "copies", "races", "ladder", "population", "widths", "batches"
     std::string title;
-    std::string unit; ///< "GFLOP/s", "samples/s", ...
+    std::string unit; ///< "Gop/s", "examples/s", ...
     std::vector<CardRow> rows = {};
     std::string remark = {}; ///< a sentence on what was found, such as the crossover
 };
@@ -42,7 +43,7 @@ struct Card {
     std::vector<std::pair<std::string, std::string>> facts; ///< of the GPU: name and value
     std::vector<CardPart> parts;
     double seconds = 0; ///< that measuring took
-    bool quick = false; ///< measured in passing: the numbers are too low
+    bool quick = false; ///< numbers come out too low
 
     /// The machines in a line each, with what their numbers must not be shown without.
     std::string cpuName() const;

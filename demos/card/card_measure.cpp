@@ -21,6 +21,7 @@
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/data/data_source.h"
+#include "engine/gpu/error.h"
 #include "engine/grid/population.h"
 
 namespace lockstep::demos {
@@ -54,6 +55,9 @@ constexpr double roofsUntil = 0.15, copiesUntil = 0.18, racesUntil = 0.52, popul
 const LaneSpec cpuBest{false, Rung::best, {}};
 const LaneSpec gpuBest{true, Rung::best, {}};
 
+constexpr const char* outOfTime = "skipped: out of time";
+constexpr const char* wrongLosses = "losses are wrong; not timed";
+
 void addNote(CardRow& row, const std::string& note) { row.note += (row.note.empty() ? "" : "; ") + note; }
 
 /// The same for one of the line's lanes, which is named unless the line is its own. Of a refusal, "... cannot
@@ -69,8 +73,8 @@ double sampleRate(const LaneMeasure& measure) { return measure.right() ? measure
 
 class CardMeasurement {
   public:
-    CardMeasurement(const CardRequest& request, const CardProgress& progress, const std::atomic<bool>& stop)
-        : request_(request), progress_(progress), stop_(stop), machines_(request.threads, request.device) {}
+    CardMeasurement(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop)
+        : request_(request), show_(show), stop_(stop), machines_(request.threads, request.device) {}
 
     Card run() {
         card_.program = "lockstep " LOCKSTEP_VERSION;
@@ -78,6 +82,7 @@ class CardMeasurement {
         openDevice();
         pixels_ = randomPixels(784, 10, request_.quick ? 256 : 8192);
         spiral_ = loadDataset("spiral");
+        measureProcessor();
         measureRoofs();
         measureCopies();
         measureRaces();
@@ -93,6 +98,7 @@ class CardMeasurement {
   private:
     void openDevice() {
         card_.cpu.device = cpuName();
+        card_.cpu.threads = request_.threads > 0 ? request_.threads : usablePhysicalCores().physical;
         try {
             device_ = machines_.deviceOf(gpuBest);
         } catch (const gpu::GpuError& error) {
@@ -121,23 +127,55 @@ class CardMeasurement {
         return card_.parts.emplace_back(CardPart{id, std::move(title), unit});
     }
 
-    /// Adds the line `name` and calls `work(row)`, unless there is no time for it.
-    template <class Work> void measure(CardPart& part, const std::string& name, double until, Work work) {
-        CardRow row{name};
+    /// What `action` fails with; empty where it succeeds. An error that ends the device leaves the processor.
+    template <class Action> std::string failureIn(Action action) {
+        try {
+            action();
+        } catch (const std::runtime_error& error) {
+            if (gpu::endsDevice(error)) device_ = nullptr;
+            return error.what();
+        }
+        return {};
+    }
+
+    /// Adds the line and calls `work(row)`, unless there is no time for it. What fails is the line's note.
+    template <class Work> void measure(CardPart& part, CardRow row, double until, Work work) {
         if (left(until) <= 0) {
-            addNote(row, "not measured: no time was left");
+            addNote(row, outOfTime);
         } else {
-            progress_(part.title + ": " + name, std::min(passed() / request_.seconds, 1.0));
-            work(row);
+            show_({part.title, row.name, std::min(passed() / request_.seconds, 1.0)});
+            if (const std::string failure = failureIn([&] { work(row); }); !failure.empty())
+                addNote(row, failure);
         }
         part.rows.push_back(std::move(row));
     }
+    /// The same for a line that is the device's.
+    template <class Work> void measureGpu(CardPart& part, CardRow row, double until, Work work) {
+        if (device_) return measure(part, std::move(row), until, work);
+        addNote(row, card_.gpu.device.empty() ? "no GPU" : "the GPU failed before");
+        part.rows.push_back(std::move(row));
+    }
+
+    /// Fills the lines of the processor's roofs.
+    void measureProcessor() {
+        if (stop_) return;
+        show_({"Arithmetic in registers", "processor", 0});
+        const std::string failure = failureIn([&] {
+            const Roof roof = measureCpuRoof(card_.cpu.threads);
+            cpuRoof_.cpu = roof.gflops;
+            cpuCopies_.cpu = roof.gigabytesPerSecond / 2;
+        });
+        if (failure.empty()) return;
+        addNote(cpuRoof_, "CPU: " + failure);
+        addNote(cpuCopies_, "CPU: " + failure);
+    }
 
     void measureRoofs() {
-        CardPart& roofs = part("roofs", "Arithmetic in registers", "billions of operations/s");
+        CardPart& roofs = part("roofs", "Arithmetic in registers", "Gop/s");
         for (const RoofKind& kind : roofKinds) {
-            measure(roofs, kind.name, roofsUntil, [&](CardRow& row) { measureRoof(kind, row); });
             const std::string_view name(kind.name);
+            const CardRow row = name == cpuRoof_.name ? cpuRoof_ : CardRow{kind.name};
+            measureGpu(roofs, row, roofsUntil, [&](CardRow& measured) { measureRoof(kind, measured); });
             if (name == "fp16 vec4") measureMatrices(roofs, "fp16 matrix, fp32 sums", false);
             if (name == "int8 dot product") measureMatrices(roofs, "int8 matrix, int32 sums", true);
         }
@@ -146,27 +184,20 @@ class CardMeasurement {
     }
 
     void measureMatrices(CardPart& roofs, const char* name, bool int8) {
-        measure(roofs, name, roofsUntil, [&](CardRow& row) {
-            if (!device_) return;
+        measureGpu(roofs, {name}, roofsUntil, [&](CardRow& row) {
             row.gpu = matrixRoof(*device_, *kernels_, int8, request_.quick);
             if (row.gpu == 0) addNote(row, "the device has no cooperative matrices of that kind");
         });
     }
 
     void measureRoof(const RoofKind& kind, CardRow& row) {
-        if (std::string_view(kind.name) == "fp32 vec4") {
-            const Roof cpu = measureCpuRoof(request_.threads > 0 ? request_.threads : usableCores());
-            row.cpu = cpuRoof_ = cpu.gflops;
-            cpuCopies_ = cpu.gigabytesPerSecond / 2;
-        }
-        if (!device_) return;
         if (kind.support != nullptr && !(device_->limits().*kind.support))
             return addNote(row, "the device does not support it");
         const auto& kernel =
             kernels_->find<shared::RoofParams>(kind.shader, {{shared::denseGroupSize, Kernels::roofGroup}});
         row.gpu = registerRate(*device_, kernel, kind.width * shared::roofOperations, sizeof(float),
                                request_.quick);
-        if (kind.support == nullptr) gpuRoof_ = std::max(gpuRoof_, row.gpu);
+        if (std::string_view(kind.name).starts_with("fp32")) gpuRoof_ = std::max(gpuRoof_, row.gpu);
     }
 
     void measureCopies() {
@@ -175,15 +206,15 @@ class CardMeasurement {
             const char* name;
             gpu::Memory from, to;
         };
-        constexpr CopyKind kinds[] = {{"host to host", gpu::Memory::upload, gpu::Memory::readback},
-                                      {"host to device", gpu::Memory::upload, gpu::Memory::device},
+        // The host's side is readback memory, which is the system's: large uploads may lie on the card.
+        constexpr CopyKind kinds[] = {{"host to host", gpu::Memory::readback, gpu::Memory::readback},
+                                      {"host to device", gpu::Memory::readback, gpu::Memory::device},
                                       {"device to host", gpu::Memory::device, gpu::Memory::readback},
                                       {"device to device", gpu::Memory::device, gpu::Memory::device}};
         for (const CopyKind& kind : kinds)
-            measure(copies, kind.name, copiesUntil, [&](CardRow& row) {
-                if (&kind == kinds) row.cpu = cpuCopies_;
-                if (device_) row.gpu = copyRate(*device_, kind.from, kind.to, request_.quick);
-            });
+            measureGpu(
+                copies, cpuCopies_.name == kind.name ? cpuCopies_ : CardRow{kind.name}, copiesUntil,
+                [&](CardRow& row) { row.gpu = copyRate(*device_, kind.from, kind.to, request_.quick); });
         copies.remark = "The GPU's queue copies between buffers, the processor's threads between arrays.";
     }
 
@@ -191,27 +222,33 @@ class CardMeasurement {
     LaneMeasure measureRate(const TrainJob& job, const LaneSpec& lane, const std::vector<float>& expected,
                             double seconds, CardRow& row) {
         LaneMeasure result;
-        // Half of the roof is a good lane; a quarter leaves the benefit of the doubt.
-        const double roof = lane.gpu ? gpuRoof_ : cpuRoof_;
+        // At half of its roof, which a good lane reaches.
+        const double roof = lane.gpu ? gpuRoof_ : cpuRoof_.cpu;
         const double step =
             job.shape.flopsPerExample() * static_cast<double>(job.settings.batch) / (0.5e9 * roof);
-        if (6 * step > seconds && !request_.quick) {
-            addNote(row, lane, fmt::format("not measured, a step takes about {}", duration(step)));
+        if (roof > 0 && 6 * step > seconds && !request_.quick) {
+            addNote(row, lane, fmt::format("skipped: one step would take about {}", duration(step)));
             return result;
         }
         const TimeLimit limit(seconds, stop_);
-        const std::string failure = failureOf([&] {
+        bool begun = false;
+        const std::string failure = failureIn([&] {
             const auto trainer = machines_.maker(job, lane)();
-            result = measureLane(*trainer, job, expected, lossTolerance(lane), roundSeconds(), limit.flag());
+            begun = !limit.over();
+            if (begun)
+                result =
+                    measureLane(*trainer, job, expected, lossTolerance(lane), roundSeconds(), limit.flag());
         });
-        MachineInfo& known = lane.gpu ? card_.gpu : card_.cpu;
-        known.threads = std::max(known.threads, result.machine.threads);
         if (!failure.empty())
             addNote(row, lane, failure);
-        else if (limit.over() && !result.timed())
-            addNote(row, lane, "not measured, too slow for the time that was left");
+        else if (stop_ && !result.timed())
+            addNote(row, lane, outOfTime);
+        else if (!begun && lane == gpuBest)
+            addNote(row, lane, "no time left after comparing kernels; run `lockstep tune` first");
         else if (!result.right())
-            addNote(row, lane, "wrong losses, so it is not timed");
+            addNote(row, lane, wrongLosses);
+        else if (!result.timed())
+            addNote(row, lane, "skipped: too slow for the time left");
         return result;
     }
 
@@ -228,8 +265,10 @@ class CardMeasurement {
         const LaneMeasure gpu = measureRate(job, gpuBest, cpu.losses, seconds - (secondsNow() - begin), row);
         row.gpu = point.gpuSamples = sampleRate(gpu);
         point.gpu = card_.gpu;
-        if (row.gpu > 0 && cpu.losses.empty())
-            addNote(row, gpuBest, "its losses are not checked, the processor is too slow");
+        if (row.gpu > 0 && cpu.losses.empty()) {
+            row.unchecked = true;
+            addNote(row, gpuBest, "losses not checked: the CPU was too slow to compare with");
+        }
         return point;
     }
 
@@ -238,7 +277,7 @@ class CardMeasurement {
         const std::size_t count = request_.quick ? usualRace + 1 : raceKinds().size();
         for (std::size_t i = 0; i < count; ++i) {
             const RaceKind& kind = raceKinds()[i];
-            measure(races, kind.name, racesUntil, [&](CardRow& row) {
+            measure(races, {kind.name}, racesUntil, [&](CardRow& row) {
                 std::optional<Dataset> wide;
                 const std::size_t inputs = kind.widths.front();
                 if (inputs > 784) wide = randomPixels(inputs, kind.widths.back(), kind.batch);
@@ -256,15 +295,20 @@ class CardMeasurement {
         const auto lanes = knownLanes();
         for (std::size_t i = 0; i < lanes.size(); ++i) {
             const LaneSpec lane = laneSpecFromText(lanes[i]);
-            if (lane.gpu && !device_) continue;
-            measure(ladder, lane.text(), ladderUntil, [&](CardRow& row) {
-                // All others are compared with the first one.
-                const double seconds =
-                    expected.empty() ? left(ladderUntil) : share(ladderUntil, lanes.size() - i);
+            if (lane.gpu && card_.gpu.device.empty()) continue;
+            const auto work = [&](CardRow& row) {
+                // All others are compared with the first one, cpu:scalar.
+                const double seconds = i == 0 ? left(ladderUntil) : share(ladderUntil, lanes.size() - i);
                 const LaneMeasure measure = measureRate(job, lane, expected, seconds, row);
-                if (expected.empty()) expected = measure.losses; // cpu:scalar is the first one
+                if (i == 0) expected = measure.losses;
                 (lane.gpu ? row.gpu : row.cpu) = sampleRate(measure);
-            });
+                row.unchecked = expected.empty() && measure.timed();
+                if (row.unchecked) addNote(row, "losses not checked: cpu:scalar was not measured");
+            };
+            if (lane.gpu)
+                measureGpu(ladder, {lane.text()}, ladderUntil, work);
+            else
+                measure(ladder, {lane.text()}, ladderUntil, work);
         }
         ladder.remark = "The same training on every rung, each checked against the plain loops.";
     }
@@ -277,7 +321,7 @@ class CardMeasurement {
         std::vector<SweepPoint> points;
         const std::vector<std::size_t> values = sweepValues(by, pixels_.train.count);
         for (std::size_t i = 0; i < values.size(); ++i)
-            measure(sweep, fmt::format("N = {}", grouped(values[i])), until, [&](CardRow& row) {
+            measure(sweep, {fmt::format("N = {}", grouped(values[i]))}, until, [&](CardRow& row) {
                 const TrainJob job = width ? jobFor({784, values[i], values[i], 10}, kind.batch, pixels_)
                                            : jobFor(kind.widths, values[i], pixels_);
                 points.push_back(measureBoth(values[i], job, share(until, values.size() - i), row));
@@ -301,38 +345,45 @@ class CardMeasurement {
     void measurePopulation() {
         const PopulationJob job = cardPopulation(spiral_, request_.quick ? 64 : 1024);
         CardPart& part = this->part("population", "Small networks at once", "network-steps/s");
-        measure(part, fmt::format("{} networks 2-8-8-1, batch 10", grouped(job.members.size())),
+        measure(part, {fmt::format("{} networks 2-8-8-1, batch 10", grouped(job.members.size()))},
                 populationUntil, [&](CardRow& row) {
                     std::vector<PopulationLaneResult> results;
-                    std::vector<double> rates;
-                    for (const LaneSpec& lane : {cpuBest, gpuBest}) {
-                        if (lane.gpu && !device_) continue;
-                        PopulationLaneResult& result = results.emplace_back();
-                        result.spec = lane;
-                        rates.push_back(0);
-                        const std::string failure = failureOf([&] {
-                            const auto population =
-                                makePopulation(job, lane, machines_.threads(), lane.gpu ? device_ : nullptr);
-                            for (const std::uint64_t steps : openingSteps(job.steps)) {
-                                population->trainTo(steps);
-                                result.opening.push_back({steps, population->results()});
-                            }
-                            rates.back() = networkSteps(*population);
-                        });
-                        if (!failure.empty()) addNote(row, lane, failure);
-                    }
+                    row.cpu = populationRate(job, cpuBest, results, row);
+                    if (!device_ || stop_) return;
+                    row.gpu = populationRate(job, gpuBest, results, row);
+                    row.unchecked = row.gpu > 0 && row.cpu == 0;
+                    if (row.unchecked) addNote(row, gpuBest, "losses not checked: the CPU was not measured");
                     addAgreements(results);
-                    for (std::size_t i = 0; i < results.size(); ++i) {
-                        if (results[i].agreement.same())
-                            (results[i].spec.gpu ? row.gpu : row.cpu) = rates[i];
-                        else
-                            addNote(row, results[i].spec, "wrong losses, so it is not timed");
-                    }
+                    if (row.gpu == 0 || results.back().agreement.same()) return;
+                    row.gpu = 0;
+                    addNote(row, gpuBest, wrongLosses);
                 });
     }
 
+    /// Steps of all networks per second; 0, and a note, where it fails. Adds the lane's opening to `results`.
+    double populationRate(const PopulationJob& job, const LaneSpec& lane,
+                          std::vector<PopulationLaneResult>& results, CardRow& row) {
+        PopulationLaneResult result;
+        result.spec = lane;
+        double rate = 0;
+        const std::string failure = failureIn([&] {
+            const auto population =
+                makePopulation(job, lane, machines_.threads(), lane.gpu ? device_ : nullptr);
+            for (const std::uint64_t steps : openingSteps(job.steps)) {
+                population->trainTo(steps);
+                result.opening.push_back({steps, population->results()});
+            }
+            rate = networkSteps(*population);
+        });
+        if (failure.empty())
+            results.push_back(std::move(result));
+        else
+            addNote(row, lane, failure);
+        return rate;
+    }
+
     const CardRequest& request_;
-    const CardProgress& progress_;
+    const ShowCardProgress& show_;
     const std::atomic<bool>& stop_;
     Machines machines_;
     gpu::Device* device_ = nullptr; // null: none can be used
@@ -340,16 +391,16 @@ class CardMeasurement {
     Card card_;
     Dataset pixels_;
     Dataset spiral_;
-    double cpuRoof_ = 1; // GFLOP/s, once they are measured
-    double gpuRoof_ = 1;
-    double cpuCopies_ = 0;
+    CardRow cpuRoof_{"fp32 vec4"}; // the processor's numbers go with the device's of these lines
+    CardRow cpuCopies_{"host to host"};
+    double gpuRoof_ = 0; // GFLOP/s in fp32; 0: not measured
     double begin_ = secondsNow();
 };
 
 } // namespace
 
-Card measureCard(const CardRequest& request, const CardProgress& progress, const std::atomic<bool>& stop) {
-    return CardMeasurement(request, progress, stop).run();
+Card measureCard(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop) {
+    return CardMeasurement(request, show, stop).run();
 }
 
 } // namespace lockstep::demos

@@ -17,13 +17,22 @@ struct CardRequest {
     bool quick = false;      ///< Card::quick
 };
 
-/// Told what is measured next ("the ladder: gpu:tiled"), and the share of the time that has passed (0 to 1).
-using CardProgress = std::function<void(const std::string& what, double done)>;
+/// What is measured next.
+struct CardProgress {
+    std::string part; ///< "Training, SGD"
+    std::string line; ///< "2-8-8-1, batch 10"
+    double done = 0;  ///< share of the time that has passed, 0 to 1
 
-/// Measures everything on both machines in turn; nothing else should run meanwhile. Every rung and every
-/// network is checked before it is timed. `stop` becoming true ends it early: what is missing then is not
+    std::string text() const { return part + ": " + line; }
+};
+using ShowCardProgress = std::function<void(const CardProgress&)>;
+
+/// Measures everything on both machines in turn; nothing else should run meanwhile. Losses are compared
+/// before anything is timed: the GPU's with the processor's, and every rung's with cpu:scalar's. Where there
+/// is nothing to compare with, the row is CardRow::unchecked. A row that fails says so in its note; after a
+/// lost device, the processor's rows follow. `stop` becoming true ends it early: what is missing then is not
 /// measured. Throws gpu::GpuError where a device was asked for and cannot be had; without any, the card is
 /// the processor's.
-Card measureCard(const CardRequest& request, const CardProgress& progress, const std::atomic<bool>& stop);
+Card measureCard(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop);
 
 } // namespace lockstep::demos

@@ -25,6 +25,7 @@ constexpr std::uint32_t rowHeight = 27;
 constexpr std::uint32_t barHeight = 8;
 constexpr std::uint32_t headHeight = 34;
 constexpr std::uint32_t partGap = 18;
+constexpr float titleGap = 12; // between a title and its unit
 
 /// Of a page: letters, and the lines that fit a width.
 struct Pen {
@@ -38,33 +39,21 @@ struct Pen {
     }
 };
 
-std::uint32_t partHeight(const Pen& pen, const CardPart& part) {
-    const auto remark = part.remark.empty() ? 0 : pen.lines(part.remark, columnWidth).size();
-    return headHeight + rowHeight * static_cast<std::uint32_t>(part.rows.size() + remark) + partGap;
+/// Whether the unit stands behind the title, and not below.
+bool unitBeside(const Pen& pen, const CardPart& part) {
+    return pen.body.width(part.title) + titleGap + pen.body.width(part.unit) <
+           static_cast<float>(namesWidth + barsWidth + numberWidth - 40);
 }
 
-/// Decades that the bars of a part reach over.
-struct Decades {
-    double from = 0;
-    double to = 1;
+std::uint32_t partHeight(const Pen& pen, const CardPart& part) {
+    std::size_t lines = part.rows.size() + (unitBeside(pen, part) ? 0 : 1);
+    if (!part.remark.empty()) lines += pen.lines(part.remark, columnWidth).size();
+    return headHeight + rowHeight * static_cast<std::uint32_t>(lines) + partGap;
+}
 
-    explicit Decades(const CardPart& part) {
-        double least = 1e30;
-        double most = 0;
-        for (const CardRow& row : part.rows)
-            for (const double value : {row.cpu, row.gpu}) {
-                if (!(value > 0)) continue;
-                least = std::min(least, value);
-                most = std::max(most, value);
-            }
-        if (most == 0) return;
-        from = std::floor(std::log10(least) - 0.1);
-        to = std::max(std::log10(most), from + 1);
-    }
-    std::uint32_t pixels(double value) const {
-        return static_cast<std::uint32_t>((std::log10(value) - from) / (to - from) * barsWidth);
-    }
-};
+std::uint32_t pixels(const Decades& decades, double value) {
+    return static_cast<std::uint32_t>(decades.share(value) * barsWidth);
+}
 
 void textRight(Canvas& canvas, const Letters& letters, std::uint32_t right, std::uint32_t y,
                const std::string& text, ImU32 colour) {
@@ -77,7 +66,7 @@ void drawBars(Canvas& canvas, const Pen& pen, const CardRow& row, const Decades&
     std::uint32_t top = y + (rowHeight - 2 * barHeight) / 2 - 2;
     for (const auto& [value, colour] :
          {std::pair{row.cpu, pen.theme.cpu}, std::pair{row.gpu, pen.theme.gpu}}) {
-        if (value > 0) canvas.fill(left, top, std::max(decades.pixels(value), 2u), barHeight, colour);
+        if (value > 0) canvas.fill(left, top, std::max(pixels(decades, value), 2u), barHeight, colour);
         top += barHeight + 1;
     }
 }
@@ -89,23 +78,30 @@ void drawPart(Canvas& canvas, const Pen& pen, const CardPart& part, std::uint32_
     const std::uint32_t gpuRight = cpuRight + numberWidth;
     const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
     canvas.text(pen.body, at(left), at(y), part.title, theme.text);
-    const float titled = at(left) + pen.body.width(part.title) + 12;
-    if (titled + pen.body.width(part.unit) < at(cpuRight - 40))
-        canvas.text(pen.body, titled, at(y), part.unit, theme.muted);
+    const bool beside = unitBeside(pen, part);
+    if (beside)
+        canvas.text(pen.body, at(left) + pen.body.width(part.title) + titleGap, at(y), part.unit,
+                    theme.muted);
     textRight(canvas, pen.body, cpuRight, y, "CPU", theme.cpu);
     textRight(canvas, pen.body, gpuRight, y, "GPU", theme.gpu);
     y += rowHeight;
+    if (!beside) {
+        canvas.text(pen.body, at(left), at(y), part.unit, theme.muted);
+        y += rowHeight;
+    }
     canvas.fill(left, y, columnWidth, 1, theme.border);
     y += headHeight - rowHeight;
     const Decades decades(part);
     for (double decade = decades.from; decade <= decades.to; ++decade)
-        canvas.fill(bars + decades.pixels(std::pow(10, decade)), y, 1,
+        canvas.fill(bars + pixels(decades, std::pow(10, decade)), y, 1,
                     rowHeight * static_cast<std::uint32_t>(part.rows.size()), theme.grid);
     for (const CardRow& row : part.rows) {
         canvas.text(pen.body, at(left), at(y), row.name, theme.text);
         drawBars(canvas, pen, row, decades, bars, y);
-        textRight(canvas, pen.body, cpuRight, y, cardNumber(row.cpu), row.cpu > 0 ? theme.cpu : theme.muted);
-        textRight(canvas, pen.body, gpuRight, y, cardNumber(row.gpu), row.gpu > 0 ? theme.gpu : theme.muted);
+        textRight(canvas, pen.body, cpuRight, y, cardCell(row, row.cpu),
+                  row.cpu > 0 ? theme.cpu : theme.muted);
+        textRight(canvas, pen.body, gpuRight, y, cardCell(row, row.gpu),
+                  row.gpu > 0 ? theme.gpu : theme.muted);
         y += rowHeight;
     }
     if (part.remark.empty()) return;
@@ -121,17 +117,10 @@ std::size_t columnOf(const CardPart& part) {
     return part.id == "ladder" ? 2 : 1;
 }
 
-std::string factsLine(const Card& card) {
-    std::string line;
-    for (const auto& [name, value] : card.facts)
-        line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, value);
-    return line;
-}
-
 // The machines' lines with a mark of their colour; returns where the next thing goes.
 std::uint32_t drawMachines(Canvas& canvas, const Pen& pen, const Card& card, std::uint32_t y) {
-    for (const auto& [name, colour] :
-         {std::pair{card.gpuName(), pen.theme.gpu}, std::pair{card.cpuName(), pen.theme.cpu}}) {
+    for (const auto& [name, colour] : {std::pair{"GPU  " + card.gpuName(), pen.theme.gpu},
+                                       std::pair{"CPU  " + card.cpuName(), pen.theme.cpu}}) {
         canvas.fill(pageMargin, y + 4, 10, 26, colour);
         canvas.text(pen.title, pageMargin + 22, static_cast<float>(y), name, pen.theme.text);
         y += 40;
@@ -165,8 +154,8 @@ Pixels cardPicture(const Card& card) {
         next[column] += partHeight(pen, part);
     }
     canvas.text(pen.body, pageMargin, static_cast<float>(bottom),
-                cardOrigin(card) +
-                    " Bars are logarithmic: each line is ten times the one before. \"-\": not measured.",
+                cardOrigin(card) + " Bars are logarithmic: each line is ten times the one before. " +
+                    cardSigns({&card, 1}),
                 pen.theme.muted);
     return canvas.take();
 }
@@ -181,15 +170,16 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
     const auto count = static_cast<std::uint32_t>(cards.size());
     const std::uint32_t width = std::max(2 * pageMargin + names + count * 2 * number, 900u);
     const std::uint32_t top = pageMargin + count * 3 * rowHeight + partGap;
-    Canvas canvas(width, top + static_cast<std::uint32_t>(lines) * rowHeight + pageMargin,
+    Canvas canvas(width, top + static_cast<std::uint32_t>(lines + 2) * rowHeight + pageMargin,
                   pen.theme.background);
     const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
     std::uint32_t y = pageMargin;
     for (std::size_t i = 0; i < cards.size(); ++i)
-        for (const auto& [text, colour] :
-             {std::pair{fmt::format("{}  {}", i + 1, cards[i].gpuName()), legible(pen.theme, pen.theme.gpu)},
-              std::pair{fmt::format("{}  {}", i + 1, cards[i].cpuName()), legible(pen.theme, pen.theme.cpu)},
-              std::pair{"    " + cardOrigin(cards[i]), pen.theme.muted}}) {
+        for (const auto& [text, colour] : {std::pair{fmt::format("{}  GPU  {}", i + 1, cards[i].gpuName()),
+                                                     legible(pen.theme, pen.theme.gpu)},
+                                           std::pair{fmt::format("{}  CPU  {}", i + 1, cards[i].cpuName()),
+                                                     legible(pen.theme, pen.theme.cpu)},
+                                           std::pair{"    " + cardOrigin(cards[i]), pen.theme.muted}}) {
             canvas.text(pen.body, pageMargin, at(y), text, colour);
             y += rowHeight;
         }
@@ -212,6 +202,7 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
             y += rowHeight;
         }
     }
+    canvas.text(pen.body, pageMargin, at(y + rowHeight), cardSigns(cards), pen.theme.muted);
     return canvas.take();
 }
 

@@ -1,6 +1,7 @@
 // What text and picture share.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,33 @@ namespace lockstep::demos {
 /// Which program measured it, when, and how: "lockstep 0.9.0, 2026-03-01, measured in 120 s."
 std::string cardOrigin(const Card& card);
 
-/// Every part and line that any of the cards has, without numbers.
+/// The notes of a part's lines, those with the same words together: "fp16, fp64: skipped: out of time",
+/// "5 rows: no GPU".
+std::vector<std::string> cardNotes(const CardPart& part);
+
+/// What is known of the GPU, in a line: "memory 12.0 GiB, subgroup 32".
+std::string factsLine(const Card& card);
+
+/// A number of the row, marked where it is unchecked: "4.10M*".
+std::string cardCell(const CardRow& row, double value);
+/// What the signs in these cards' numbers mean.
+std::string cardSigns(std::span<const Card> cards);
+
+/// Every part and line that any of the cards has, without numbers. Throws std::runtime_error where these are
+/// more than fit a page.
 std::vector<CardPart> allParts(const std::vector<Card>& cards);
 
 /// For each line of `part`: its name, then the processor's and the GPU's number of each card.
 std::vector<std::vector<std::string>> comparisonRows(const std::vector<Card>& cards, const CardPart& part);
+
+/// Powers of ten that the bars of a part reach over.
+struct Decades {
+    double from = 0;
+    double to = 1;
+
+    explicit Decades(const CardPart& part);
+    /// Of a bar's whole length, 0 to 1; `value` is a number of the part.
+    double share(double value) const;
+};
 
 } // namespace lockstep::demos

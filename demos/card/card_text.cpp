@@ -1,7 +1,11 @@
 // The card in letters: for terminals, screen readers and scripts.
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "demos/card/card_rows.h"
 #include "demos/words/text.h"
@@ -14,13 +18,14 @@ std::string ratioText(const CardRow& row) {
     return row.cpu > 0 && row.gpu > 0 ? threeDigits(row.gpu / row.cpu) + "x" : "";
 }
 
+std::string headText(const CardPart& part) { return fmt::format("{}, {}", part.title, part.unit); }
+
 std::string partText(const CardPart& part) {
-    std::vector<std::vector<std::string>> rows{{part.title, "CPU", "GPU", "GPU/CPU"}};
+    std::vector<std::vector<std::string>> rows{{headText(part), "CPU", "GPU", "GPU/CPU"}};
     for (const CardRow& row : part.rows)
-        rows.push_back({"  " + row.name, cardNumber(row.cpu), cardNumber(row.gpu), ratioText(row)});
+        rows.push_back({"  " + row.name, cardCell(row, row.cpu), cardCell(row, row.gpu), ratioText(row)});
     std::string text = table(rows, 1);
-    for (const CardRow& row : part.rows)
-        if (!row.note.empty()) text += wrapped(fmt::format("  {}: {}", row.name, row.note)) + "\n";
+    for (const std::string& note : cardNotes(part)) text += wrapped("  " + note) + "\n";
     if (!part.remark.empty()) text += wrapped("  " + part.remark) + "\n";
     return text;
 }
@@ -38,27 +43,71 @@ const CardRow* rowIn(const Card& card, const std::string& part, const std::strin
 std::string cardText(const Card& card) {
     std::string text = fmt::format("GPU  {}\nCPU  {}\n", card.gpuName(), card.cpuName());
     if (!card.gpu.driver.empty()) text += fmt::format("     {}\n", card.gpu.driver);
-    text += "\n";
+    if (!card.facts.empty()) text += "\n";
     for (const auto& [name, value] : card.facts) text += fmt::format("  {:<28} {}\n", name, value);
     for (const CardPart& part : card.parts) text += "\n" + partText(part);
-    return text + "\n" + cardOrigin(card) + " \"-\": not measured.\n";
+    return text + "\n" + wrapped(cardOrigin(card) + " " + cardSigns({&card, 1})) + "\n";
+}
+
+std::vector<std::string> cardNotes(const CardPart& part) {
+    using Note = std::pair<std::string, std::vector<std::string>>; // and the names of its lines
+    std::vector<Note> notes;
+    for (const CardRow& row : part.rows) {
+        if (row.note.empty()) continue;
+        const auto known = std::ranges::find(notes, row.note, &Note::first);
+        if (known == notes.end())
+            notes.push_back({row.note, {row.name}});
+        else
+            known->second.push_back(row.name);
+    }
+    std::vector<std::string> lines;
+    for (const auto& [note, names] : notes)
+        lines.push_back(fmt::format("{}: {}",
+                                    names.size() > 3 ? counted(names.size(), "row")
+                                                     : fmt::format("{}", fmt::join(names, ", ")),
+                                    note));
+    return lines;
 }
 
 std::string cardOrigin(const Card& card) {
     return fmt::format("{}, {}, measured in {:.0f} s{}.", card.program, card.date, card.seconds,
-                       card.quick ? ", in passing: the numbers are too low" : "");
+                       card.quick ? " (quick run: numbers come out too low)" : "");
+}
+
+std::string cardCell(const CardRow& row, double value) {
+    return cardNumber(value) + (row.unchecked && value > 0 ? "*" : "");
+}
+
+std::string cardSigns(std::span<const Card> cards) {
+    const auto unchecked = [](const CardPart& part) {
+        return std::ranges::any_of(part.rows, &CardRow::unchecked);
+    };
+    const bool any = std::ranges::any_of(
+        cards, [&](const Card& card) { return std::ranges::any_of(card.parts, unchecked); });
+    return std::string("\"-\": not measured.") + (any ? " *: losses not checked." : "");
 }
 
 std::vector<CardPart> allParts(const std::vector<Card>& cards) {
+    constexpr std::size_t most = 1000;
+    std::size_t lines = 0;
+    const auto count = [&] {
+        if (++lines > most)
+            throw std::runtime_error(
+                fmt::format("the cards have more than {} different rows", grouped(most)));
+    };
     std::vector<CardPart> parts;
     for (const Card& card : cards)
         for (const CardPart& part : card.parts) {
             auto known = std::ranges::find(parts, part.id, &CardPart::id);
-            if (known == parts.end())
+            if (known == parts.end()) {
+                count();
                 known = parts.insert(parts.end(), {part.id, part.title, part.unit, {}, {}});
+            }
             for (const CardRow& row : part.rows)
-                if (std::ranges::find(known->rows, row.name, &CardRow::name) == known->rows.end())
+                if (std::ranges::find(known->rows, row.name, &CardRow::name) == known->rows.end()) {
+                    count();
                     known->rows.push_back({row.name});
+                }
         }
     return parts;
 }
@@ -69,13 +118,36 @@ std::vector<std::vector<std::string>> comparisonRows(const std::vector<Card>& ca
         std::vector<std::string> cells{line.name};
         for (const Card& card : cards) {
             const CardRow* row = rowIn(card, part.id, line.name);
-            cells.push_back(cardNumber(row == nullptr ? 0 : row->cpu));
-            cells.push_back(cardNumber(row == nullptr ? 0 : row->gpu));
+            cells.push_back(row == nullptr ? "-" : cardCell(*row, row->cpu));
+            cells.push_back(row == nullptr ? "-" : cardCell(*row, row->gpu));
         }
         rows.push_back(std::move(cells));
     }
     return rows;
 }
+
+std::string factsLine(const Card& card) {
+    std::string line;
+    for (const auto& [name, value] : card.facts)
+        line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, value);
+    return line;
+}
+
+Decades::Decades(const CardPart& part) {
+    double least = 1e30;
+    double most = 0;
+    for (const CardRow& row : part.rows)
+        for (const double value : {row.cpu, row.gpu}) {
+            if (!(value > 0)) continue;
+            least = std::min(least, value);
+            most = std::max(most, value);
+        }
+    if (most == 0) return;
+    from = std::floor(std::log10(least) - 0.1);
+    to = std::max(std::log10(most), from + 1);
+}
+
+double Decades::share(double value) const { return (std::log10(value) - from) / (to - from); }
 
 std::string comparisonText(const std::vector<Card>& cards) {
     std::string text;
@@ -89,11 +161,11 @@ std::string comparisonText(const std::vector<Card>& cards) {
     for (const CardPart& part : allParts(cards)) {
         std::vector<std::vector<std::string>> rows = comparisonRows(cards, part);
         for (auto& row : rows) row.front().insert(0, "  ");
-        heads.front() = part.title;
+        heads.front() = headText(part);
         rows.insert(rows.begin(), heads);
         text += "\n" + table(rows, 1);
     }
-    return text + "\n\"-\": not measured.\n";
+    return text + "\n" + cardSigns(cards) + "\n";
 }
 
 } // namespace lockstep::demos

@@ -1,6 +1,7 @@
 // Ends a piece of work that takes too long, through the flag that it watches.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -25,8 +26,8 @@ class TimeLimit {
   private:
     void watch(double seconds, const std::atomic<bool>& stop, const std::stop_token& done) {
         using Clock = std::chrono::steady_clock;
-        const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                         std::chrono::duration<double>(seconds));
+        const std::chrono::duration<double> most(std::min(seconds, 1e8)); // the clock counts nanoseconds
+        const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any wakes;

@@ -23,9 +23,10 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* cardAbout =
-    R"(Measures this machine, its processor and its graphics card, in less than three minutes, and puts the results on one
-page: arithmetic and copies at their fastest (as vkpeak measures them), training of four networks, a thousand small
-networks at once, every rung of the ladder, and the width and batch from which the card wins. Close other programs first.)";
+    R"(Measures this machine, its processor and its graphics card, in about two and a half minutes, and puts the results on
+one page: arithmetic and copies at their fastest (as vkpeak measures them), training of four networks, a thousand small
+networks at once, every rung of the ladder, and the width and batch size at which the GPU overtakes the CPU. Close other
+programs first.)";
 
 constexpr const char* cardExamples = R"(examples:
   lockstep card                                     the page as text
@@ -53,15 +54,14 @@ class CardProgressLine {
     CardProgressLine(const CardProgressLine&) = delete;
     CardProgressLine& operator=(const CardProgressLine&) = delete;
 
-    void show(const std::string& what, double done) {
+    void show(const CardProgress& progress) {
         if (quiet_) return;
-        const std::string part = what.substr(0, what.find(':'));
         if (live_)
-            fmt::print(stderr, "\r\033[K{:3.0f} %  {}", 100 * done, cut(what, 90));
-        else if (part != part_)
-            fmt::print(stderr, "{:3.0f} %  {}\n", 100 * done, part);
+            fmt::print(stderr, "\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90));
+        else if (progress.part != part_)
+            fmt::print(stderr, "{:3.0f} %  {}\n", 100 * progress.done, progress.part);
         std::fflush(stderr);
-        part_ = part;
+        part_ = progress.part;
     }
 
   private:
@@ -73,11 +73,10 @@ class CardProgressLine {
 int compareCards(const CardOptions& options) {
     if (options.compare.size() < 2)
         throw std::invalid_argument(
-            "--compare needs two files at least, as `lockstep card --json FILE` writes them");
+            "--compare needs at least two files written by `lockstep card --json FILE`");
     if (options.compare.size() > mostCards)
         throw std::invalid_argument(fmt::format("--compare takes at most {} files", mostCards));
-    if (!options.jsonFile.empty())
-        throw std::invalid_argument("--json does nothing with --compare: nothing is measured");
+    if (!options.jsonFile.empty()) throw std::invalid_argument("--json cannot be used with --compare");
     std::vector<Card> cards;
     for (const std::string& file : options.compare) cards.push_back(readCard(file));
     fmt::print("{}", comparisonText(cards));
@@ -95,16 +94,12 @@ int card(const CardOptions& options) {
     request.quick = options.quick;
     std::atomic<bool> stop = false;
     const InterruptGuard interrupt;
+    const InterruptWatch watch(interrupt, stop);
     Card result;
     {
         CardProgressLine line(options.quiet);
         result = measureCard(
-            request,
-            [&](const std::string& what, double done) {
-                line.show(what, done);
-                if (interrupt.exitCode() != 0) stop = true;
-            },
-            stop);
+            request, [&](const CardProgress& progress) { line.show(progress); }, stop);
     }
     fmt::print(peopleStream(options), "{}", cardText(result));
     writeResult(options.jsonFile, cardJson(result).dump(1) + "\n");
@@ -123,10 +118,10 @@ Action addCard(CLI::App& command) {
              "Vulkan device: number, part of its name, or UUID");
     addNumber(command, "--seconds", "S", options->seconds, aboveZero(),
               "time limit; what does not fit is left out [150]");
-    command.add_flag("--quick", options->quick, "in passing, to try the command: the numbers are too low");
+    command.add_flag("--quick", options->quick, "try the command quickly; numbers come out too low");
     addValue(command, "--json", "FILE", options->jsonFile, "write the card, to be compared with others");
     addValue(command, "--png", "FILE", options->pngFile, "draw the page");
-    command.add_option("--compare", options->compare, "lay the cards in these files side by side")
+    command.add_option("--compare", options->compare, "compare the cards in these files")
         ->type_name("FILE...")
         ->expected(1, -1);
     command.add_flag("--quiet", options->quiet, "no progress");

@@ -43,7 +43,6 @@ std::string App::releaseDevice() {
     for (const auto& entry : exhibits_)
         if (const std::string cost = entry->releaseDevice(); !cost.empty())
             costs += (costs.empty() ? "" : " ") + cost;
-    machine_.releaseDevice();
     letters_.reset();
     // The device may have been lost in the middle of a frame, which ImGui must end.
     if (context_ != nullptr) ImGui::DestroyContext(context_);

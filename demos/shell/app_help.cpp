@@ -74,7 +74,7 @@ void App::drawMachine() {
 void App::drawHelp() {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
-    const ImVec2 wanted = helpPage_ == machinePage && machine_.shown() ? ImVec2{1240, 760} : ImVec2{600, 580};
+    const ImVec2 wanted = helpPage_ == machinePage && machine_.shown() ? ImVec2{820, 760} : ImVec2{600, 580};
     ImGui::SetNextWindowSize({std::min(ui_->px(wanted.x), size.x - ui_->px(16)),
                               std::min(ui_->px(wanted.y), size.y - ui_->px(16))});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.panel);

@@ -8,7 +8,6 @@
 
 #include "demos/card/card.h"
 #include "demos/card/card_measure.h"
-#include "demos/draw/picture.h"
 #include "demos/draw/ui.h"
 #include "demos/kit/worker.h"
 
@@ -24,15 +23,12 @@ class MachinePage {
     /// There is a card to look at.
     bool shown() const { return card_.has_value() && !measuring(); }
     bool measuring() const { return worker_ && !worker_->idle(); }
-    /// The device that draws is about to be replaced: the picture goes, what was measured stays.
-    void releaseDevice();
 
   private:
     /// What passes between the window's thread and the one that measures.
     struct News {
         std::optional<CardRequest> request;
-        std::string doing;
-        double done = 0; ///< 0 to 1
+        CardProgress progress;
         std::optional<Card> card;
         std::string failure;
         bool wanted() const { return request.has_value(); }
@@ -40,14 +36,13 @@ class MachinePage {
 
     void start(const Ui& ui, const std::string& device);
     void drawProgress(Ui& ui);
-    void drawCard(Ui& ui);
+    void drawCard(Ui& ui) const;
     void save(Ui& ui) const;
 
     std::atomic<bool> stop_{false}; // before worker_: it is read until that has ended
     std::unique_ptr<Worker<News>> worker_;
     std::optional<Card> card_;
     std::string failure_;
-    std::unique_ptr<Picture> picture_;
 };
 
 } // namespace lockstep::demos
