@@ -15,6 +15,8 @@ lockstep_dense_product(dense_backward_weights_update "dW = dZ^T X and db = colum
                        fold_update.glsl dense_backward_weights_vec4.glsl)
 
 # The rungs: for each, one shader of every product; with FOLDS, one that folds the optimizer's step in, too.
+lockstep_dense_rung(pipelined "As tiled, but the next slab is loaded while this one is computed, and shared memory is read four numbers at a time."
+                    FOLDS PRODUCT product_pipelined.glsl)
 lockstep_dense_rung(blocked "Every invocation keeps a block of outputs in registers."
                     FOLDS PRODUCT product_blocked.glsl)
 lockstep_dense_rung(texel "As blocked, but operands are read through the texture units."

@@ -164,8 +164,8 @@ TEST_CASE("devices with minimal features train to bit-identical results") {
     for (const char* fault : {"non-coherent", "staged", "non-coherent,staged", "no-timestamps",
                               "no-push-descriptors", "low-limits"})
         check(fault, "tiled");
-    for (const char* rung : {"one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup",
-                             "fused", "whole-step", "best"})
+    for (const char* rung : {"one", "naive-strided", "naive", "tiled", "pipelined", "blocked", "texel",
+                             "subgroup", "fused", "whole-step", "best"})
         check(everything, rung);
     const Result halves = trainOnNewDevice(training.job, "half");
     const Faults faults(everything);

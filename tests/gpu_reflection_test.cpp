@@ -8,8 +8,10 @@
 
 #include "engine/gpu/reflection.h"
 #include "engine/net/optimizer.h"
+#include "engine/step/dense_kernel.h"
 #include "engine/step/shaders.h"
 #include "shaders/shared/params.h"
+#include "tests/test_device.h"
 
 using namespace lockstep;
 
@@ -59,6 +61,15 @@ TEST_CASE("shared memory sized by specialisation constants") {
         gpu::reflect(shaderWords("dense_backward_weights_tiled"), constants, "dense_backward_weights_tiled");
     CHECK(info.sharedBytes == 12 * (8 * 4 + 8 * 2 + 2 * shared::densePadding) * sizeof(float));
     CHECK(info.groupSize[0] == 64);
+    for (const ProductKernel& kernel :
+         {ProductKernel{Rung::tiled, 8, 8, 2, 4, 16}, ProductKernel{Rung::tiled, 8, 4, 4, 4, 16, 0, false, 4},
+          ProductKernel{Rung::pipelined, 8, 8, 8, 8, 8}, ProductKernel{Rung::pipelined, 16, 4, 4, 8, 12},
+          ProductKernel{Rung::pipelined, 8, 8, 4, 4, 8, 0, false, 4}}) {
+        const std::string shader = shaderName("dense", kernel);
+        CAPTURE(kernel.describe());
+        CHECK(gpu::reflect(shaderWords(shader), constantsOf(kernel, testDevice()), shader).sharedBytes ==
+              kernel.sharedBytes());
+    }
 }
 
 TEST_CASE("an unknown constant or shader is an error with its name") {

@@ -218,8 +218,8 @@ TEST_CASE("the warm-up dispatches all that a run will: the smaller last batch an
     TrainJob job = jobFor(data, {33, 13});
     job.settings.batch = 64; // and 44 in the last batch of an epoch
     const gpu::DeviceCounters& counters = testDevice().counters();
-    for (const std::string_view rung :
-         {"one", "naive", "tiled", "blocked", "texel", "subgroup", "fused", "whole-step", "best"}) {
+    for (const std::string_view rung : {"one", "naive", "tiled", "pipelined", "blocked", "texel", "subgroup",
+                                        "fused", "whole-step", "best"}) {
         CAPTURE(rung);
         const std::uint64_t before = counters.coldDispatches;
         const auto trainer = makeGpuTrainer(job, rung, testDevice());

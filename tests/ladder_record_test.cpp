@@ -81,6 +81,7 @@ TEST_CASE("the record of a workgroup holds all that its outputs need, and each o
     }
     CHECK(rungs.contains(Rung::naive));
     CHECK(rungs.contains(Rung::tiled));
+    CHECK(rungs.contains(Rung::pipelined));
     CHECK(rungs.contains(Rung::blocked));
 }
 
@@ -109,22 +110,31 @@ TEST_CASE("the naive kernel reads both operands anew for every product, and larg
     // Two barriers for each of the two slabs, met by all.
     for (const auto& events : shared.invocations)
         CHECK(std::ranges::count(events, true, &AccessEvent::barrier) == 4);
+    // One for the first slab, and one for each that was computed from.
+    const ProductKernel pipelined{Rung::pipelined, 4, 4, 4, 4, 8};
+    const AccessRecord both = recorder.record(Product::forward, pipelined, shape, Recording::events);
+    CHECK(both.bytesRead == 4.0 * rows * outputs * (2.0 * inputs / 16 + 1.0 / 4));
+    for (const auto& events : both.invocations)
+        CHECK(std::ranges::count(events, true, &AccessEvent::barrier) == 3);
 }
 
 TEST_CASE("shared memory is written before it is read, word for word") {
     gpu::Device& device = testDevice();
     AccessRecorder recorder(device);
-    const ProductKernel tiled{Rung::tiled, 8, 8, 2, 2, 8};
-    const AccessRecord record = recorder.record(Product::forward, tiled, shape, Recording::events);
-    Seen seen = seenIn(record);
-    std::size_t slabs = 0;
-    for (const RecordedArray& array : record.arrays) {
-        if (!array.shared) continue;
-        ++slabs;
-        CHECK(seen.read[array.id].size() == 8 * 16);
-        for (const std::uint32_t word : seen.read[array.id]) CHECK(seen.written[array.id].contains(word));
+    for (const auto& [how, slabs] : {std::pair{ProductKernel{Rung::tiled, 8, 8, 2, 2, 8}, 1},
+                                     {ProductKernel{Rung::pipelined, 4, 4, 4, 4, 8}, 2}}) {
+        CAPTURE(how.describe());
+        const AccessRecord record = recorder.record(Product::forward, how, shape, Recording::events);
+        Seen seen = seenIn(record);
+        std::size_t operands = 0;
+        for (const RecordedArray& array : record.arrays) {
+            if (!array.shared) continue;
+            ++operands;
+            CHECK(seen.read[array.id].size() == slabs * 8 * 16);
+            for (const std::uint32_t word : seen.read[array.id]) CHECK(seen.written[array.id].contains(word));
+        }
+        CHECK(operands == 2);
     }
-    CHECK(slabs == 2);
 }
 
 TEST_CASE("all three products of every kernel can be recorded, and write each result once") {

@@ -144,7 +144,9 @@ TEST_CASE("beside a rung stands the one that improves on it, or the one that it 
     };
     CHECK(model.rung().lane == "gpu:naive");
     CHECK(beside("gpu:naive") == "gpu:tiled");
-    CHECK(beside("gpu:tiled") == "gpu:blocked");
+    CHECK(beside("gpu:tiled") == "gpu:pipelined");
+    CHECK(beside("gpu:pipelined") == "gpu:tiled");
+    CHECK(beside("gpu:blocked") == "gpu:texel");
     CHECK(beside("gpu:half") == "gpu:texel"); // the accesses of gpu:matrix are not recorded
     CHECK(beside("cpu:scalar") == "none");
     CHECK(beside("gpu:best") == "none");

@@ -26,7 +26,7 @@ agrees() {
 
 race=(race --quick --data circle --layers 8 --steps 20 --lane cpu:scalar)
 rungs=()
-for rung in one naive-strided naive tiled blocked texel subgroup fused whole-step best; do rungs+=(--lane "gpu:$rung"); done
+for rung in one naive-strided naive tiled pipelined blocked texel subgroup fused whole-step best; do rungs+=(--lane "gpu:$rung"); done
 agrees 'same mathematics: ' "${race[@]}" "${rungs[@]}"
 agrees 'same mathematics in different precision: ' "${race[@]}" --lane gpu:half
 agrees 'same mathematics: ' population --size 8x4 --layers 4 --steps 20 --lane cpu:best --lane gpu:best

@@ -1,6 +1,8 @@
 // Operations that a dispatch takes together compute the same bits as one by one, in fewer dispatches.
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "engine/net/settings.h"
 #include "engine/step/gpu_ops.h"
 #include "engine/step/step_fusions.h"
@@ -21,13 +23,18 @@ struct Trained {
     std::uint64_t barriers = 0; ///< of a step between others
 };
 
-/// `steps` steps of the job, with the kernels of `rung` and what `fusions` has.
-Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Fusion>& fusions, std::uint64_t steps) {
+/// `steps` steps of the job, with the kernels of `rung` and what `fusions` has; the first layer's forward
+/// product, and all weight gradients, by another kernel where one is given.
+Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Fusion>& fusions, std::uint64_t steps,
+                  const std::optional<ProductKernel>& forward = {},
+                  const std::optional<ProductKernel>& weights = {}) {
     gpu::Device& device = testDevice();
     Kernels kernels(device);
     GpuArenas arenas(device, job);
-    const StepKernels how =
+    StepKernels how =
         chooseKernels(device, kernels, rung, job.shape, job.settings.optimizer.kind, arenas.order.batch());
+    how.layers.front().forward = forward.value_or(how.layers.front().forward);
+    for (LayerKernels& layer : how.layers) layer.backwardWeights = weights.value_or(layer.backwardWeights);
     gpu::Recorder recorder(device);
     StepFusions fused(kernels, arenas, job.settings, how);
     GpuOps ops(recorder, arenas, kernels, job.settings, how);
@@ -123,6 +130,22 @@ TEST_CASE(
             CAPTURE(choice.size());
             checkSame(apart, trainWith(job, Rung::fused, choice, 5));
         }
+    }
+}
+
+TEST_CASE("pipelined kernels, and those that share sums: the same bits fused or not, tiled or pipelined") {
+    const Dataset data = pixelData(101, 5, 300);
+    TrainJob job = jobFor(data, {33, 13});
+    job.settings.batch = 37;
+    for (const std::uint32_t slices : {1u, 4u}) {
+        CAPTURE(slices);
+        const ProductKernel tiled{Rung::tiled, 4, 4, 4, 4, 16, 0, false, slices};
+        const ProductKernel pipelined{Rung::pipelined, 4, 4, 4, 4, 8, 0, false, slices};
+        const Trained expected = trainWith(job, Rung::fused, {}, 5, tiled, tiled);
+        checkSame(expected, trainWith(job, Rung::fused, {}, 5, pipelined, pipelined));
+        checkSame(expected, trainWith(job, Rung::fused, {Fusion::gather}, 5, pipelined, pipelined));
+        if (slices == 1)
+            checkSame(expected, trainWith(job, Rung::fused, everything, 5, pipelined, pipelined));
     }
 }
 

@@ -20,7 +20,8 @@ namespace {
 std::vector<std::unique_ptr<Trainer>> trainersFor(const TrainJob& job) {
     std::vector<std::unique_ptr<Trainer>> trainers;
     for (const CpuRung& rung : cpuRungs) trainers.push_back(makeCpuTrainer(job, rung.name, rung.threads));
-    for (const char* rung : {"one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup"})
+    for (const char* rung :
+         {"one", "naive-strided", "naive", "tiled", "pipelined", "blocked", "texel", "subgroup"})
         trainers.push_back(makeGpuTrainer(job, rung, testDevice()));
     return trainers;
 }

@@ -70,7 +70,7 @@ TEST_CASE("core and synchronization validation are silent") {
     std::vector<Rung> rungs; // `matrix` is tested where a device has matrices (half_test)
     for (const RungRow& row : rungTable)
         if (row.gpu() && row.trains && row.rung != Rung::matrix) rungs.push_back(row.rung);
-    CHECK(rungs.size() >= 11);
+    CHECK(rungs.size() >= 12);
     checkSilent(testDeviceOptions(), rungs);
 }
 
@@ -97,7 +97,8 @@ TEST_CASE("GPU-assisted validation finds no access out of bounds") {
         for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
             for (const ProductKernel& kernel :
                  {ProductKernel{Rung::blocked, 4, 2, 4, 4}, ProductKernel{Rung::tiled, 4, 4, 2, 2, 8},
-                  ProductKernel{Rung::texel, 4, 2, 4, 4}, ProductKernel{Rung::subgroup, 8, 1, 4, 4, 0, 4}}) {
+                  ProductKernel{Rung::pipelined, 4, 4, 4, 4, 8}, ProductKernel{Rung::texel, 4, 2, 4, 4},
+                  ProductKernel{Rung::subgroup, 8, 1, 4, 4, 0, 4}}) {
                 ProductTrial trial(device, product, {33, 31, 13, 32, 16}, Activation::relu);
                 CHECK(trial.measure(kernels.dense(product, kernel, Activation::relu), 0).verified());
                 if (kernel.rung != Rung::tiled && kernel.rung != Rung::texel) continue;

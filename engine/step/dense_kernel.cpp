@@ -62,11 +62,17 @@ std::string shaderName(std::string_view operation, const ProductKernel& kernel) 
     return stem;
 }
 
+std::uint32_t ProductKernel::slabPadding() const {
+    const std::uint32_t slab = std::max(slabK * slices, 1u);
+    return rung == Rung::pipelined ? (shared::denseBanks + slab - 1) / slab : shared::densePadding;
+}
+
 std::uint64_t ProductKernel::sharedBytes() const {
     const std::uint64_t blockM = std::uint64_t{groupM} * tileM;
     const std::uint64_t blockN = std::uint64_t{groupN} * tileN;
     const std::uint64_t slab = std::uint64_t{slabK} * slices;
-    if (rung != Rung::matrix) return 4 * slab * (blockM + blockN + 2 * shared::densePadding);
+    if (rung != Rung::matrix)
+        return (rung == Rung::pipelined ? 2 : 1) * 4 * slab * (blockM + blockN + 2 * slabPadding());
     // Which way a slab's rows lie depends on the product: the larger one.
     const auto halves = [&](std::uint64_t block) {
         return block * slab + std::max(block, slab) * shared::denseMatrixPadding;

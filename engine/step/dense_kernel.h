@@ -42,23 +42,28 @@ struct ProductKernel {
     std::uint32_t groupM = 8; ///< ... and along m
     std::uint32_t tileM = 1;  ///< outputs of one invocation (matrix: of one subgroup) along m ...
     std::uint32_t tileN = 1;  ///< ... and along n
-    std::uint32_t slabK = 0;  ///< tiled, matrix: values of k in shared memory at a time, a multiple of four
+    /// tiled, pipelined, matrix: values of k in a slab in shared memory, a multiple of four
+    std::uint32_t slabK = 0;
     /// subgroup: invocations that share loads, gpu::Limits::broadcastInvocations at most; matrix: those of a
     /// subgroup
     std::uint32_t sharers = 0;
     /// fp16 operands and, except for weight gradients, results: tiled and texel can have them, matrix must
     bool half = false;
-    /// tiled: invocations that share the sum of an output; then slabK * slices is at least groupN * tileN.
-    /// They add in another order than all other kernels, so results differ in rounding.
+    /// tiled, pipelined: invocations that share the sum of an output (fits() has the sizes they need). The
+    /// order of additions depends on their number alone, so kernels of different numbers differ in rounding.
     std::uint32_t slices = 1;
 
     /// Invocations of a workgroup.
     std::uint32_t invocations() const { return groupM * groupN * (rung == Rung::matrix ? sharers : slices); }
     /// Outputs that a workgroup computes, along n and along m.
     gpu::WorkItems outputsPerGroup() const { return {groupN * tileN, groupM * tileM, 1}; }
-    /// Shared memory of a workgroup, at most: slabs of both operands with their padding; of matrices two
-    /// each, in whose place sums are stored in the end, and sums of rows.
+    /// Shared memory of a workgroup, at most: slabs of both operands with their padding, two each in
+    /// pipelined kernels and those with matrices; there, sums are stored in their place in the end, and sums
+    /// of rows.
     std::uint64_t sharedBytes() const;
+    /// tiled, pipelined: floats of padding for each row of a slab. Pipelined kernels have those of four rows
+    /// behind the fourth.
+    std::uint32_t slabPadding() const;
 
     /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16", ", 4 slices".
     std::string describe() const;

@@ -18,6 +18,7 @@ enum class Rung {
     naiveStrided,
     naive,
     tiled,
+    pipelined,
     blocked,
     texel,
     invocation,
@@ -151,6 +152,20 @@ inline constexpr RungRow rungTable[] = {
                "used it; without it, fast invocations would overwrite what slow ones still read.",
      .file = "dense_tiled.comp",
      .below = Rung::naive,
+     .foldable = true},
+    {.rung = Rung::pipelined,
+     .lane = "gpu:pipelined",
+     .idea =
+         "As tiled, but the next slab is loaded while this one is computed, and shared memory is read four "
+         "numbers at a time.",
+     .question =
+         "Where does the next slab wait until its place is free, and why is one barrier per slab enough?",
+     .answer =
+         "In registers. There are two slabs: what is stored goes into the one that everybody finished "
+         "before the last barrier. The price is twice the shared memory, so fewer workgroups fit into a "
+         "compute unit at once.",
+     .file = "dense_pipelined.comp",
+     .below = Rung::tiled,
      .foldable = true},
     {.rung = Rung::blocked,
      .lane = "gpu:blocked",

@@ -11,11 +11,16 @@ namespace {
 
 using gpu::asUint;
 
-// The kernel, if it is of the only rung that can be fused so; else a likely one, which adds in the same
-// order: of other rungs, invocations share no sums.
-ProductKernel tiledLike(const ProductKernel& kernel) {
+// The kernel, if it is of the only rung that can be fused so; else one that adds in the same order: of a
+// pipelined kernel the tiled one with the same tiles and slices, of others a likely one, for their
+// invocations share no sums.
+ProductKernel tiledLike(ProductKernel kernel) {
+    constexpr std::uint32_t slab = 16;
     if (kernel.rung == Rung::tiled && !kernel.half) return kernel;
-    return {Rung::tiled, 8, 8, 4, 4, 16};
+    if (kernel.rung != Rung::pipelined) return {Rung::tiled, 8, 8, 4, 4, slab};
+    kernel.rung = Rung::tiled;
+    kernel.slabK = slab;
+    return kernel;
 }
 
 std::uint32_t divideUp(std::size_t value, std::uint32_t by) { return asUint((value + by - 1) / by); }

@@ -51,24 +51,32 @@ std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const P
     std::erase_if(all, [&](const ProductKernel& kernel) { // tiles that are larger than the product
         return kernel.tileN > roundUpToFour(extents.n) || kernel.tileM > roundUpToFour(extents.m);
     });
+    all.push_back({Rung::pipelined, 8, 8, 8, 8, 8});
     all.push_back({Rung::tiled, 8, 8, 8, 8, 16});
     return all;
 }
 
-// The kernels whose invocations share sums. All have the same slab and number of slices, and so add in the
-// same order; where sums are split, there are no other choices.
-constexpr ProductKernel sumsShared[] = {{Rung::tiled, 8, 8, 4, 4, 16, 0, false, 4},   // 32 x 32
-                                        {Rung::tiled, 8, 8, 2, 2, 16, 0, false, 4},   // 16 x 16
-                                        {Rung::tiled, 16, 4, 4, 4, 16, 0, false, 4}}; // 16 x 64
+// The kernels whose invocations share sums. All have the same number of slices, and so add in the same order;
+// where sums are split, there are no other choices.
+constexpr ProductKernel sumsShared[] = {{Rung::pipelined, 8, 8, 4, 4, 8, 0, false, 4},  // 32 x 32
+                                        {Rung::pipelined, 4, 4, 4, 4, 8, 0, false, 4},  // 16 x 16
+                                        {Rung::pipelined, 16, 4, 4, 4, 8, 0, false, 4}, // 16 x 64
+                                        {Rung::tiled, 8, 8, 4, 4, 16, 0, false, 4},     // 32 x 32
+                                        {Rung::tiled, 8, 8, 2, 2, 16, 0, false, 4}};    // 16 x 16
 
 // On a GPU, shared memory feeds the registers. Which tile size pays depends on how many tiles the product
-// fills.
+// fills, and on its shape: small layers have few rows of weights, and their outputs few columns.
 std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
     std::vector<ProductKernel> all{
+        {Rung::pipelined, 16, 16, 4, 4, 16},                                                   // 64 x 64
+        {Rung::pipelined, 8, 8, 8, 8, 8},                                                      // 64 x 64
+        {Rung::pipelined, 8, 8, 4, 4, 16},                                                     // 32 x 32
+        {Rung::pipelined, 16, 16, 8, 8, 8},                                                    // 128 x 128
+        {Rung::pipelined, 16, 8, 4, 8, 8},                                                     // 32 x 128
+        {Rung::pipelined, 16, 4, 4, 4, 8},                                                     // 16 x 64
+        {Rung::pipelined, 4, 16, 4, 4, 8},                                                     // 64 x 16
         {Rung::tiled, 16, 16, 4, 4, 16},                                                       // 64 x 64
-        {Rung::tiled, 8, 8, 8, 8, 16},                                                         // 64 x 64
         {Rung::tiled, 8, 8, 4, 4, 16},                                                         // 32 x 32
-        {Rung::tiled, 16, 16, 8, 8, 8},                                                        // 128 x 128
         {Rung::tiled, 16, 8, 2, 2, 32},                                                        // 16 x 32
         {Rung::blocked, 8, 8, 4, 4, 0},                                                        // 32 x 32
         {Rung::blocked, 8, 8, 8, 8, 0},                                                        // 64 x 64
@@ -122,8 +130,8 @@ bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseSha
                         (kernel.sharers > 0 && kernel.sharers <= limits.broadcastInvocations &&
                          kernel.groupN % limits.subgroupSize == 0);
     const bool reads = !rowOf(kernel.rung).readsTexels || operandBytes(shape) <= limits.texelRange;
-    // Parts of shared sums go through the slabs (shaders/dense/product_tiled.glsl).
-    const std::uint32_t slabs = kernel.slabK * kernel.slices;
+    // Parts of shared sums go through the slabs (shaders/dense/product_tiled.glsl, product_pipelined.glsl).
+    const std::uint32_t slabs = kernel.slabK * kernel.slices * (kernel.rung == Rung::pipelined ? 2 : 1);
     const std::uint32_t blockN = kernel.groupN * kernel.tileN;
     const bool parts =
         kernel.slices == 1 || (slabs >= blockN && slabs * blockN >= kernel.groupM * kernel.tileM);

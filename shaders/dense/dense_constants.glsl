@@ -10,10 +10,10 @@ layout(constant_id = denseGroupN) const uint groupN = 8;        // of them along
 layout(constant_id = denseTileM) const uint tileM = 1;          // rows of C that one invocation computes
 layout(constant_id = denseTileN) const uint tileN = 1;          // columns of C that one invocation computes
 layout(constant_id = denseActivation) const uint activation = 0; // f, applied to each sum; backward: its derivative
-layout(constant_id = denseSlabK) const uint slabK = 16;         // tiled, matrix: length of k held in shared memory at a time
+layout(constant_id = denseSlabK) const uint slabK = 16;         // tiled, pipelined, matrix: length of k in a slab in shared memory
 layout(constant_id = denseSharers) const uint sharers = 4;      // subgroup: invocations that share loads of A, at most a
                                                                 // subgroup; matrix: invocations of a subgroup
-layout(constant_id = denseSlices) const uint slices = 1;        // tiled: parts of each sum, taken by as many invocations
+layout(constant_id = denseSlices) const uint slices = 1;        // tiled, pipelined: parts of each sum, taken by as many invocations
 const uint groupM = groupSize / groupN / slices;
 
 // Place of this invocation within its workgroup, and within the whole product.

@@ -4,8 +4,9 @@
 // shader defines QUADS, its columns are fours of neighbours instead, and so can be stored as halves.
 //
 // Where a product has few outputs and long sums, as the weights' gradients of a small last layer have, most of a GPU would have
-// nothing to do. Then `slices` invocations share each output's sum ("split-K"): a slab is as many times as long, each of them
-// takes its part, and in the end the first one adds up all parts, in a fixed order.
+// nothing to do. Then `slices` invocations share each output's sum ("split-K"): a slab is as many times as long, they take
+// its fours of k in turn, and in the end the first one adds up all parts, in a fixed order. So the order of additions depends
+// on the number of slices, and not on the length of a slab.
 //
 // The including shader provides what product_blocked.glsl names; without QUADS store(m, n, float) for one value instead of
 // loadColumns, store and finish for four.
@@ -63,7 +64,7 @@ void main() {
         loadSlab(m0, n0, k0);
         barrier();
         [[unroll]] for (uint kk = 0; kk < slabK; ++kk) {
-            uint k = slice * slabK + kk;
+            uint k = (kk / 4 * slices + slice) * 4 + kk % 4;
             float a[tileM];
             float b[tileN];
             [[unroll]] for (uint m = 0; m < tileM; ++m) a[m] = aSlab[k * strideA + ownM + m];

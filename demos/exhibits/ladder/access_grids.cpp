@@ -28,10 +28,12 @@ std::pair<std::size_t, std::size_t> extentOf(const AccessRecord& record, std::ui
     return {1, 1};
 }
 
-/// Columns of shared memory, which no binding states: [k][m] or [k][n], as in product_tiled.glsl.
-std::size_t sharedColumns(const AccessRecord& record, std::size_t elements) {
-    const std::size_t rows = std::max<std::size_t>(record.kernel.slabK, 1);
-    return elements % rows == 0 ? elements / rows : elements;
+/// Columns of shared memory, which no binding states: [k][m], then [k][n], as in product_tiled.glsl, with
+/// their padding.
+std::size_t sharedColumns(const ProductKernel& kernel, std::uint32_t id) {
+    const std::size_t block =
+        id == firstSharedId ? kernel.groupM * kernel.tileM : kernel.groupN * kernel.tileN;
+    return block + kernel.slabPadding();
 }
 
 /// Who touches a word, and how many times it was touched before.
@@ -78,7 +80,7 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
         const std::size_t words = (last + 1) * grid.wordsEach;
         std::tie(grid.rows, grid.columns) = extentOf(record, id);
         if (array.shared) {
-            grid.columns = sharedColumns(record, words);
+            grid.columns = sharedColumns(record.kernel, id);
             grid.rows = (words + grid.columns - 1) / grid.columns;
         }
         grid.title = array.shared ? array.name + ", shared"
