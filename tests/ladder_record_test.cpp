@@ -6,6 +6,7 @@
 #include <set>
 
 #include "demos/exhibits/ladder/access_record.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "engine/step/lane_spec.h"
 #include "engine/tune/product_candidates.h"
 #include "tests/test_device.h"
@@ -148,6 +149,21 @@ TEST_CASE("all three products of every kernel can be recorded, and write each re
             const Seen seen = seenIn(record);
             for (const auto& [word, times] : seen.written.at(result)) CHECK(times == 1);
         }
+}
+
+TEST_CASE("the picture of every rung shows a workgroup that writes its outputs") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    for (const RungRow& row : rungTable) {
+        if (!row.gpu() || !row.trains || !row.unrecorded.empty()) continue;
+        CAPTURE(row.lane);
+        const AccessRecord record =
+            recordOfRung(laneSpecFromText(row.lane), Product::forward, device, recorder);
+        CHECK(record.whole);
+        const Seen seen = seenIn(record);
+        REQUIRE(seen.written.contains(3));
+        for (const auto& [word, times] : seen.written.at(3)) CHECK(times == 1);
+    }
 }
 
 TEST_CASE("what cannot be recorded says why") {

@@ -147,10 +147,11 @@ AccessRecord recordOfRung(const LaneSpec& spec, Product product, gpu::Device& de
                                                              : layer.backwardWeights;
     how.tileM = std::min(how.tileM, 4u);
     how.tileN = std::min(how.tileN, 4u);
-    if (how.slabK > 0) { // shared memory: a group that shares along both
-        how.tileM = std::min(how.tileN, 2u);
+    if (how.slabK > 0) {                                // shared memory: a group that shares along both
+        const bool fours = how.rung == Rung::pipelined; // are what its invocations read
+        how.tileM = fours ? 4 : std::min(how.tileN, 2u);
         how.tileN = how.half ? 4 : how.tileM; // halves are stored in fours
-        how.groupM = how.groupN = std::min(how.groupN, 8u);
+        how.groupM = how.groupN = std::min(how.groupN, fours ? 4u : 8u);
         how.slabK = 8;
     }
     const std::size_t m = std::max(side, how.groupM * how.tileM);
