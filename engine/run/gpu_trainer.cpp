@@ -21,6 +21,13 @@ namespace {
 class GpuTrainer final : public TrainerBase {
   public:
     GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced);
+    /// Waits for steps in flight, after an error: they read what steps_ holds, which goes before recorder_.
+    ~GpuTrainer() override {
+        try {
+            if (!device_.abandoned()) recorder_.finish();
+        } catch (const std::exception&) { // nothing runs any more
+        }
+    }
 
     void run(std::uint64_t steps) override;
     void finish() override {
