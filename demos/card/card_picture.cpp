@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -170,8 +170,11 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
     const auto count = static_cast<std::uint32_t>(cards.size());
     const std::uint32_t width = std::max(2 * pageMargin + names + count * 2 * number, 900u);
     const std::uint32_t top = pageMargin + count * 3 * rowHeight + partGap;
-    Canvas canvas(width, top + static_cast<std::uint32_t>(lines + 2) * rowHeight + pageMargin,
-                  pen.theme.background);
+    const std::uint32_t height = top + static_cast<std::uint32_t>(lines + 2) * rowHeight + pageMargin;
+    constexpr std::uint64_t most = std::uint64_t{1} << 28; // a gibibyte
+    if (std::uint64_t{width} * height > most)
+        throw std::runtime_error("these cards need too large a picture; compare fewer of them");
+    Canvas canvas(width, height, pen.theme.background);
     const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
     std::uint32_t y = pageMargin;
     for (std::size_t i = 0; i < cards.size(); ++i)
