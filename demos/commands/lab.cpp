@@ -1,5 +1,6 @@
 // `lockstep lab`: experiments on parallelism without a window.
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -44,6 +45,11 @@ void list() {
     for (const Experiment* each : experiments()) fmt::print("{:14}  {}\n", each->name, each->title);
 }
 
+/// Counts exactly, everything else in three digits.
+std::string settingText(double x) {
+    return x == std::floor(x) && x < 1e15 ? grouped(static_cast<std::uint64_t>(x)) : threeDigits(x);
+}
+
 std::vector<std::vector<std::string>> rowsOf(const Experiment& experiment, const LabResult& result) {
     const auto named = [](const LabAxis& axis) {
         return axis.unit.empty() ? std::string(axis.title) : fmt::format("{}, {}", axis.title, axis.unit);
@@ -52,7 +58,7 @@ std::vector<std::vector<std::string>> rowsOf(const Experiment& experiment, const
         {"machine", "series", named(experiment.x), named(experiment.y), "middle half of the rounds"}};
     for (const LabSeries& series : result.series)
         for (const LabPoint& point : series.points)
-            rows.push_back({series.gpu ? "gpu" : "cpu", series.name, threeDigits(point.x),
+            rows.push_back({series.gpu ? "GPU" : "CPU", series.name, settingText(point.x),
                             threeDigits(point.median),
                             fmt::format("{}-{}", threeDigits(point.low), threeDigits(point.high))});
     return rows;

@@ -49,32 +49,38 @@ void LabBench::sweep(LabResult& result, const LabSweep& sweep) {
     const std::string failure = failureOf([&] {
         const double begin = secondsNow();
         sweep.sample(sweep.values.front()); // compiles, and wakes everything up
-        double before = 0;                  // milliseconds of the sample before, of that cost
-        double beforeCost = 0;
-        for (const double value : sweep.values) {
+        double milliseconds = 0;            // of the shortest sample at the setting before
+        const auto take = [&](std::size_t at) {
+            const double start = secondsNow();
+            samples[at].push_back(sweep.sample(sweep.values[at]));
+            return 1e3 * (secondsNow() - start);
+        };
+        for (std::size_t at = 0; at < sweep.values.size(); ++at) {
+            const double growth = at == 0 ? 0 : costOf(sweep.values[at]) / costOf(sweep.values[at - 1]);
+            const auto tooLong = [&] { return growth > 1 && milliseconds * growth > longest; };
+            // Other programs may have disturbed a sample: it is taken again before a curve ends for it.
+            for (int again = 0; again < 2 && tooLong() && !rough_ && !stop_; ++again)
+                milliseconds = std::min(milliseconds, take(at - 1));
             if (stop_) return;
-            const double expected = beforeCost > 0 ? before * costOf(value) / beforeCost : 0;
             // Rough work is small, and what it shows must not depend on the machine's load.
-            if (!rough_ && expected > longest && costOf(value) > beforeCost) {
-                series.note =
-                    fmt::format("ends where the next sample would take more than {:.0f} ms", longest);
+            if (tooLong() && !rough_) {
+                series.note = fmt::format("the next sample would take more than {:.0f} ms", longest);
                 break;
             }
-            const double start = secondsNow();
-            const double sample = sweep.sample(value);
-            before = 1e3 * (secondsNow() - start);
-            beforeCost = costOf(value);
-            samples.push_back({sample});
+            samples.emplace_back();
+            milliseconds = take(at);
         }
         const int most = rough_ ? 1 : mostRounds;
         for (int round = 1; round < most; ++round) {
             if (round >= fewestRounds && secondsNow() - begin > budget) break;
             for (std::size_t at = 0; at < samples.size(); ++at) {
                 if (stop_) return;
-                samples[at].push_back(sweep.sample(sweep.values[at]));
+                take(at);
             }
         }
     });
+    std::erase_if(samples, [](const auto& each) { return each.empty(); }); // the last one failed
+
     if (!failure.empty()) series.note = failure;
     for (std::size_t at = 0; at < samples.size(); ++at)
         series.points.push_back(pointOf(sweep.values[at], samples[at]));

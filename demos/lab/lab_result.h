@@ -33,8 +33,8 @@ struct LabSeries {
 
     /// The median at `x`; NaN where that was not measured.
     double at(double x) const;
-    /// "gpu atomic"
-    std::string fullName() const { return (gpu ? "gpu " : "cpu ") + name; }
+    /// "GPU atomic"
+    std::string fullName() const { return (gpu ? "GPU " : "CPU ") + name; }
 };
 
 /// Something that took place on a machine, from `begin` to `end` in microseconds, drawn in a row.

@@ -13,10 +13,15 @@ constexpr Term terms[] = {
      "The nonlinear function between layers, such as ReLU or tanh. Also its result, the input of the next "
      "layer.",
      "a = f(z); ReLU: f(z) = max(0, z)"},
+    {"Amdahl's law",
+     "If a share s of the work is serial, n workers make all of it at most this many times as fast. More "
+     "than 1/s is out of reach.",
+     "1 / (s + (1 - s) / n)"},
     {"arithmetic intensity",
      "Floating-point operations per byte of memory traffic. Low intensity means that memory limits the "
      "speed; high intensity, that arithmetic does.",
      "I = FLOP / bytes"},
+    {"atomic", "Not divisible: two atomic additions to one counter both count, whoever comes first."},
     {"backend", "The code that carries out a training step on one kind of machine: C++ on the CPU, or Vulkan "
                 "on the GPU."},
     {"backward pass",
@@ -24,10 +29,14 @@ constexpr Term terms[] = {
      "(backpropagation).",
      "dW = dz a^T, da = W^T dz", "backpropagation"},
     {"bandwidth", "Bytes that a memory delivers per second, in GB/s.", "bytes / seconds"},
+    {"bank conflict", "Shared memory is divided into banks, often 32. Invocations of a subgroup that reach "
+                      "different words of one bank take turns."},
     {"barrier", "A point of order. In a workgroup, no invocation goes on before all have arrived. Between "
                 "dispatches, later reads wait until earlier writes are visible."},
     {"batch", "The examples of one step; their mean gradient changes the weights once.", "", "minibatch"},
     {"bias", "A parameter that is added to a neuron's weighted sum, whatever the inputs are."},
+    {"cache line",
+     "The unit in which a cache fetches memory, 32 to 128 bytes. A word brings its neighbours along."},
     {"coalescing", "Invocations of a subgroup that access neighbouring addresses are served by few wide "
                    "memory transactions. Scattered addresses need many."},
     {"confusion matrix",
@@ -43,7 +52,11 @@ constexpr Term terms[] = {
      "Training fails: the loss grows until it is infinite or not a number. The usual cause is too large a "
      "learning rate.",
      "", "diverged"},
+    {"divergent branch", "Invocations of one subgroup take different branches. The subgroup executes each "
+                         "branch in turn, with the other invocations masked out."},
     {"epoch", "One pass over all training examples.", "steps = examples / batch, rounded up"},
+    {"false sharing", "Threads write different words of one cache line. The line travels between their "
+                      "caches, although they share nothing."},
     {"feature", "One input of the network, computed from the raw data."},
     {"FLOP",
      "One floating-point operation. A multiply-add counts as two. GFLOP/s are 10⁹ of them per second.",
@@ -78,6 +91,8 @@ constexpr Term terms[] = {
     {"latency", "The time from a request until its result is there, in seconds. Many requests at once can "
                 "give high throughput in spite of it."},
     {"learning rate", "How far a step moves the parameters against the gradient.", "w ← w - η g"},
+    {"Little's law", "How much is under way at once, if requests arrive at a steady rate.",
+     "in flight = throughput × latency"},
     {"loss",
      "The number that training minimises: how far predictions are from labels, as a mean over examples."},
     {"momentum", "Adds up past gradients, so that steps keep going in a lasting direction.",
@@ -95,6 +110,8 @@ constexpr Term terms[] = {
     {"preactivation", "A neuron's weighted sum before its activation.", "z = W a + b"},
     {"prediction",
      "What the network answers for an example; in classification, the class with the highest probability."},
+    {"race condition",
+     "The result depends on who comes first. Two invocations that load, add and store can lose an addition."},
     {"register", "The fastest memory, private to an invocation. Register blocking computes several results "
                  "per invocation to reuse each loaded value."},
     {"regularisation", "A pull on the weights towards 0 that reduces overfitting: L1, L2 or weight decay."},
@@ -113,8 +130,12 @@ constexpr Term terms[] = {
      "One CPU instruction computes several elements at once: 8 fp32 numbers with AVX2, 16 with AVX-512."},
     {"speed-up", "How many times faster something is than its reference.", "time of reference / time"},
     {"step", "One forward pass, backward pass and update on one batch."},
+    {"stride", "The distance between one access and the next, in words or bytes."},
     {"subgroup", "Invocations that the hardware runs together: often 32 on NVIDIA, 32 or 64 on AMD. They can "
                  "exchange registers directly. CUDA calls it a warp."},
+    {"submission", "Recorded commands that the host hands to the device's queue at once."},
+    {"systolic array", "A grid of multiply-add units. Operands flow from neighbour to neighbour, so that a "
+                       "number read once serves a whole row or column."},
     {"tensor", "An array of numbers with a shape, such as a matrix of weights or a batch of activations."},
     {"test accuracy",
      "The share of test examples whose prediction equals the label. The network never trains on them.",
@@ -123,6 +144,7 @@ constexpr Term terms[] = {
     {"tile", "A block of a matrix that a workgroup computes, or loads into shared memory to reuse it."},
     {"timestamp",
      "A time that the GPU itself writes between dispatches, so that the CPU's waiting is not measured."},
+    {"ulp", "Unit in the last place: the distance from a floating-point number to the next."},
     {"warm-up",
      "In training: first steps with a rising learning rate. In measuring: first steps that are not timed, "
      "because compilation and cold caches slow them down.",

@@ -12,12 +12,14 @@ inline constexpr ControlWords parallelismControls[] = {
     {"choice/*", "Predict this before you measure. Your prediction stays until you choose another."},
     {"Measure##parallelism",
      "Does the work on the CPU and on the GPU, and draws how long it took. Takes seconds."},
+    {"menu/Measure this experiment",
+     "Does the work on the CPU and on the GPU, and draws how long it took. Takes seconds."},
     {"Stop##parallelism", "Stops measuring; what is measured so far is dropped."},
     {"##parallelism/tab*",
-     "What is shown: the measurements, or the source of the kernels and loops behind them."},
+     "What is shown: the measurements, in presenter mode their explanation, or the source behind them."},
     {"##parallelism/file*", "The file whose source is shown."},
     {"link##parallelism", "Opens the exhibit in which this effect is at work in a training step."},
-    {"lab", "What was measured, with the range of all rounds. The wheel zooms, a drag pans."},
+    {"lab", "Medians; a band holds the middle half of the rounds. The wheel zooms, a drag pans."},
     {"*##lab", "Shows or hides this line."},
 };
 

@@ -1,5 +1,6 @@
 // Parallelism: small experiments that say why a card is fast, and when it is not.
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "demos/exhibits/parallelism/parallelism_model.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/source_pane.h"
+#include "demos/words/glossary.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 
@@ -19,8 +21,8 @@ namespace lockstep::demos {
 
 namespace {
 
-enum class Tab : std::size_t { measurements, source };
-constexpr std::string_view tabWords[] = {"measurements", "source"};
+enum class Tab : std::size_t { measurements, explanation, source };
+constexpr std::string_view tabWords[] = {"measurements", "explanation", "source"};
 
 std::vector<std::string_view> namesOfExperiments() {
     std::vector<std::string_view> names;
@@ -74,11 +76,21 @@ class ParallelismExhibit final : public Exhibit {
         ui.heading(std::string(model_.open().title));
         ui.paragraph(model_.open().idea);
         const LabResult& result = model_.result();
-        if (!result.measured()) return;
-        ImGui::Dummy({0, ui.px(2)});
-        ui.paragraph("CPU: " + honestDevice(result.cpu), ui.theme.muted);
-        ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu),
-                     ui.theme.muted);
+        if (result.measured()) {
+            ImGui::Dummy({0, ui.px(2)});
+            ui.paragraph("CPU: " + honestDevice(result.cpu), ui.theme.muted);
+            ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu),
+                         ui.theme.muted);
+            ui.paragraph("Solid: CPU. Dashed: GPU. A band holds the middle half of the rounds.",
+                         ui.theme.muted);
+        }
+        const std::string said = fmt::format("{} {} {}", model_.open().idea, model_.open().question,
+                                             result.measured() ? model_.open().explain(result) : "");
+        for (const Term* term : termsIn(said, 5)) {
+            ImGui::Dummy({0, ui.px(2)});
+            ui.heading(term->name);
+            ui.paragraph(term->text);
+        }
     }
     void drawMenu(Ui& ui) override {
         if (ImGui::MenuItem("Measure this experiment", nullptr, false, !model_.measuring()))
@@ -213,13 +225,18 @@ class ParallelismExhibit final : public Exhibit {
         if (tab_ == Tab::source) return drawSource(ui, experiment);
         view_.seconds = shownSeconds_;
         const LabResult& result = model_.result();
-        // The picture gets what the words below leave.
         const std::string words = result.measured() ? ui.timing(experiment.explain(result)) : std::string();
         const std::string notes = ui.masked ? std::string() : notesOf(result);
+        const auto drawWords = [&] {
+            if (!words.empty()) ui.paragraph(words);
+            if (!notes.empty()) ui.paragraph(notes, ui.theme.muted);
+        };
+        // The picture gets what the words below leave; a presenter's picture gets all of it.
+        if (ui.presenter && tab_ == Tab::explanation) return drawWords();
         const float room = ImGui::GetContentRegionAvail().x;
         float below = 0;
         for (const std::string* text : {&words, &notes})
-            if (!text->empty())
+            if (!text->empty() && !ui.presenter)
                 below += ImGui::CalcTextSize(text->c_str(), nullptr, false, room).y +
                          ImGui::GetStyle().ItemSpacing.y;
         const float picture = std::max(ImGui::GetContentRegionAvail().y - below, ui.px(180));
@@ -229,16 +246,16 @@ class ParallelismExhibit final : public Exhibit {
         else
             drawLabCurves(ui, experiment, result, view_);
         ImGui::EndChild();
-        if (!words.empty()) ui.paragraph(words);
-        if (!notes.empty()) ui.paragraph(notes, ui.theme.muted);
+        if (!ui.presenter) drawWords();
     }
 
     void drawQuestion(Ui& ui, const Experiment& experiment) {
         ui.paragraph(experiment.question, ui.theme.accent);
         const auto choices = filled(experiment.choices);
-        const std::optional<std::size_t> predicted = model_.predicted();
-        const std::optional<std::size_t> answer =
-            model_.result().measured() && !ui.masked ? experiment.answer(model_.result()) : std::nullopt;
+        const std::size_t none = choices.size();
+        const std::size_t predicted = model_.predicted().value_or(none);
+        const bool shown = model_.result().measured() && !ui.masked;
+        const std::size_t answer = shown ? experiment.answer(model_.result()).value_or(none) : none;
         for (std::size_t i = 0; i < choices.size(); ++i) {
             const std::string label(choices[i]);
             const float width = textWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
@@ -247,18 +264,18 @@ class ParallelismExhibit final : public Exhibit {
                 if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
             }
             const std::string name = fmt::format("choice/{}", i + 1);
-            const bool chosen = predicted == i;
+            const bool chosen = i == predicted;
             if (chosen ? ui.primaryButton(label.c_str(), true, name.c_str())
                        : ui.namedButton(label.c_str(), name.c_str()))
                 model_.predict(experiment, i);
-            if (answer != i) continue;
+            if (i != answer) continue;
             const ImVec2 from = ImGui::GetItemRectMin();
             const ImVec2 to = ImGui::GetItemRectMax();
             ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
         }
-        if (ui.presenter) return; // the frame says it
-        const std::string verdict = verdictText(experiment, model_.result(), predicted);
-        if (!verdict.empty()) ui.paragraph(ui.timing(verdict), ui.theme.good);
+        const std::string verdict = verdictText(experiment, model_.result(), model_.predicted());
+        const bool wrong = answer != none && predicted != none && answer != predicted;
+        if (!verdict.empty()) ui.paragraph(ui.timing(verdict), wrong ? ui.theme.text : ui.theme.good);
     }
 
     void drawActions(Ui& ui, const Experiment& experiment) {
@@ -268,9 +285,18 @@ class ParallelismExhibit final : public Exhibit {
             model_.measure(ui.machines, ui.masked);
         }
         ImGui::SameLine(0, ui.px(10));
-        auto tab = static_cast<std::size_t>(tab_);
-        const std::string tabs[] = {"Measurements", "Source"};
-        if (ui.segments("##parallelism/tab", tab, tabs)) tab_ = static_cast<Tab>(tab);
+        std::vector<Tab> tabs{Tab::measurements, Tab::source};
+        if (ui.presenter)
+            tabs.insert(tabs.begin() + 1, Tab::explanation); // elsewhere it is below the picture
+        std::vector<std::string> names;
+        std::size_t chosen = 0;
+        for (const Tab each : tabs) {
+            if (each == tab_) chosen = names.size();
+            std::string name(tabWords[static_cast<std::size_t>(each)]);
+            name[0] = static_cast<char>(std::toupper(name[0]));
+            names.push_back(std::move(name));
+        }
+        if (ui.segments("##parallelism/tab", chosen, names)) tab_ = tabs[chosen];
         if (!ui.presenter) drawLink(ui, experiment.link);
         if (model_.measuring())
             ui.muted(fittedText("Measuring " + model_.doing(), ImGui::GetContentRegionAvail().x));
@@ -298,7 +324,8 @@ class ParallelismExhibit final : public Exhibit {
         }
         std::string notes;
         for (const auto& [reason, names] : reasons)
-            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", names, reason);
+            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ",
+                                 names.size() > 60 ? std::string("Several curves end early") : names, reason);
         return notes;
     }
 
