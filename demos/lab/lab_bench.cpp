@@ -64,7 +64,7 @@ void LabBench::sweep(LabResult& result, const LabSweep& sweep) {
             if (stop_) return;
             // Rough work is small, and what it shows must not depend on the machine's load.
             if (tooLong() && !rough_) {
-                series.note = fmt::format("the next sample would take more than {:.0f} ms", longest);
+                series.note = fmt::format("{}{:.0f} ms", tooLongNote, longest);
                 break;
             }
             samples.emplace_back();

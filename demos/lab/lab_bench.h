@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demos/kit/lane_measure.h"
@@ -20,6 +21,9 @@
 namespace lockstep::demos {
 
 using LabKernel = gpu::Kernel<shared::LabParams>;
+
+/// How the note of a series begins that ends before a sample that would take too long.
+inline constexpr std::string_view tooLongNote = "the next sample would take more than ";
 
 /// One series: a sample at each of some settings, round after round.
 struct LabSweep {

@@ -74,10 +74,9 @@ class ParallelismExhibit final : public Exhibit {
     }
     void drawDetails(Ui& ui) override {
         ui.heading(std::string(model_.open().title));
-        ui.paragraph(model_.open().idea);
+        if (ui.presenter) ui.paragraph(model_.open().idea); // which the middle has no room for
         const LabResult& result = model_.result();
         if (result.measured()) {
-            ImGui::Dummy({0, ui.px(2)});
             ui.paragraph("CPU: " + honestDevice(result.cpu), ui.theme.muted);
             ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu),
                          ui.theme.muted);
@@ -313,8 +312,13 @@ class ParallelismExhibit final : public Exhibit {
     /// What is missing, and why; series with the same reason together.
     static std::string notesOf(const LabResult& result) {
         std::vector<std::pair<std::string, std::string>> reasons; // and the series that have them
+        bool early = false;
         for (const LabSeries& series : result.series) {
             if (series.note.empty()) continue;
+            if (series.note.starts_with(tooLongNote)) {
+                early = true;
+                continue;
+            }
             const auto found =
                 std::ranges::find(reasons, series.note, &std::pair<std::string, std::string>::first);
             if (found == reasons.end())
@@ -322,10 +326,9 @@ class ParallelismExhibit final : public Exhibit {
             else
                 found->second += ", " + series.fullName();
         }
-        std::string notes;
+        std::string notes = early ? "A curve that ends early: the next sample would take too long." : "";
         for (const auto& [reason, names] : reasons)
-            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ",
-                                 names.size() > 60 ? std::string("Several curves end early") : names, reason);
+            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", names, reason);
         return notes;
     }
 
