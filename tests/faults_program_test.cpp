@@ -96,6 +96,30 @@ TEST_CASE("a lost, hanging or full device fails its lane and no other") {
     CHECK(full.says("finished"));
 }
 
+TEST_CASE("experiments: a lost device ends one with its reason, none leaves the processor's half, a poor one "
+          "does all") {
+    const CacheFolder folder;
+    for (const std::string fault : {"vkQueueSubmit:4", "vkWaitSemaphores:6"}) {
+        CAPTURE(fault);
+        const Run run = runProgram(folder, "lab launch --quick --quiet", fault);
+        CHECK(run.code == 1);
+        CHECK(run.says("VK_ERROR_DEVICE_LOST"));
+    }
+    const Run full = runProgram(folder, "lab neighbours --quick --quiet", "vkAllocateMemory:2");
+    CHECK(full.code == 1);
+    CHECK(full.says("bytes needed"));
+    const std::string results = (folder.path() / "results").string();
+    const Run none = runProgram(folder, "lab --quick --quiet --all " + results, "no-device");
+    CHECK(none.code == 0);
+    CHECK(none.says("mesa-vulkan-drivers"));
+    CHECK(std::filesystem::exists(results + "/index.html"));
+    CHECK_FALSE(std::filesystem::exists(results + "/launch.png"));
+    const Run poor = runProgram(folder, "lab --quick --quiet --all " + results,
+                                "low-limits,no-timestamps,no-push-descriptors,non-coherent,staged");
+    CHECK(poor.code == 0);
+    CHECK(std::filesystem::exists(results + "/launch.png"));
+}
+
 TEST_CASE("poor devices race to the end") {
     const CacheFolder folder;
     const Run run = runProgram(folder, race + "--lane cpu:best --lane gpu:best",

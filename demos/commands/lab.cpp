@@ -123,7 +123,7 @@ class LabRun {
             const std::string stem = (folder / experiment->name).string();
             writeFileAtomically(stem + ".json", labJson(*experiment, result).dump(1) + "\n");
             writeFileAtomically(stem + ".csv", labCsv(*experiment, result));
-            drawPicture(options_, *experiment, result, stem + ".png");
+            if (drawn(result)) drawPicture(options_, *experiment, result, stem + ".png");
         }
         writeFileAtomically(folder / "index.html", page(results));
         fmt::print("{} has all experiments\n", (folder / "index.html").string());
@@ -131,6 +131,9 @@ class LabRun {
     }
 
   private:
+    /// Pictures take a device that draws.
+    static bool drawn(const LabResult& result) { return result.noGpu.empty(); }
+
     LabResult measure(const Experiment& experiment) {
         const auto progress = [&](const std::string& what) {
             if (!options_.quiet) fmt::print(stderr, "{}: {}\n", experiment.name, what);
@@ -164,12 +167,14 @@ class LabRun {
         html += fmt::format("<p>CPU: {}<br>GPU: {}</p>\n", escaped(honestDevice(first.cpu)),
                             escaped(first.noGpu.empty() ? honestDevice(first.gpu) : first.noGpu));
         for (const auto& [experiment, result] : results)
-            html += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p><strong>{}</strong> {}</p>\n<img src=\"{}.png\" "
-                                "alt=\"{}\">\n<p>{}</p>\n",
+            html += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p><strong>{}</strong> {}</p>\n{}<p>{}</p>\n",
                                 escaped(experiment->title), escaped(experiment->idea),
                                 escaped(experiment->question),
-                                escaped(verdictText(*experiment, result, std::nullopt)), experiment->name,
-                                escaped(experiment->title), escaped(experiment->explain(result)));
+                                escaped(verdictText(*experiment, result, std::nullopt)),
+                                drawn(result) ? fmt::format("<img src=\"{}.png\" alt=\"{}\">\n",
+                                                            experiment->name, escaped(experiment->title))
+                                              : "",
+                                escaped(experiment->explain(result)));
         return html;
     }
 
