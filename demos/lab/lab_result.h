@@ -24,6 +24,9 @@ struct LabPoint {
     double high = 0; ///< a quarter of the rounds lie at or above it
 };
 
+/// Whether the middle halves of two points do not overlap.
+inline bool apart(const LabPoint& a, const LabPoint& b) { return a.high < b.low || b.high < a.low; }
+
 /// One way to do the work, on one machine.
 struct LabSeries {
     bool gpu = false;

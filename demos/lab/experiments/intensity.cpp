@@ -111,7 +111,7 @@ class DeviceNumbers {
     gpu::Buffer totals_;
 };
 
-/// The same on the processor: the sum of the bits of what becomes of these words. A plain loop; the values of
+/// The same on the CPU: the sum of the bits of what becomes of these words. A plain loop; the values of
 /// a block are independent, as in the shader.
 template <std::uint32_t merged>
 std::uint32_t plainLoop(std::span<const std::uint32_t> words, std::uint32_t perNumber, float factor,
@@ -173,6 +173,53 @@ std::vector<Operation> operations() {
             {"layer 1", ratio(denseWork(denseShapeOf(net, 0, rows)))}};
 }
 
+/// Where a curve comes within a quarter of its best speed.
+struct Reach {
+    double best = 0;
+    const LabPoint* from = nullptr; ///< the first point that does; null: there are no points
+    const LabPoint* dip = nullptr;  ///< a later one that does not, although more work is never slower
+};
+
+Reach reachOf(const LabSeries* series) {
+    Reach reach;
+    if (series == nullptr) return reach;
+    for (const LabPoint& point : series->points) reach.best = std::max(reach.best, point.median);
+    for (const LabPoint& point : series->points) {
+        const bool fast = point.median >= 0.75 * reach.best;
+        if (fast && reach.from == nullptr) reach.from = &point;
+        if (!fast && reach.from != nullptr) reach.dip = &point;
+    }
+    return reach;
+}
+
+/// GFLOP/s of the curve at this intensity, between its points; beyond them, that of the nearest.
+double rateAt(const LabSeries& series, double flopPerByte) {
+    const auto& points = series.points;
+    const auto right =
+        std::ranges::find_if(points, [&](const LabPoint& point) { return point.x >= flopPerByte; });
+    if (right == points.begin() || right == points.end())
+        return right == points.end() ? points.back().median : right->median;
+    const LabPoint& left = *(right - 1);
+    const double share = std::log(flopPerByte / left.x) / std::log(right->x / left.x);
+    return left.median * std::pow(right->median / left.median, share);
+}
+
+constexpr const char* curveOf(bool gpu) { return gpu ? "measured" : "plain loop"; }
+
+/// The roof, which is measured apart from the curve, lifted to where the curve lies above it.
+Roof liftedRoof(const LabResult& result, bool gpu) {
+    const std::string machine = gpu ? "gpu" : "cpu";
+    Roof roof;
+    roof.gflops = result.number(machine + "_roof_gflops");
+    roof.gigabytesPerSecond = result.number(machine + "_roof_gigabytes_per_second");
+    if (const LabSeries* series = result.find(gpu, curveOf(gpu)))
+        for (const LabPoint& point : series->points) {
+            roof.gflops = std::max(roof.gflops, point.median);
+            roof.gigabytesPerSecond = std::max(roof.gigabytesPerSecond, point.median / point.x);
+        }
+    return roof;
+}
+
 void measure(LabBench& bench, LabResult& result) {
     std::vector<double> values; // FLOP per byte: a multiply-add is two, a number four bytes
     for (double perNumber = 0.125; perNumber <= (bench.rough() ? 16 : 1024);
@@ -186,34 +233,29 @@ void measure(LabBench& bench, LabResult& result) {
         const Intensity at(value);
         return numbers.countFor(at) * std::max(1.0 * at.perNumber, 8.0);
     };
-    bench.sweep(result, {true, "measured", values,
+    bench.sweep(result, {true, curveOf(true), values,
                          [&](double value) { return onDevice->rate(Intensity(value)); }, cost});
     bench.sweep(result,
-                {false, "plain loop", values,
+                {false, curveOf(false), values,
                  [&](double value) { return processorRate(bench, numbers, Intensity(value)); }, cost});
     if (bench.stopped()) return;
-    const auto note = [&](bool gpu, const char* series, const Roof& roof) {
+    const auto note = [&](bool gpu, const Roof& roof) {
         const std::string machine = gpu ? "gpu" : "cpu";
         result.numbers[machine + "_roof_gflops"] = roof.gflops;
         result.numbers[machine + "_roof_gigabytes_per_second"] = roof.gigabytesPerSecond;
         result.numbers[machine + "_ridge_flop_per_byte"] = roof.ridge();
-        const LabSeries* found = result.find(gpu, series);
+        const LabSeries* found = result.find(gpu, curveOf(gpu));
         if (found == nullptr || found->points.empty()) return;
-        double best = 0;
-        for (const LabPoint& point : found->points) best = std::max(best, point.median);
-        result.numbers[machine + "_best_gflops"] = best;
+        const Reach reach = reachOf(found);
+        result.numbers[machine + "_best_gflops"] = reach.best;
         result.numbers[machine + "_gflops_at_one"] = found->at(0.5);
-        if (!found->note.empty()) return; // it may become faster still
-        for (const LabPoint& point : found->points)
-            if (point.median >= 0.75 * best) {
-                result.numbers[machine + "_full_multiply_adds"] = 2 * point.x;
-                break;
-            }
+        if (found->note.empty() && reach.dip == nullptr) // else it may become faster still, or it was noise
+            result.numbers[machine + "_full_multiply_adds"] = 2 * reach.from->x;
     };
-    note(false, "plain loop", measureCpuRoof(bench.threads()));
+    note(false, measureCpuRoof(bench.threads()));
     if (bench.device() == nullptr) return;
     Kernels kernels(*bench.device());
-    note(true, "measured", measureRoof(*bench.device(), kernels, bench.rough()));
+    note(true, measureRoof(*bench.device(), kernels, bench.rough()));
 }
 
 std::optional<std::size_t> answer(const LabResult& result) {
@@ -223,36 +265,52 @@ std::optional<std::size_t> answer(const LabResult& result) {
 }
 
 std::string explain(const LabResult& result) {
-    const auto rate = [&](const std::string& number) {
-        return amountText(1e9 * result.number(number), "FLOP/s");
-    };
-    const double share = result.number("gpu_best_gflops") / result.number("gpu_roof_gflops");
+    const auto rate = [](double gflops) { return amountText(1e9 * gflops, "FLOP/s"); };
     std::string text = "The GPU was not measured. ";
-    if (result.has("gpu_best_gflops")) {
-        text =
-            fmt::format("With one multiply-add per number, the GPU reaches {}; ", rate("gpu_gflops_at_one"));
+    const bool gpu = result.has("gpu_best_gflops");
+    if (gpu) {
+        const double best = result.number("gpu_best_gflops");
+        const double roof = result.number("gpu_roof_gflops");
+        const Reach reach = reachOf(result.find(true, curveOf(true)));
+        const auto inWords = [](double multiplyAdds) { // those below one, too: 1/8
+            return multiplyAdds < 1 ? threeDigits(multiplyAdds)
+                                    : grouped(static_cast<std::uint64_t>(multiplyAdds));
+        };
+
+        text = fmt::format("With one multiply-add per number, the GPU reaches {}. ",
+                           rate(result.number("gpu_gflops_at_one")));
         if (result.has("gpu_full_multiply_adds"))
-            text += fmt::format("from {} on, it is at full speed, {} or {} of its roof. ",
-                                threeDigits(result.number("gpu_full_multiply_adds")), rate("gpu_best_gflops"),
-                                share < 0.995 ? fmt::format("{:.0f} %", 100 * share) : "all");
+            text += fmt::format("With {} or more, it reaches three quarters of its best, {}{}. ",
+                                inWords(result.number("gpu_full_multiply_adds")), rate(best),
+                                best / roof > 1.005
+                                    ? fmt::format(", more than the roof measured separately ({}), which was "
+                                                  "therefore measured too low",
+                                                  rate(roof))
+                                    : fmt::format(" ({:.0f} % of its roof)", 100 * best / roof));
+        else if (reach.dip != nullptr)
+            text += fmt::format("The machine was too busy to tell: with {} it reached {}, with {} only {}. ",
+                                inWords(2 * reach.from->x), rate(reach.from->median),
+                                inWords(2 * reach.dip->x), rate(reach.dip->median));
         else
-            text += fmt::format("{} is the most before a dispatch would take too long. ",
-                                rate("gpu_best_gflops"));
+            text += fmt::format("{} is the most before a dispatch would take too long. ", rate(best));
         text += result.gpu.software
                     ? "This GPU is software: a load costs it many instructions, so loads limit it "
                       "well before memory does. "
                     : "Left of the bend, memory is the limit and arithmetic is free. ";
     }
     if (!result.has("cpu_best_gflops")) return text;
-    const bool gpu = result.has("gpu_ridge_flop_per_byte");
-    const double ridge = result.number(gpu ? "gpu_ridge_flop_per_byte" : "cpu_ridge_flop_per_byte");
     const double layer = operations().back().flopPerByte;
-    return text +
-           fmt::format("The CPU's plain loop, compiled for any processor, gets {} of {}. In a training "
-                       "step, the optimizer's update is bound by memory; the first layer, at {} FLOP/byte, "
-                       "lies {} of the {} bend at {}.",
-                       rate("cpu_best_gflops"), rate("cpu_roof_gflops"), threeDigits(layer),
-                       layer < ridge ? "left" : "right", gpu ? "GPU's" : "CPU's", threeDigits(ridge));
+    text += fmt::format("The CPU's plain loop, compiled for any CPU, reaches {} under a roof of {}. In a "
+                        "training step, memory limits the optimizer's update. The first layer, at {} "
+                        "FLOP/byte, ",
+                        rate(result.number("cpu_best_gflops")), rate(liftedRoof(result, false).gflops),
+                        threeDigits(layer));
+    if (gpu && result.gpu.software)
+        return text + fmt::format("could reach about {} on the GPU's curve.",
+                                  rate(rateAt(*result.find(true, curveOf(true)), layer)));
+    const double ridge = liftedRoof(result, gpu).ridge();
+    return text + fmt::format("lies {} of the {} bend at {}.", layer < ridge ? "left" : "right",
+                              gpu ? "GPU's" : "CPU's", threeDigits(ridge));
 }
 
 /// The measured points under the roofs, and where a training step's operations stand.
@@ -278,12 +336,12 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     double highest = 0;
     for (const bool gpu : {false, true}) {
         const std::string machine = gpu ? "gpu" : "cpu";
-        const double gflops = result.number(machine + "_roof_gflops");
-        const double bandwidth = result.number(machine + "_roof_gigabytes_per_second");
-        if (!(gflops > 0 && bandwidth > 0)) continue;
-        highest = std::max(highest, gflops);
+        const Roof roof = liftedRoof(result, gpu);
+        if (!roof.measured()) continue;
+        highest = std::max(highest, roof.gflops);
         add(machine + " roof", mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
-            {{first, gflops / bandwidth, last}, {first * bandwidth, gflops, gflops}}, false);
+            {{first, roof.ridge(), last}, {first * roof.gigabytesPerSecond, roof.gflops, roof.gflops}},
+            false);
     }
     double lowest = highest;
     for (const LabSeries& series : result.series) {
@@ -323,10 +381,13 @@ extern const Experiment intensity{
     .place = 110,
     .name = "intensity",
     .title = "Memory or arithmetic",
-    .idea = "Every number that is read goes through one multiply-add, through a thousand, or shares one with "
-            "seven others. The marks on the axis show where the operations of a training step stand "
+    .idea = "Every number that is read goes through one multiply-add or through a thousand, or up to eight "
+            "numbers "
+            "share one. One multiply-add per number is 0.5 FLOP/byte. The marks on the axis show where the "
+            "operations of a training step stand "
             "(784-256-128-10, batch 128).",
-    .question = "How many multiply-adds per number read does the GPU need before it computes at full speed?",
+    .question =
+        "How many multiply-adds per number read does the GPU need to reach three quarters of its best speed?",
     .choices = {"up to 4", "5 to 16", "17 to 64", "more than 64"},
     .x = {"arithmetic intensity", "FLOP/byte"},
     .y = {"speed", "GFLOP/s"},
