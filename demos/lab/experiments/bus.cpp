@@ -162,6 +162,7 @@ void measure(LabBench& bench, LabResult& result) {
     note("to_host", true, toHost);
     note("within_device", true, within);
     note("cpu", false, allThreads);
+    note("cpu_one_thread", false, oneThread);
     if (!ends || bench.stopped()) return;
     const gpu::DeviceType type = bench.device()->report().type;
     result.numbers["unified_memory"] =
@@ -171,6 +172,13 @@ void measure(LabBench& bench, LabResult& result) {
         for (int round = 0; round < (bench.rough() ? 1 : 15); ++round) rounds.push_back(ends->batch(kept));
         result.numbers[kept ? "microseconds_batch_kept" : "microseconds_batch_uploaded"] = medianOf(rounds);
     }
+}
+
+/// The memcpy that is faster for large copies.
+const char* fasterMemcpy(const LabResult& result) {
+    const bool one =
+        result.number("cpu_one_thread_gigabytes_per_second") > result.number("cpu_gigabytes_per_second");
+    return one ? oneThread : allThreads;
 }
 
 double ratio(const LabResult& result) {
@@ -187,32 +195,46 @@ std::optional<std::size_t> answer(const LabResult& result) {
 std::string explain(const LabResult& result) {
     const auto rate = [&](const char* number) { return amountText(1e9 * result.number(number), "B/s"); };
     const auto time = [&](const char* number) { return duration(1e-6 * result.number(number)); };
+    const LabSeries* all = result.find(false, allThreads);
+    const bool cpu = all != nullptr && !all->points.empty();
+    // Of the smallest copy, nearly all is the waking.
+    const std::string waking =
+        cpu ? fmt::format(
+                  "Small copies by one thread stay in the cache; waking all threads costs about {} per "
+                  "copy.",
+                  time("cpu_microseconds_4_bytes"))
+            : "";
     if (!result.has("microseconds_batch_kept"))
-        return fmt::format("The processor's threads copy {} within memory. The GPU was not measured: a card "
-                           "has memory of its own, behind a bus that is slower than either memory.",
-                           rate("cpu_gigabytes_per_second"));
+        return fmt::format("The CPU's threads copy {} within memory. {} The GPU was not measured: a hardware "
+                           "GPU has memory of its own, behind a bus that is slower than either memory.",
+                           rate("cpu_gigabytes_per_second"), waking);
+    const LabSeries* there = result.find(true, toDevice);
+    const bool unified = result.number("unified_memory") > 0;
     return fmt::format(
-        "Large copies reach {} to the device, {} back, and {} within it; 4 bytes take {} to the "
-        "device. {} A batch of 128 images takes {} if every step uploads it, and {} from the device's own "
-        "memory. "
-        "Lockstep therefore keeps data, weights and optimizer state on the device; only the loss comes back.",
-        rate("to_device_gigabytes_per_second"), rate("to_host_gigabytes_per_second"),
-        rate("within_device_gigabytes_per_second"), time("to_device_microseconds_4_bytes"),
-        result.gpu.software ? "This device is software: both ends are the same memory, with no bus between "
-                              "them. On a card, the bus is the narrow part."
-        : result.number("unified_memory") > 0
-            ? "This GPU shares the processor's memory: there is no bus, but a copy still takes its time."
-            : "The bus, PCIe on most cards, lies between the two memories.",
-        time("microseconds_batch_uploaded"), time("microseconds_batch_kept"));
+        "Copies of {} run at {} to the device, {} back, and {} within it; 4 bytes take {} to the device. {} "
+        "{} A batch of 128 images takes {} if every step uploads it, and {} from the device's own memory. "
+        "Lockstep keeps data, weights and optimizer state on the device. {}",
+        amountText(there->points.back().x, "B"), rate("to_device_gigabytes_per_second"),
+        rate("to_host_gigabytes_per_second"), rate("within_device_gigabytes_per_second"),
+        time("to_device_microseconds_4_bytes"), waking,
+        result.gpu.software ? "Here the GPU is software: both ends are the same memory."
+        : unified ? "This GPU shares the CPU's memory: there is no bus, but a copy still takes its time."
+                  : "The bus, usually PCIe, lies between the two memories.",
+        time("microseconds_batch_uploaded"), time("microseconds_batch_kept"),
+        result.gpu.software ? "On a hardware GPU, that saves crossing the bus, the bottleneck."
+        : unified           ? "On a GPU with memory of its own, that saves crossing the bus."
+                            : "That saves crossing the bus; only the loss comes back.");
 }
 
-/// Copies of the same length race each other, in their true proportions; below them, the curves.
+/// Copies of the same length race each other, in their true proportions; below them, the curves. Where the
+/// room is low, the curves get all of it.
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     struct Copy {
         bool gpu;
         const char* series;
     };
-    constexpr Copy copies[] = {{true, toDevice}, {true, toHost}, {true, within}, {false, allThreads}};
+    if (ImGui::GetContentRegionAvail().y < ui.px(260)) return drawLabCurves(ui, experiment, result, view);
+    const Copy copies[] = {{true, toDevice}, {true, toHost}, {true, within}, {false, fasterMemcpy(result)}};
     constexpr double slowestSeconds = 4; // on the screen
     constexpr double pause = 2;
     double slowest = 0; // seconds of a gigabyte
@@ -258,7 +280,7 @@ extern const Experiment bus{
     .name = "bus",
     .title = "Across the bus",
     .idea = "The same bytes are copied to the device, back from it, and within its memory, 4 bytes at a time "
-            "or millions. The bars race over the same length, at the rates measured.",
+            "or millions. The bars copy 1 GB each, in slow motion at the measured rates.",
     .question = "How many times faster is a large copy within the GPU's memory than one from the host?",
     .choices = {"about as fast", "2 to 8 times", "8 to 30 times", "more than 30 times"},
     .x = {"bytes in one copy", ""},
