@@ -205,7 +205,7 @@ std::string explain(const LabResult& result) {
                   time("cpu_microseconds_4_bytes"))
             : "";
     if (!result.has("microseconds_batch_kept"))
-        return fmt::format("The CPU's threads copy {} within memory. {} The GPU was not measured: a hardware "
+        return fmt::format("The CPU's threads copy memory at {}. {} The GPU was not measured: a hardware "
                            "GPU has memory of its own, behind a bus that is slower than either memory.",
                            rate("cpu_gigabytes_per_second"), waking);
     const LabSeries* there = result.find(true, toDevice);

@@ -6,12 +6,14 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
+#include "demos/lab/systolic_picture.h"
 #include "demos/words/text.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
@@ -52,7 +54,7 @@ template <class Row> void requireProduct(std::uint32_t size, Row row) {
     }
 }
 
-/// The processor's matrices of one size at a time. Plain loops read B[k][n]; the engine's kernels W[n][k].
+/// The CPU's matrices of one size at a time. Plain loops read B[k][n]; the engine's kernels W[n][k].
 class HostProduct {
   public:
     explicit HostProduct(LabBench& bench) : bench_(bench) {}
@@ -236,14 +238,13 @@ std::uint32_t mostOnDevice(const LabBench& bench) {
     return roomy ? claimed : 4096;
 }
 
-/// The last measured point, scaled by the cube of the size; NaN: nothing was measured.
-double millisecondsClaimed(const LabSeries* series) {
-    if (series == nullptr || series->points.empty()) return std::numeric_limits<double>::quiet_NaN();
+/// The last measured point, scaled by the cube of the size; empty: nothing was measured.
+std::optional<LabPoint> pointClaimed(const LabSeries* series) {
+    if (series == nullptr || series->points.empty()) return std::nullopt;
     const LabPoint& last = series->points.back();
-    return last.median * std::pow(claimed / last.x, 3);
+    const double scale = std::pow(claimed / last.x, 3);
+    return LabPoint{claimed, last.median * scale, last.low * scale, last.high * scale};
 }
-
-bool measuredClaimed(const LabSeries* series) { return series->points.back().x == claimed; }
 
 void measure(LabBench& bench, LabResult& result) {
     const auto cube = [](double size) { return size * size * size + 1e6; };
@@ -275,9 +276,9 @@ void measure(LabBench& bench, LabResult& result) {
     });
     const auto note = [&](const std::string& name, bool gpu, const char* series) {
         const LabSeries* found = result.find(gpu, series);
-        const double milliseconds = millisecondsClaimed(found);
-        if (!(milliseconds > 0)) return;
-        result.numbers["seconds_10000_" + name] = 1e-3 * milliseconds;
+        const std::optional<LabPoint> point = pointClaimed(found);
+        if (!point) return;
+        result.numbers["seconds_10000_" + name] = 1e-3 * point->median;
         result.numbers["largest_measured_" + name] = found->points.back().x;
     };
     note("gpu_naive", true, naiveGpu);
@@ -294,117 +295,67 @@ void measure(LabBench& bench, LabResult& result) {
                 result.number("seconds_10000_gpu_fastest");
 }
 
+/// The best kernels of both machines are so close that noise decides which is faster.
+bool undecided(const LabResult& result) {
+    const auto gpu = pointClaimed(result.find(true, bestGpu));
+    const auto cpu = pointClaimed(result.find(false, bestCpu));
+    return !gpu || !cpu || !apart(*gpu, *cpu);
+}
+
 std::optional<std::size_t> answer(const LabResult& result) {
-    if (!result.has("gpu_times_as_fast_as_cpu_best")) return std::nullopt;
+    if (!result.has("gpu_times_as_fast_as_cpu_best") || undecided(result)) return std::nullopt;
     const double times = result.number("gpu_times_as_fast_as_cpu_best");
     return times < 1 ? 0 : times < 10 ? 1 : times < 100 ? 2 : 3;
 }
 
 std::string explain(const LabResult& result) {
-    const auto time = [&](const std::string& name) {
-        const double largest = result.number("largest_measured_" + name);
-        return duration(result.number("seconds_10000_" + name)) +
-               (largest == claimed ? " (measured)" : fmt::format(" (extrapolated from {:.0f})", largest));
-    };
     if (!result.has("seconds_10000_cpu_best")) return {};
-    if (!result.has("gpu_times_as_fast_as_cpu_best"))
-        return fmt::format("10,000×10,000 takes 10¹² multiply-adds: {} in the naive order on one thread, {} "
-                           "with the best kernel on all threads. The GPU was not measured.",
-                           time("cpu_naive"), time("cpu_best"));
-    return fmt::format(
-        "10¹² multiply-adds take the GPU {}, the CPU's best kernel on all threads {}, and the naive order on "
-        "one thread {}. "
-        "The GPU is {} times as fast as the best, {} times as fast as the naive: claims of 100 to 500 "
-        "usually leave out which CPU code they mean. {}Matrix units and TPUs are grids like this one: a "
-        "number read "
-        "once serves a whole row of multiply-adds.",
-        time("gpu_fastest"), time("cpu_best"), time("cpu_naive"),
-        threeDigits(result.number("gpu_times_as_fast_as_cpu_best")),
-        threeDigits(result.number("gpu_times_as_fast_as_cpu_naive")),
-        result.gpu.software ? "Here both are the same processor. " : "");
-}
-
-/// A grid of multiply-adders at work on a product of two 6 x 6 matrices: rows of A come from the left,
-/// columns of B from above, each one beat later than the one before; every cell adds one product per beat.
-void drawSystolicArray(Ui& ui, ImVec2 size, double seconds) {
-    constexpr int cells = 6;
-    constexpr int queue = 3; // operands shown on their way in
-    constexpr int beats = 3 * cells - 2;
-    constexpr double beatSeconds = 0.9;
-    const double turns = std::fmod(seconds / beatSeconds, beats + 4.0) - 1;
-    const int beat = static_cast<int>(std::floor(turns)); // -1: about to begin
-    const double moved = std::clamp(2 * (turns - beat) - 1, 0.0, 1.0);
-    const double at = std::min(beat + moved * moved * (3 - 2 * moved), beats + 1.0);
-    const auto a = [](int row, int k) { return (2 * row + 3 * k) % 4; };
-    const auto b = [](int k, int column) { return (k + 2 * column + k * column) % 4; };
-
-    const SmallLetters small(ui);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const float caption = ImGui::GetTextLineHeight() + ui.px(4);
-    const float side = std::min(size.x, size.y - caption) / (cells + queue);
-    const ImVec2 origin{corner.x + queue * side, corner.y + queue * side};
-    const auto text = [&](ImVec2 centre, ImU32 colour, const std::string& letters) {
-        const ImVec2 extent = ImGui::CalcTextSize(letters.c_str());
-        list.AddText({centre.x - extent.x / 2, centre.y - extent.y / 2}, colour, letters.c_str());
+    bool extrapolated = false; // the first says so in full
+    const auto time = [&](const std::string& name) {
+        const auto largest = static_cast<std::uint64_t>(result.number("largest_measured_" + name));
+        return duration(result.number("seconds_10000_" + name)) +
+               (largest == claimed
+                    ? " (measured)"
+                    : fmt::format(" ({}from {})", std::exchange(extrapolated, true) ? "" : "extrapolated ",
+                                  grouped(largest)));
     };
-    int working = 0;
-    for (int row = 0; row < cells; ++row)
-        for (int column = 0; column < cells; ++column) {
-            int sum = 0;
-            const int done = std::clamp(beat - row - column + 1, 0, cells);
-            for (int k = 0; k < done; ++k) sum += a(row, k) * b(k, column);
-            const bool works = beat >= row + column && beat < row + column + cells;
-            working += works ? 1 : 0;
-            const ImVec2 low{origin.x + static_cast<float>(column) * side,
-                             origin.y + static_cast<float>(row) * side};
-            const ImVec2 high{low.x + side - ui.px(2), low.y + side - ui.px(2)};
-            list.AddRectFilled(
-                low, high, works ? mixed(ui.theme.raised, ui.theme.accent, 0.2f) : ui.theme.raised, ui.px(3));
-            if (works) list.AddRect(low, high, ui.theme.accent, ui.px(3), 0, ui.line());
-            if (done > 0)
-                text({(low.x + high.x) / 2, (low.y + high.y) / 2 + side * 0.14f}, ui.theme.text,
-                     fmt::format("{}", sum));
-        }
-    // Operands lie over the edge that they came in by: those of A on the left, those of B at the top.
-    list.PushClipRect(corner, {origin.x + cells * side, origin.y + cells * side}, true);
-    const float radius = side * 0.12f;
-    for (int line = 0; line < cells; ++line)
-        for (int k = 0; k < cells; ++k) {
-            const auto along = static_cast<float>(at - line - k);
-            if (along < -queue - 0.5f || along > cells - 0.5f) continue;
-            const float across = (static_cast<float>(line) + 0.5f) * side;
-            const float way = (along + 0.5f) * side;
-            const ImVec2 left{origin.x + way - side * 0.36f, origin.y + across - side * 0.35f};
-            const ImVec2 top{origin.x + across + side * 0.28f, origin.y + way - side * 0.35f};
-            if (along < 0) { // outside there is room for the number
-                text({origin.x + way, origin.y + across}, seriesColour(ui.theme, 2),
-                     fmt::format("{}", a(line, k)));
-                text({origin.x + across, origin.y + way}, seriesColour(ui.theme, 3),
-                     fmt::format("{}", b(k, line)));
-                continue;
-            }
-            list.AddCircleFilled(left, radius, seriesColour(ui.theme, 2));
-            list.AddRectFilled({top.x - radius, top.y - radius}, {top.x + radius, top.y + radius},
-                               seriesColour(ui.theme, 3));
-        }
-    list.PopClipRect();
-    const std::string words = beat < 0 ? "A flows right, B flows down"
-                              : working == 0
-                                  ? fmt::format("done after {} beats", beats)
-                                  : fmt::format("beat {}: {} of {} work", beat + 1, working, cells * cells);
-    list.AddText({corner.x, origin.y + cells * side + ui.px(2)}, ui.theme.muted, words.c_str());
+    const bool gpu = result.has("gpu_times_as_fast_as_cpu_best");
+    const std::string fastest = gpu ? time("gpu_fastest") : "";
+    const std::string best = time("cpu_best");
+    const std::string naive = time("cpu_naive");
+    if (!gpu)
+        return fmt::format("10¹² multiply-adds take the CPU's best kernel on all threads {}, and the naive "
+                           "order on one thread {}. The GPU was not measured.",
+                           best, naive);
+    const auto compared = [&](const char* name) {
+        const double times = result.number(std::string("gpu_times_as_fast_as_") + name);
+        return times < 1 ? fmt::format("{} times slower than", threeDigits(1 / times))
+                         : fmt::format("{} times as fast as", threeDigits(times));
+    };
+    const std::string comparison =
+        undecided(result)
+            ? "The machine was too busy to tell which of the two best kernels is faster: their times overlap."
+            : fmt::format("The GPU is {} the CPU's best kernel and {} the naive order: the factor depends on "
+                          "which CPU code you compare with.",
+                          compared("cpu_best"), compared("cpu_naive"));
+    return fmt::format(
+        "10¹² multiply-adds take the GPU{} {}, the CPU's best kernel {}, and the naive order on one thread "
+        "{}. "
+        "{} A TPU's matrix unit is such a grid, a systolic array: a number read once serves a whole row. "
+        "Matrix units of GPUs reuse operands in a similar way.",
+        result.gpu.software ? ", here software," : "", fastest, best, naive, comparison);
 }
 
-/// The curves, continued in pale dashes by the cube of the size.
+/// The curves, continued in pale dashes by the cube of the size. Where these end, a mark in the curve's own
+/// colour names it.
 void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view, ImVec2 size) {
     struct Curve {
         std::vector<double> x, y;
     };
     std::vector<Curve> curves;
-    curves.reserve(2 * result.series.size()); // lines point into it
+    curves.reserve(3 * result.series.size()); // lines point into it
     std::vector<PlotLine> lines;
-    constexpr float shares[] = {0, 0.3f, 0.5f, 0.7f};
+    constexpr float shares[] = {0, 0.35f, 0.6f, 0.85f};
     std::size_t ofMachine[2] = {0, 0};
     for (const LabSeries& series : result.series) {
         if (series.points.empty()) continue;
@@ -415,9 +366,9 @@ void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, L
             curve.x.push_back(point.x);
             curve.y.push_back(point.median);
         }
-        const double claim = millisecondsClaimed(&series);
+        const double claim = pointClaimed(&series)->median;
         const std::string name = fmt::format("{}: {}", series.fullName(), duration(1e-3 * claim));
-        const bool whole = measuredClaimed(&series);
+        const bool whole = series.points.back().x == claimed;
         lines.push_back({.name = whole ? name : std::string(), // at the end of what is drawn
                          .colour = colour,
                          .dashed = series.gpu,
@@ -426,11 +377,13 @@ void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, L
                          .points = true});
         if (whole) continue;
         const Curve& onward = curves.emplace_back(Curve{{curve.x.back(), claimed}, {curve.y.back(), claim}});
-        lines.push_back({.name = name,
+        lines.push_back({.name = {},
                          .colour = mixed(colour, ui.theme.panel, 0.5f),
                          .dashed = true,
                          .x = onward.x,
                          .y = onward.y});
+        const Curve& end = curves.emplace_back(Curve{{claimed}, {claim}});
+        lines.push_back({.name = name, .colour = colour, .dashed = series.gpu, .x = end.x, .y = end.y});
     }
     view.plot.draw(ui, "lab", lines,
                    {.x = {.title = std::string(experiment.x.title), .unit = {}, .log = true},
@@ -460,12 +413,13 @@ extern const Experiment matrix{
     .place = 120,
     .name = "matrix",
     .title = "A product of matrices",
-    .idea =
-        "A square product grows to 10,000×10,000 (plain loops: one thread; pale dashes: extrapolated by the "
-        "cube). The grid is a matrix unit at work: operands flow right and down, and each cell adds one "
-        "product per beat.",
-    .question = "\"A GPU multiplies 10,000×10,000 matrices 100 to 500 times as fast.\" How many times is it "
-                "here, against the CPU's best kernel on all threads?",
+    .idea = "Two square matrices of growing size are multiplied. Pale dashes extrapolate to 10,000×10,000, "
+            "assuming "
+            "time grows with the cube. Plain loops use one thread. The grid shows a matrix unit: each cell "
+            "adds one product per beat.",
+    .question =
+        "\"A GPU multiplies 10,000×10,000 matrices 100 to 500 times as fast.\" How many times as fast is it "
+        "here as the CPU's best kernel on all threads?",
     .choices = {"it is slower", "1 to 10 times", "10 to 100 times", "more than 100 times"},
     .x = {"rows and columns", ""},
     .y = {"time", "ms"},
