@@ -1,5 +1,6 @@
 // The same work, handed to the machine in one piece or in thousands.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <thread>
@@ -19,10 +20,11 @@ constexpr std::uint32_t words = 64;    // of a piece: 256 bytes, at which a view
 constexpr std::uint32_t turns = 10000; // of each word, in however many pieces they come
 constexpr double pieces[] = {1, 10, 100, 1000, 10000};
 
-/// What a piece does, on the processor.
+/// What a piece does, on the processor. Word after word, a long piece would be one long chain of turns that
+/// wait for each other, and the same arithmetic would take longer than in short pieces.
 void turn(std::uint32_t* word, std::size_t begin, std::size_t end, std::uint32_t rounds) {
-    for (std::size_t i = begin; i < end; ++i)
-        for (std::uint32_t round = 0; round < rounds; ++round) word[i] = shared::xorshift(word[i]);
+    for (std::uint32_t round = 0; round < rounds; ++round)
+        for (std::size_t i = begin; i < end; ++i) word[i] = shared::xorshift(word[i]);
 }
 
 void requireTurned(const std::vector<std::uint32_t>& found, std::uint32_t rounds) {
@@ -70,13 +72,22 @@ template <class Piece> double onProcessor(std::uint32_t count, Piece piece) {
     return 1e6 * seconds;
 }
 
+/// The largest number of pieces that all of the GPU's series were measured with: their costs are compared
+/// there.
+double mostShared(const LabResult& result) {
+    double most = std::end(pieces)[-1];
+    for (const LabSeries& series : result.series)
+        if (series.gpu && series.points.size() > 1) most = std::min(most, series.points.back().x);
+    return most;
+}
+
 /// Microseconds that each further piece costs.
 void noteSlope(LabResult& result, const char* number, bool gpu, const char* series) {
     const LabSeries* found = result.find(gpu, series);
     if (found == nullptr || found->points.size() < 2) return;
     const LabPoint& first = found->points.front();
-    const LabPoint& last = found->points.back();
-    result.numbers[number] = std::max((last.median - first.median) / (last.x - first.x), 0.0);
+    const double most = gpu ? mostShared(result) : found->points.back().x;
+    result.numbers[number] = std::max((found->at(most) - first.median) / (most - first.x), 0.0);
 }
 
 void measure(LabBench& bench, LabResult& result) {
@@ -130,41 +141,72 @@ void measure(LabBench& bench, LabResult& result) {
     noteSlope(result, "microseconds_per_thread", false, "threads started and joined");
 }
 
-/// How many times as long the work takes in a thousand dispatches that wait for each other; 0: not measured.
-double stretch(const LabResult& result) {
+/// The work in one dispatch, and in a hundred that wait for each other.
+struct Handed {
+    LabPoint one, hundred;
+
+    double times() const { return hundred.median / one.median; }
+    /// The rounds say which takes longer, or that it makes little difference.
+    bool decided() const { return apart(one, hundred) ? times() > 1 : times() < 1.5; }
+};
+
+std::optional<Handed> handed(const LabResult& result) {
     const LabSeries* series = result.find(true, "dispatches with barriers");
-    if (series == nullptr || series->points.size() < 2) return 0;
-    const double perPiece = result.number("microseconds_per_barrier");
-    const double one = series->points.front().median;
-    return (one + 999 * perPiece) / one;
+    if (series == nullptr) return std::nullopt;
+    const auto one = std::ranges::find(series->points, 1, &LabPoint::x);
+    const auto hundred = std::ranges::find(series->points, 100, &LabPoint::x);
+    if (one == series->points.end() || hundred == series->points.end()) return std::nullopt;
+    return Handed{*one, *hundred};
 }
 
 std::optional<std::size_t> answer(const LabResult& result) {
-    const double times = stretch(result);
-    if (times <= 0) return std::nullopt;
+    const auto found = handed(result);
+    if (!found || !found->decided()) return std::nullopt;
+    const double times = found->times();
     return times < 1.5 ? 0 : times < 3 ? 1 : times < 10 ? 2 : 3;
+}
+
+/// What a further dispatch costs; waiting for the one before rarely adds anything that can be measured.
+std::string costOfDispatch(const LabResult& result) {
+    const double alone = result.number("microseconds_per_dispatch");
+    const double waiting = result.number("microseconds_per_barrier");
+    if (std::abs(waiting - alone) < 0.1 * std::max(alone, waiting))
+        return fmt::format("Each further dispatch costs {}, whether or not it waits for the one before. ",
+                           duration(1e-6 * waiting));
+    return fmt::format("Each further dispatch costs {}, or {} if it waits for the one before. ",
+                       duration(1e-6 * alone), duration(1e-6 * waiting));
 }
 
 std::string explain(const LabResult& result) {
     const auto each = [&](const char* number) { return duration(1e-6 * result.number(number)); };
-    if (!result.has("microseconds_per_barrier"))
-        return fmt::format(
-            "Only the processor was measured. A function call costs {}, and to start and join {} costs {}. "
-            "That is why programs keep their threads, and hand over work in pieces that are worth it.",
-            each("microseconds_per_call"), counted(result.cpu.threads, "thread"),
-            each("microseconds_per_thread"));
-    return fmt::format(
-        "Each further dispatch costs {}, or {} if it waits for the one before, {} as a submission of its "
-        "own, and {} if "
-        "the host waits for each. The arithmetic is always the same, so this is the price of handing over "
-        "work. {} "
-        "Ten dispatches of a training step cost about {} here, however small the network is.",
-        each("microseconds_per_dispatch"), each("microseconds_per_barrier"),
-        each("microseconds_per_submission"), each("microseconds_per_wait"),
-        result.gpu.software
-            ? "This driver is software and wakes threads for each dispatch; a card starts them in hardware."
-            : "On a large card, that is most of a small network's step.",
-        duration(1e-5 * result.number("microseconds_per_barrier")));
+    const auto found = handed(result);
+    if (!found)
+        return fmt::format("{} A function call costs {}, and to start and join {} costs {}. "
+                           "That is why programs keep their threads and give them large pieces of work.",
+                           result.has("microseconds_per_barrier")
+                               ? "The GPU's curve ends before 100 dispatches."
+                               : "Only the CPU was measured.",
+                           each("microseconds_per_call"), counted(result.cpu.threads, "thread"),
+                           each("microseconds_per_thread"));
+    const std::string one = duration(1e-6 * found->one.median);
+    const std::string hundred = duration(1e-6 * found->hundred.median);
+    if (!found->decided())
+        return fmt::format("The machine was too busy to tell: one dispatch took {}, 100 that wait for each "
+                           "other took {}.",
+                           one, hundred);
+    std::string text = fmt::format("One dispatch takes {}, and 100 that wait for each other take {}. {}", one,
+                                   hundred, costOfDispatch(result));
+    if (result.has("microseconds_per_submission") && result.has("microseconds_per_wait"))
+        text += fmt::format("A submission of its own costs {}, or {} if the host waits for each. ",
+                            each("microseconds_per_submission"), each("microseconds_per_wait"));
+    return text +
+           fmt::format("The arithmetic is the same, so this is launch overhead. {} At this rate, ten "
+                       "dispatches cost {}, however small the network.",
+                       result.gpu.software
+                           ? "This driver is software and wakes threads for each dispatch; a hardware GPU "
+                             "has circuits for that."
+                           : "On a large GPU, that is most of a small network's step.",
+                       duration(1e-5 * result.number("microseconds_per_barrier")));
 }
 
 } // namespace
@@ -173,10 +215,10 @@ extern const Experiment launch{
     .place = 90,
     .name = "launch",
     .title = "The price of a launch",
-    .idea = "The same 10,000 turns of work, in one dispatch or cut into up to 10,000. Only the handing over "
-            "changes.",
-    .question =
-        "How much longer does the GPU take for the same work in 1,000 dispatches that wait for each other?",
+    .idea = "The same 10,000 rounds of arithmetic, in one dispatch or cut into up to 10,000. Only the number "
+            "of launches changes.",
+    .question = "How many times as long does the GPU take if the same work comes in 100 dispatches, each "
+                "waiting for the one before?",
     .choices = {"about as long", "1.5 to 3 times", "3 to 10 times", "more than 10 times"},
     .x = {"pieces", ""},
     .y = {"time for all", "µs"},
