@@ -131,17 +131,33 @@ double processorRate(LabBench& bench, const Path& path, std::uint32_t threads, s
     return chains.loads() / (1e6 * seconds);
 }
 
+/// One chain, and many: the points from a thousand chains on (without them, the last third) lie on a plateau,
+/// of which this is the median. A processor's few chains have none, so theirs are the last point.
+struct Ends {
+    LabPoint one, many;
+    double fewest; ///< chains on the plateau
+};
+
+std::optional<Ends> endsOf(const LabResult& result, bool gpu, const char* name) {
+    const LabSeries* series = result.find(gpu, name);
+    if (series == nullptr || series->points.empty() || !(series->points.front().median > 0))
+        return std::nullopt;
+    const std::vector<LabPoint>& points = series->points;
+    auto from = std::ranges::find_if(points, [](const LabPoint& point) { return point.x >= 1000; });
+    if (from == points.end()) from -= gpu ? static_cast<std::ptrdiff_t>((points.size() + 2) / 3) : 1;
+    std::vector<LabPoint> many(from, points.end());
+    std::ranges::sort(many, {}, &LabPoint::median);
+    return Ends{points.front(), many[many.size() / 2], from->x};
+}
+
 /// What a series comes to: the latency of its first point's loads, and how much more many chains achieve.
 void noteGain(LabResult& result, const std::string& prefix, bool gpu, const char* name) {
-    const LabSeries* series = result.find(gpu, name);
-    if (series == nullptr || series->points.empty()) return;
-    const LabPoint& first = series->points.front();
-    const auto best = std::ranges::max_element(series->points, {}, &LabPoint::median);
-    if (!(first.median > 0)) return;
-    result.numbers[prefix + "latency_nanoseconds"] = 1e3 * first.x / first.median;
-    result.numbers[prefix + "loads_per_microsecond"] = best->median;
-    result.numbers[prefix + "best_chains"] = best->x;
-    result.numbers[prefix + "gain"] = best->median / first.median;
+    const auto ends = endsOf(result, gpu, name);
+    if (!ends) return;
+    result.numbers[prefix + "latency_nanoseconds"] = 1e3 * ends->one.x / ends->one.median;
+    result.numbers[prefix + "loads_per_microsecond"] = ends->many.median;
+    result.numbers[prefix + "many_chains"] = ends->fewest;
+    result.numbers[prefix + "gain"] = ends->many.median / ends->one.median;
 }
 
 void measure(LabBench& bench, LabResult& result) {
@@ -172,34 +188,47 @@ void measure(LabBench& bench, LabResult& result) {
     noteGain(result, "cpu_", false, "all threads");
 }
 
+/// The GPU's rounds say that many chains do more.
+bool decided(const LabResult& result) {
+    const auto ends = endsOf(result, true, "chains");
+    return ends && apart(ends->one, ends->many) && ends->many.median > ends->one.median;
+}
+
 std::optional<std::size_t> answer(const LabResult& result) {
-    if (!result.has("gpu_gain")) return std::nullopt;
+    if (!result.has("gpu_gain") || !decided(result)) return std::nullopt;
     const double gain = result.number("gpu_gain");
     return gain < 10 ? 0 : gain < 100 ? 1 : gain < 1000 ? 2 : 3;
 }
 
 std::string explain(const LabResult& result) {
     const auto number = [&](const std::string& name) { return result.number(name); };
-    const auto sentence = [&](const std::string& prefix, const char* machine) {
+    const auto sentence = [&](const std::string& prefix, const char* machine, const char* orMore) {
         return fmt::format(
-            "{} needs {} per load in one chain, and does {} loads per µs with {}: {} times as many. ",
+            "{} needs {} per load in one chain, and does {} loads per µs with {}{}: {} times as many. ",
             machine, duration(1e-9 * number(prefix + "latency_nanoseconds")),
             threeDigits(number(prefix + "loads_per_microsecond")),
-            counted(static_cast<std::uint64_t>(number(prefix + "best_chains")), "chain"),
+            counted(static_cast<std::uint64_t>(number(prefix + "many_chains")), "chain"), orMore,
             threeDigits(number(prefix + "gain")));
     };
     std::string text;
     if (result.has("cpu_thread_gain"))
-        text += sentence("cpu_thread_", "A CPU thread");
+        text += sentence("cpu_thread_", "A CPU thread", "");
     else if (result.has("cpu_gain"))
-        text += sentence("cpu_", "The CPU");
+        text += sentence("cpu_", "The CPU", "");
     if (!result.has("gpu_gain")) return text + "The GPU was not measured.";
-    text += sentence("gpu_", "The GPU");
+    if (!decided(result))
+        return text + fmt::format("The machine was too busy to tell: one chain did {} loads per µs on the "
+                                  "GPU, {} chains or more did {}.",
+                                  threeDigits(1e3 / number("gpu_latency_nanoseconds")),
+                                  grouped(static_cast<std::uint64_t>(number("gpu_many_chains"))),
+                                  threeDigits(number("gpu_loads_per_microsecond")));
+    text += sentence("gpu_", "The GPU", " or more");
     text += result.gpu.software
-                ? "This GPU is software: its loads are the processor's, so a few chains in flight are all it "
-                  "can do. "
-                : "No load got faster; while one chain waits, the card goes on with another. ";
-    return text + "A small layer has too few invocations in flight, so a card mostly waits for memory there.";
+                ? "This GPU is software: its loads are the CPU's, so a few chains in flight are all it can "
+                  "do. "
+                : "No load got faster; while one chain waits, the GPU goes on with another. ";
+    return text + "A small layer has too few invocations in flight, so there a GPU can hide little of its "
+                  "waiting.";
 }
 
 /// Loads on their way to memory and back, in slow motion: of one chain, and as many as are under way at best.
@@ -207,7 +236,9 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
     const std::string prefix = gpu ? "gpu_" : result.has("cpu_thread_gain") ? "cpu_thread_" : "cpu_";
     if (!result.has(prefix + "gain")) return;
     const double latency = result.number(prefix + "latency_nanoseconds");
-    const double underWay = latency * result.number(prefix + "loads_per_microsecond") / 1e3; // Little's law
+    const double underWay = // Little's law
+        std::max(std::round(latency * result.number(prefix + "loads_per_microsecond") / 1e3), 1.0);
+    constexpr double mostDots = 64;
     const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -215,16 +246,21 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
     const std::string machine = gpu ? "GPU" : prefix == "cpu_" ? "CPU" : "CPU thread";
     const std::string labels[] = {
         fmt::format("{}, one chain: a load takes {}", machine, duration(1e-9 * latency)),
-        fmt::format("{} loads under way at once", threeDigits(underWay))};
+        fmt::format("about {} under way at once{}", counted(static_cast<std::uint64_t>(underWay), "load"),
+                    underWay > mostDots ? fmt::format(" ({:.0f} drawn)", mostDots) : "")};
+    const float margin = ui.px(10);
+    const float core =
+        ImGui::GetCursorScreenPos().x + std::max(textWidth(labels[0]), textWidth(labels[1])) + ui.px(16);
     for (int lane = 0; lane < 2; ++lane) {
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float y = start.y + letters / 2;
-        const float left = start.x + std::max(textWidth(labels[0]), textWidth(labels[1])) + ui.px(16);
+        const float left = core + textWidth("core") + margin;
         const float right = start.x + ImGui::GetContentRegionAvail().x - textWidth("memory") - ui.px(16);
         draw.AddText(start, legible(ui.theme, colour), labels[lane].c_str());
-        draw.AddText({right + ui.px(10), start.y}, ui.theme.muted, "memory");
+        draw.AddText({core, start.y}, ui.theme.muted, "core");
+        draw.AddText({right + margin, start.y}, ui.theme.muted, "memory");
         draw.AddLine({left, y}, {right, y}, ui.theme.grid, ui.line());
-        const int dots = lane == 0 ? 1 : static_cast<int>(std::clamp(underWay, 1.0, 64.0));
+        const int dots = lane == 0 ? 1 : static_cast<int>(std::min(underWay, mostDots));
         for (int dot = 0; dot < dots; ++dot) {
             const double way = std::fmod(seconds / 3 + static_cast<double>(dot) / dots, 1.0);
             const double there = way < 0.5 ? 2 * way : 2 - 2 * way;
@@ -236,6 +272,9 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
         }
         ImGui::Dummy({right - start.x, letters});
     }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    draw.AddText({core, at.y}, ui.theme.muted, "hollow: request; filled: value");
+    ImGui::Dummy({0, letters});
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
@@ -244,6 +283,9 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         std::vector<double> x, y;
     } laws[2];
     std::vector<PlotLine> models;
+    double highest = 0; // where both lines end: above all curves, with room for their names
+    for (const LabSeries& series : result.series)
+        for (const LabPoint& point : series.points) highest = std::max(highest, 2 * point.median);
     for (const bool gpu : {false, true}) {
         const LabSeries* series = result.find(gpu, gpu ? "chains" : "one thread");
         if (!gpu && series == nullptr) series = result.find(gpu, "all threads");
@@ -251,7 +293,6 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
                                    : series != nullptr && series->name == "one thread" ? "cpu_thread_"
                                                                                        : "cpu_";
         if (series == nullptr || !result.has(prefix + "latency_nanoseconds")) continue;
-        const double highest = 3 * result.number(prefix + "loads_per_microsecond");
         for (const LabPoint& point : series->points) {
             const double rate = 1e3 * point.x / result.number(prefix + "latency_nanoseconds");
             if (rate > highest) break;
@@ -259,7 +300,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             laws[gpu].y.push_back(rate);
         }
         models.push_back({.name = gpu ? "gpu chains / latency" : "cpu chains / latency",
-                          .colour = faded(gpu ? ui.theme.gpu : ui.theme.cpu, 0.45f),
+                          .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.4f),
                           .dashed = gpu,
                           .x = laws[gpu].x,
                           .y = laws[gpu].y});
@@ -275,11 +316,11 @@ extern const Experiment hideTheWait{
     .place = 30,
     .name = "hide-the-wait",
     .title = "Waiting for memory",
-    .idea = "Chains of loads through a large array: each load says where the next one is. One chain alone, "
-            "or many that know nothing of each other. The straight lines are Little's law: chains / latency.",
-    .question = "One chain keeps the GPU waiting. How many times as many loads per second does it do when "
-                "thousands of "
-                "chains are in flight?",
+    .idea = "Chains of loads through a large array: each load returns the address of the next. One chain "
+            "alone, or many independent ones. The straight lines are Little's law: chains / latency.",
+    .question =
+        "One chain keeps the GPU waiting. How many times as many loads per second does the GPU do with "
+        "many chains in flight?",
     .choices = {"less than 10 times", "10 to 100 times", "100 to 1,000 times", "more than 1,000 times"},
     .x = {"chains in flight", ""},
     .y = {"loads", "per µs"},
