@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint32_t group = 64; // invocations of a workgroup, or words that a thread takes at a time
 constexpr std::uint32_t mostGroups = 4096;       // as many spans as files may have
+constexpr int runs = 5;                          // of which the fastest is drawn
 constexpr const char* workgroups = "workgroups"; // series
 constexpr const char* pieces = "pieces on threads";
 
@@ -232,20 +233,30 @@ void sweepGroups(LabBench& bench, LabResult& result, bool gpu, std::uint32_t atO
     bench.sweep(result, {gpu, gpu ? workgroups : pieces, stairs(atOnce, bench.rough()),
                          [&](double value) { return groups->time(count(value)); },
                          [=](double value) { return std::ceil(value / atOnce); }});
-    const double full = result.series.back().at(atOnce);
-    const double more = result.series.back().at(atOnce + 1);
+    const auto found = [&](double value) {
+        for (const LabPoint& point : result.series.back().points)
+            if (point.x == value) return point;
+        return LabPoint{};
+    };
+    const LabPoint one = found(1);
+    const LabPoint full = found(atOnce);
+    const LabPoint more = found(atOnce + 1);
     const std::string machine = gpu ? "gpu_" : "cpu_";
-    if (!(full > 0 && more > 0)) return;
+    if (!(one.low > 0 && full.low > 0 && more.low > 0)) return;
+    // Other programs only ever add time, so the lower quartiles count.
     result.numbers[machine + "at_once"] = atOnce;
-    result.numbers[machine + "full_microseconds"] = full;
-    result.numbers[machine + "one_more_microseconds"] = more;
-    result.numbers[machine + "one_more"] = more / full;
+    result.numbers[machine + "one_microseconds"] = one.low;
+    result.numbers[machine + "full_microseconds"] = full.low;
+    result.numbers[machine + "one_more_microseconds"] = more.low;
+    // Where those that run at once take longer than one, they did not all run at once.
+    if (apart(full, more) && more.low > full.low && full.low <= 1.5 * one.low)
+        result.numbers[machine + "one_more"] = more.low / full.low;
 }
 
 /// Adds the shortest of some runs of two and a half waves. `run` returns the spans of one.
 template <class Run> void addSpans(LabBench& bench, LabResult& result, const std::string& machine, Run run) {
     std::vector<LabSpan> best;
-    for (int round = 0; round < (bench.rough() ? 1 : 5) && !bench.stopped(); ++round) {
+    for (int round = 0; round < (bench.rough() ? 1 : runs) && !bench.stopped(); ++round) {
         std::vector<LabSpan> spans = run();
         if (best.empty() || lastEnd(spans) < lastEnd(best)) best = std::move(spans);
     }
@@ -305,28 +316,69 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return times < 1.25 ? 0 : times < 1.75 ? 1 : 2;
 }
 
+/// Where the times of a machine contradict each other: both of them.
+std::string contradiction(const LabResult& result, bool gpu) {
+    const auto time = [&](const char* name) {
+        return result.number(fmt::format("{}_{}_microseconds", gpu ? "gpu" : "cpu", name));
+    };
+    const auto took = [](double microseconds) { return duration(1e-6 * microseconds); };
+    const char* thing = gpu ? "workgroup" : "piece";
+    const auto atOnce = static_cast<std::uint64_t>(result.number(gpu ? "gpu_at_once" : "cpu_at_once"));
+    if (time("full") > 1.5 * time("one"))
+        return fmt::format("one {} took {}, {} at once took {}", thing, took(time("one")), grouped(atOnce),
+                           took(time("full")));
+    return fmt::format("{} took {}, one more {}", counted(atOnce, thing), took(time("full")),
+                       took(time("one_more")));
+}
+
+/// " (5 of 6 places)", if that explains how much of the time the GPU's rows are busy.
+std::string placesOf(const LabResult& result) {
+    std::vector<LabSpan> spans;
+    for (const LabSpan& span : result.spans)
+        if (span.gpu) spans.push_back(span);
+    const std::uint64_t rows = rowsOf(spans);
+    if (rows == 0) return {};
+    const std::uint64_t places = (spans.size() + rows - 1) / rows * rows;
+    const double share = static_cast<double>(spans.size()) / static_cast<double>(places);
+    if (std::abs(share - result.number("gpu_busy_share")) > 0.05) return {};
+    return fmt::format(" ({} of {})", grouped(spans.size()), counted(places, "place"));
+}
+
 std::string explain(const LabResult& result) {
-    std::string text;
+    std::string text, busy;
     for (const bool gpu : {true, false}) {
         const std::string machine = gpu ? "gpu_" : "cpu_";
-        if (!result.has(machine + "one_more")) continue;
+        if (!result.has(machine + "at_once")) continue;
+        if (!result.has(machine + "one_more")) {
+            busy += (busy.empty() ? "" : "; ") + contradiction(result, gpu);
+            continue;
+        }
         const auto atOnce = static_cast<std::uint64_t>(result.number(machine + "at_once"));
         text += fmt::format("The {} runs {} at once, in {}; one more makes it {}. ", gpu ? "GPU" : "CPU",
                             counted(atOnce, gpu ? "workgroup" : "piece"),
                             duration(1e-6 * result.number(machine + "full_microseconds")),
                             duration(1e-6 * result.number(machine + "one_more_microseconds")));
     }
-    if (!result.has("gpu_one_more")) return text + "The GPU was not measured.";
-    text += "The last one has the machine to itself while everything waits for it. ";
-    if (result.has("gpu_busy_share"))
-        text += fmt::format("In two and a half waves, the GPU's rows are busy {} of the time. ",
-                            percent(result.number("gpu_busy_share")));
-    else
-        text += "This device's shaders cannot read a clock, so only the total time is known. ";
+    const bool told = result.has("gpu_one_more");
+    if (!busy.empty())
+        text += fmt::format("The {} was too busy to tell: {}. ", told ? "CPU" : "machine", busy);
+    if (!result.has("gpu_at_once")) {
+        const LabSeries* series = result.find(true, workgroups);
+        return text + (series == nullptr || series->points.empty()
+                           ? "The GPU was not measured."
+                           : "The GPU's curve ends before one more workgroup than fits.");
+    }
+    if (told && result.number("gpu_at_once") > 1)
+        text += "The extra one runs alone, and the rest of the machine idles. ";
+    if (!result.has("gpu_busy_share"))
+        text += "This GPU's shaders cannot read a clock, so only the total time is known. ";
+    else if (told && result.number("gpu_at_once") > 1)
+        text += fmt::format("In two and a half waves, the GPU's rows are busy {:.0f} % of the time{}. ",
+                            100 * result.number("gpu_busy_share"), placesOf(result));
     return text +
-           (result.gpu.software ? "Here a row is a thread of the processor; a card has hundreds. "
-                                : "Another card has other numbers of rows. ") +
-           "In a training step, layers are cut into tiles so that the last wave is as full as possible.";
+           (result.gpu.software ? "Here a row is a CPU thread; a hardware GPU has hundreds of rows. "
+                                : "Another GPU has another number of rows. ") +
+           "Tiles of a layer fill waves in the same way: a nearly empty last wave wastes time.";
 }
 
 /// When each group of a machine ran, until `shown` of the whole time.
@@ -342,9 +394,10 @@ void drawRows(const Ui& ui, const LabResult& result, bool gpu, Place place, doub
     const double end = lastEnd(spans);
     const std::string title =
         spans.empty() ? (gpu ? "GPU: no clock, so only the staircase below" : "CPU")
-                      : fmt::format("{}: {} {} {}, {}", gpu ? "GPU" : "CPU",
+                      : fmt::format("{}: {} {} {}, {}{}", gpu ? "GPU" : "CPU",
                                     counted(spans.size(), gpu ? "workgroup" : "piece"), gpu ? "in" : "on",
-                                    counted(rows, gpu ? "row" : "thread"), duration(1e-6 * end));
+                                    counted(rows, gpu ? "row" : "thread"), duration(1e-6 * end),
+                                    result.rough ? "" : fmt::format(", fastest of {} runs", runs));
     draw.AddText(place.min, legible(ui.theme, colour), fittedText(title, place.max.x - place.min.x).c_str());
     place.min.y += letters + ui.px(3);
     draw.AddRectFilled(place.min, place.max, ui.theme.raised);
@@ -396,11 +449,10 @@ extern const Experiment whoRanWhere{
     .place = 20,
     .name = "who-ran-where",
     .title = "Who ran when and where",
-    .idea = "Workgroups that all do the same amount of work, more and more of them. Each notes when it "
-            "begins and "
-            "when it ends.",
-    .question = "As many workgroups run as the GPU can run at once. How much longer does it take if there is "
-                "one more?",
+    .idea = "Workgroups that all do the same amount of work, more and more of them. Each records its start "
+            "and end.",
+    .question = "The GPU is full: as many workgroups as it can run at once. Add one. How much longer does it "
+                "all take?",
     .choices = {"hardly longer", "half as long again", "twice as long"},
     .x = {"workgroups or pieces", "", false},
     .y = {"time for all", "µs", false},
