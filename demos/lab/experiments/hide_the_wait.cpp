@@ -203,12 +203,12 @@ std::optional<std::size_t> answer(const LabResult& result) {
 std::string explain(const LabResult& result) {
     const auto number = [&](const std::string& name) { return result.number(name); };
     const auto sentence = [&](const std::string& prefix, const char* machine, const char* orMore) {
-        return fmt::format(
-            "{} needs {} per load in one chain, and does {} loads per µs with {}{}: {} times as many. ",
-            machine, duration(1e-9 * number(prefix + "latency_nanoseconds")),
-            threeDigits(number(prefix + "loads_per_microsecond")),
-            counted(static_cast<std::uint64_t>(number(prefix + "many_chains")), "chain"), orMore,
-            threeDigits(number(prefix + "gain")));
+        return fmt::format("{} needs {:.0f} ns per load in one chain, and does {} loads per µs with {}{}: {} "
+                           "times as many. ",
+                           machine, number(prefix + "latency_nanoseconds"),
+                           threeDigits(number(prefix + "loads_per_microsecond")),
+                           counted(static_cast<std::uint64_t>(number(prefix + "many_chains")), "chain"),
+                           orMore, threeDigits(number(prefix + "gain")));
     };
     std::string text;
     if (result.has("cpu_thread_gain"))
@@ -245,7 +245,7 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
     const float letters = ImGui::GetTextLineHeight();
     const std::string machine = gpu ? "GPU" : prefix == "cpu_" ? "CPU" : "CPU thread";
     const std::string labels[] = {
-        fmt::format("{}, one chain: a load takes {}", machine, duration(1e-9 * latency)),
+        fmt::format("{}, one chain: a load takes {:.0f} ns", machine, latency),
         fmt::format("about {} under way at once{}", counted(static_cast<std::uint64_t>(underWay), "load"),
                     underWay > mostDots ? fmt::format(" ({:.0f} drawn)", mostDots) : "")};
     const float margin = ui.px(10);

@@ -181,13 +181,13 @@ std::string explain(const LabResult& result) {
     const auto each = [&](const char* number) { return duration(1e-6 * result.number(number)); };
     const auto found = handed(result);
     if (!found)
-        return fmt::format("{} A function call costs {}, and to start and join {} costs {}. "
+        return fmt::format("{} A function call costs {} ns, and to start and join {} costs {}. "
                            "That is why programs keep their threads and give them large pieces of work.",
                            result.has("microseconds_per_barrier")
                                ? "The GPU's curve ends before 100 dispatches."
                                : "Only the CPU was measured.",
-                           each("microseconds_per_call"), counted(result.cpu.threads, "thread"),
-                           each("microseconds_per_thread"));
+                           threeDigits(1e3 * result.number("microseconds_per_call")),
+                           counted(result.cpu.threads, "thread"), each("microseconds_per_thread"));
     const std::string one = duration(1e-6 * found->one.median);
     const std::string hundred = duration(1e-6 * found->hundred.median);
     if (!found->decided())
