@@ -170,6 +170,8 @@ std::optional<std::size_t> answer(const LabResult& result) {
 std::string costOfDispatch(const LabResult& result) {
     const double alone = result.number("microseconds_per_dispatch");
     const double waiting = result.number("microseconds_per_barrier");
+    if (!result.has("microseconds_per_dispatch"))
+        return fmt::format("Each further dispatch costs {}. ", duration(1e-6 * waiting));
     if (std::abs(waiting - alone) < 0.1 * std::max(alone, waiting))
         return fmt::format("Each further dispatch costs {}, whether or not it waits for the one before. ",
                            duration(1e-6 * waiting));
