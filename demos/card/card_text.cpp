@@ -61,6 +61,7 @@ std::vector<std::string> cardNotes(const CardPart& part) {
             known->second.push_back(row.name);
     }
     std::vector<std::string> lines;
+    lines.reserve(notes.size());
     for (const auto& [note, names] : notes)
         lines.push_back(fmt::format("{}: {}",
                                     names.size() > 3 ? counted(names.size(), "row")

@@ -168,8 +168,8 @@ void measure(LabBench& bench, LabResult& result) {
     result.numbers["unified_memory"] =
         type == gpu::DeviceType::integrated || type == gpu::DeviceType::software ? 1 : 0;
     for (const bool kept : {false, true}) {
-        std::vector<double> rounds;
-        for (int round = 0; round < (bench.rough() ? 1 : 15); ++round) rounds.push_back(ends->batch(kept));
+        std::vector<double> rounds(bench.rough() ? 1 : 15);
+        for (double& round : rounds) round = ends->batch(kept);
         result.numbers[kept ? "microseconds_batch_kept" : "microseconds_batch_uploaded"] = medianOf(rounds);
     }
 }

@@ -24,7 +24,7 @@ std::uint32_t bitsFor(const LabBench& bench) {
     if (bench.device() == nullptr || bench.software()) return 24;
     const gpu::Limits& limits = bench.device()->limits();
     const std::uint64_t most = std::min(limits.storageRange, bench.device()->memoryLeft() / 4) / 4;
-    return std::min(25, static_cast<int>(std::bit_width(most)) - 1);
+    return std::min(25u, static_cast<std::uint32_t>(std::bit_width(most)) - 1);
 }
 
 /// A path through all words: next[labScatter(k)] = labScatter(k + 1).

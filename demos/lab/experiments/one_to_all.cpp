@@ -225,7 +225,7 @@ void measure(LabBench& bench, LabResult& result) {
     std::vector<double> threads = labValues(1, static_cast<double>(4 * bench.threads()), 2);
     threads.push_back(static_cast<double>(bench.threads()));
     std::ranges::sort(threads);
-    threads.erase(std::ranges::unique(threads).begin(), threads.end());
+    threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
     ProcessorWorkers processor(4 * bench.threads());
     measureMachine(bench, result, false, &processor, threads, fixed, sharesOf(4, threads.back()));
 }

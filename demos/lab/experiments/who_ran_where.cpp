@@ -66,7 +66,8 @@ std::vector<LabSpan> inRows(const std::vector<Noted>& noted) {
     std::vector<LabSpan> spans;
     std::vector<double> free; // by row: from when on
     for (const std::uint32_t item : order) {
-        const auto [begin, end] = noted[item];
+        const double begin = noted[item].begin; // no structured binding: clang 14 captures none
+        const double end = noted[item].end;
         // Clocks of different processors differ a little.
         const double grace = 0.02 * (end - begin);
         auto row = std::ranges::find_if(free, [&](double from) { return from <= begin + grace; });
