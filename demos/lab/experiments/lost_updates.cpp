@@ -40,7 +40,8 @@ void addAtomically(Counter& counter, std::size_t times) {
 
 struct Outcome {
     double nanoseconds; // per addition
-    double arrived;     // share of the additions
+    double counted;     // share of the additions
+    double overlap = 0; // share of the time in which all threads ran
 };
 
 Outcome outcome(double seconds, std::uint32_t additions, std::uint32_t sum, bool exact) {
@@ -68,7 +69,9 @@ Outcome onProcessor(LabBench& bench, std::uint32_t additions, void (*add)(Counte
     std::uint32_t sum = 0;
     for (const Line& line : lines)
         for (const Counter& counter : line.counters) sum += counter;
-    return outcome(seconds, additions, sum, exact);
+    Outcome found = outcome(seconds, additions, sum, exact);
+    found.overlap = std::max(std::ranges::min(ends) - std::ranges::max(begins), 0.0) / seconds;
+    return found;
 }
 
 Outcome onDevice(LabBench& bench, const LabKernel& kernel, const gpu::Buffer& counter,
@@ -82,11 +85,11 @@ Outcome onDevice(LabBench& bench, const LabKernel& kernel, const gpu::Buffer& co
 }
 
 std::string roundName(bool gpu, std::size_t round) {
-    return fmt::format("{}_round_{}_arrived", gpu ? "gpu" : "cpu", round + 1);
+    return fmt::format("{}_round_{}_counted", gpu ? "gpu" : "cpu", round + 1);
 }
 
-/// Shares of the most additions that arrived, round by round.
-std::vector<double> arrivals(const LabResult& result, bool gpu) {
+/// Shares of the most additions that were counted, round by round.
+std::vector<double> countedShares(const LabResult& result, bool gpu) {
     std::vector<double> shares;
     while (result.has(roundName(gpu, shares.size())))
         shares.push_back(result.number(roundName(gpu, shares.size())));
@@ -95,12 +98,12 @@ std::vector<double> arrivals(const LabResult& result, bool gpu) {
 
 void measure(LabBench& bench, LabResult& result) {
     const std::vector<double> values = labValues(1024, bench.rough() ? 4096 : most, 4);
-    std::map<double, std::vector<double>> arrived; // of a series, by additions
+    std::map<double, std::vector<Outcome>> outcomes; // of a series, by additions
     const auto sweep = [&](bool gpu, const char* name, const char* number, auto once) {
-        arrived.clear();
+        outcomes.clear();
         bench.sweep(result, {gpu, name, values, [&, once](double additions) {
                                  const Outcome each = once(static_cast<std::uint32_t>(additions));
-                                 arrived[additions].push_back(each.arrived);
+                                 outcomes[additions].push_back(each);
                                  return each.nanoseconds;
                              }});
         const std::vector<LabPoint>& points = result.series.back().points;
@@ -108,13 +111,19 @@ void measure(LabBench& bench, LabResult& result) {
             result.numbers[fmt::format("{}_{}_nanoseconds", gpu ? "gpu" : "cpu", number)] =
                 points.back().median;
     };
-    const auto noteArrivals = [&](bool gpu) {
-        if (arrived.empty()) return;
-        std::vector<double> shares = arrived.rbegin()->second; // of the most additions
-        for (std::size_t round = 0; round < shares.size(); ++round)
-            result.numbers[roundName(gpu, round)] = shares[round];
+    const auto median = [](const std::vector<Outcome>& of, double Outcome::*what) {
+        std::vector<double> shares;
+        for (const Outcome& each : of) shares.push_back(each.*what);
         std::ranges::sort(shares);
-        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - shares[shares.size() / 2];
+        return shares[shares.size() / 2];
+    };
+    const auto noteCounted = [&](bool gpu) {
+        if (outcomes.empty()) return;
+        const std::vector<Outcome>& found = outcomes.rbegin()->second; // of the most additions
+        for (std::size_t round = 0; round < found.size(); ++round)
+            result.numbers[roundName(gpu, round)] = found[round].counted;
+        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - median(found, &Outcome::counted);
+        if (!gpu) result.numbers["cpu_overlap_share"] = median(found, &Outcome::overlap);
     };
 
     std::optional<gpu::Buffer> counter;
@@ -129,7 +138,7 @@ void measure(LabBench& bench, LabResult& result) {
         });
     };
     device("plain", "plain", "lab_lost_updates", 0);
-    noteArrivals(true);
+    noteCounted(true);
     device("atomic", "atomic", "lab_lost_updates", 1);
     if (bench.device() == nullptr || bench.device()->limits().subgroupSums)
         device("per subgroup", "subgroup", "lab_lost_updates_subgroup", 0);
@@ -144,7 +153,7 @@ void measure(LabBench& bench, LabResult& result) {
         });
     };
     processor("plain", "plain", addPlainly, 0, bench.threads() == 1);
-    noteArrivals(false);
+    noteCounted(false);
     processor("atomic", "atomic", addAtomically, 0, true);
     processor("per thread, one line", "one_line", addPlainly, 1, true);
     processor("per thread, own lines", "own_lines", addPlainly, 16, true);
@@ -152,40 +161,81 @@ void measure(LabBench& bench, LabResult& result) {
 
 std::optional<std::size_t> answer(const LabResult& result) {
     if (!result.has("gpu_lost_share")) return std::nullopt;
-    const double arrived = 1 - result.number("gpu_lost_share");
-    return arrived == 1 ? 0 : arrived > 0.5 ? 1 : arrived >= 0.01 ? 2 : 3;
+    const double counted = 1 - result.number("gpu_lost_share");
+    return counted == 1 ? 0 : counted > 0.5 ? 1 : counted >= 0.01 ? 2 : 3;
+}
+
+/// "87.50 %"; empty: no round lost any.
+std::string lossText(const LabResult& result, bool gpu) {
+    const std::vector<double> shares = countedShares(result, gpu);
+    const double worst = shares.empty() ? 0 : 1 - std::ranges::min(shares);
+    const double usual = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
+    const auto text = [](double share) { return share < 5e-5 ? "less than 0.01 %" : percent(share); };
+    return usual > 0 ? text(usual) : worst > 0 ? "up to " + text(worst) : std::string();
 }
 
 std::string explain(const LabResult& result) {
-    const auto price = [&](const char* number) { return threeDigits(result.number(number)) + " ns"; };
+    const auto number = [&](const char* name) { return result.number(fmt::format("{}_nanoseconds", name)); };
+    const auto price = [&](const char* name) { return threeDigits(number(name)) + " ns"; };
     const bool gpu = result.has("gpu_lost_share");
-    std::string text = fmt::format(
-        "The processor loses {} of the plain additions{}: between one worker's load and its store, others "
-        "load the same value. There, an atomic addition takes {}, one to a thread's own counter {}, or {} if "
-        "such counters share a cache line (false sharing).",
-        percent(result.number("cpu_lost_share")),
-        gpu ? fmt::format(", the GPU {}", percent(result.number("gpu_lost_share"))) : "",
-        price("cpu_atomic_nanoseconds"), price("cpu_own_lines_nanoseconds"),
-        price("cpu_one_line_nanoseconds"));
-    if (result.cpu.threads == 1)
-        text += " It ran one thread, which meets no other.";
-    else if (result.number("cpu_lost_share") == 0)
-        text += " Its threads hardly ran at the same time, so the error is there but hidden.";
+    const bool alone = result.cpu.threads == 1;
+    const std::string byGpu = lossText(result, true);
+    const std::string byCpu = lossText(result, false);
+    std::string text;
+    if (!byGpu.empty() || !byCpu.empty())
+        text = fmt::format("The {} of the plain additions: between one {}'s load and its store, others load "
+                           "the same value. ",
+                           byCpu.empty()   ? "GPU loses " + byGpu
+                           : byGpu.empty() ? "CPU loses " + byCpu
+                                           : fmt::format("GPU loses {}, the CPU {}", byGpu, byCpu),
+                           byCpu.empty()   ? "invocation"
+                           : byGpu.empty() ? "thread"
+                                           : "worker");
+    if (gpu && byGpu.empty()) text += "The GPU lost none this time; nothing prevents it. ";
+    if (alone)
+        text += "The CPU ran one thread, which meets no other. ";
+    else if (byCpu.empty())
+        text +=
+            fmt::format("The CPU's threads lost none this time; nothing prevents it. They all ran at once "
+                        "for {} of the time. ",
+                        percent(result.number("cpu_overlap_share")));
+    text += fmt::format("On the CPU, an atomic addition takes {}, one to a thread's own counter {}",
+                        price("cpu_atomic"), price("cpu_own_lines"));
+    if (alone)
+        text += ".";
+    else if (number("cpu_one_line") < 1.2 * number("cpu_own_lines"))
+        text += ". Sharing a cache line made no difference here (false sharing would).";
+    else
+        text += fmt::format(", or {} if such counters share a cache line (false sharing).",
+                            price("cpu_one_line"));
     if (!gpu) return text;
-    text += fmt::format(" On the GPU, an atomic takes {}, a sum per workgroup first {}",
-                        price("gpu_atomic_nanoseconds"), price("gpu_workgroup_nanoseconds"));
-    if (result.has("gpu_subgroup_nanoseconds"))
-        text += fmt::format(", per subgroup first {}", price("gpu_subgroup_nanoseconds"));
+    text += fmt::format(" On the GPU, an atomic takes {}, a sum per workgroup first {}", price("gpu_atomic"),
+                        price("gpu_workgroup"));
+    const auto pays = [&](const char* name) { return 1.2 * number(name) < number("gpu_atomic"); };
+    const bool workgroups = pays("gpu_workgroup");
+    if (result.has("gpu_subgroup_nanoseconds")) {
+        const bool subgroups = pays("gpu_subgroup");
+        text += fmt::format(", per subgroup first {}.", price("gpu_subgroup"));
+        if (!workgroups && !subgroups)
+            text += " Neither sum pays here.";
+        else if (workgroups != subgroups)
+            text += fmt::format(" Sums per {} do not pay here; per {} they do.",
+                                workgroups ? "subgroup" : "workgroup", workgroups ? "workgroup" : "subgroup");
+    } else {
+        text += workgroups ? "." : ". Sums per workgroup do not pay here.";
+    }
     return text +
            (result.gpu.software
-                ? ". This GPU is software: the invocations of a SIMD register store together, so one of "
-                  "them arrives. A card runs thousands at once and loses more."
-                : ". Many drivers turn atomics into sums per subgroup by themselves. Gradients are "
-                  "added up in registers first for the same reason.");
+                ? " This GPU is software: the invocations of a SIMD register store together, so only one of "
+                  "them is counted. A hardware GPU runs thousands at once and loses more."
+                : " Many drivers turn atomics into sums per subgroup by themselves. Gradients are added up "
+                  "in "
+                  "registers first for the same reason.");
 }
 
-// Two workers and one counter in time: first plainly, then atomically.
-void drawRace(const Ui& ui, ImVec2 at, float width, double seconds) {
+// Two workers and one counter in time: first plainly, then atomically. Still and without values: before
+// anything is measured, when they would be the answer.
+void drawRace(const Ui& ui, ImVec2 at, float width, double seconds, bool still) {
     struct Step {
         int worker; // 2: the counter
         float begin, end;
@@ -207,7 +257,7 @@ void drawRace(const Ui& ui, ImVec2 at, float width, double seconds) {
         {1, 7, 8.9f, "atomic add"},
         {2, 5.1f, 7, "7"},
         {2, 7, 8.9f, "8"},
-        {2, 8.9f, 10, "9: both arrive"},
+        {2, 8.9f, 10, "9: both count"},
     };
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -221,27 +271,33 @@ void drawRace(const Ui& ui, ImVec2 at, float width, double seconds) {
     for (const Step& step : steps) {
         const ImVec2 from{at.x + names + step.begin * unit, at.y + static_cast<float>(step.worker) * row};
         const ImVec2 to{at.x + names + step.end * unit - ui.px(2), from.y + row - ui.px(3)};
-        const bool end = step.worker == 2 && std::string_view(step.text).size() > 1; // good or bad
+        std::string_view text = step.text;
+        if (still) {
+            if (step.worker == 2 && text != "7") continue;
+            if (step.worker < 2 && !text.starts_with("atomic")) text = text.substr(0, text.find(' '));
+        }
+        const bool end = step.worker == 2 && text.size() > 1; // good or bad
         const ImU32 colour = !end ? ui.theme.text : step.begin < 5 ? ui.theme.bad : ui.theme.good;
-        labCell(ui, draw, from, to, colour, now >= step.begin && !step.waits, step.text);
+        labCell(ui, draw, from, to, colour, now >= step.begin && !step.waits && !still, text);
     }
+    if (still) return;
     const float x = at.x + names + std::min(now, 10.0f) * unit;
     draw.AddLine({x, at.y - ui.px(2)}, {x, at.y + 3 * row}, ui.theme.text, ui.line());
 }
 
-// A bar per round: the outline is what should have arrived.
-void drawArrivals(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
+// A bar per round: the outline is what should have been counted.
+void drawCounted(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float letters = ImGui::GetFontSize();
-    labText(draw, at, "plain additions that arrive, round by round", ui.theme.muted);
+    labText(draw, at, "plain additions counted, by round", ui.theme.muted);
     const float top = at.y + letters + ui.px(8);
     const float bottom = at.y + size.y - 2 * letters - ui.px(8);
     float x = at.x;
     const float half = size.x / 2;
     for (const bool gpu : {false, true}) {
         const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
-        const std::vector<double> shares = arrivals(result, gpu);
+        const std::vector<double> shares = countedShares(result, gpu);
         const float step = (half - ui.px(16)) / static_cast<float>(std::max(shares.size(), mostBars));
         for (std::size_t i = 0; i < (ui.masked ? mostBars : shares.size()); ++i) {
             const float left = x + static_cast<float>(i) * step;
@@ -254,9 +310,8 @@ void drawArrivals(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size)
         const double lost = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
         const std::string machine = gpu ? "gpu" : "cpu";
         labText(draw, {x, bottom + ui.px(4)},
-                shares.empty()
-                    ? machine + ": not measured"
-                    : fmt::format("{}: {} % arrive", machine, ui.timing(threeDigits(100 - 100 * lost))),
+                shares.empty() ? machine + ": not measured"
+                               : fmt::format("{}: {} %", machine, ui.timing(threeDigits(100 - 100 * lost))),
                 ui.theme.text);
         x += half;
     }
@@ -268,13 +323,13 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const float race = 3 * (ui.px(24)) + ui.px(12);
     float below = room.y;
     if (room.y > ui.px(280)) {
-        drawRace(ui, {at.x, at.y + ui.px(4)}, room.x, view.seconds);
+        drawRace(ui, {at.x, at.y + ui.px(4)}, room.x, view.seconds, !result.measured());
         ImGui::Dummy({room.x, race});
         below -= race + ImGui::GetStyle().ItemSpacing.y;
     }
     if (!result.measured()) return drawLabCurves(ui, experiment, result, view);
-    const float bars = 0.36f * room.x;
-    drawArrivals(ui, result, ImGui::GetCursorScreenPos(), {bars - ui.px(16), below});
+    const float bars = 0.3f * room.x; // the curves need room for their names
+    drawCounted(ui, result, ImGui::GetCursorScreenPos(), {bars - ui.px(16), below});
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + bars);
     drawLabCurves(ui, experiment, result, view, below);
 }
@@ -285,9 +340,9 @@ extern const Experiment lostUpdates{
     .place = 70,
     .name = "lost-updates",
     .title = "Lost updates",
-    .idea = "Many workers add 1 to one counter: by load, add and store, which is a race condition; "
-            "atomically; or in teams that add up first.",
-    .question = "A million plain additions by the GPU's invocations to one counter. How many arrive?",
+    .idea = "Many workers add 1 to one counter: with a load, an add and a store (a race condition), "
+            "atomically, or in teams that sum first.",
+    .question = "A million plain additions by the GPU's invocations to one counter. How many are counted?",
     .choices = {"all of them", "more than half", "1 to 50 in 100", "fewer than 1 in 100"},
     .x = {"additions", ""},
     .y = {"time per addition", "ns"},

@@ -171,17 +171,17 @@ std::string numberName(bool gpu, std::string_view series, std::string_view what)
 }
 
 void measure(LabBench& bench, LabResult& result) {
-    std::vector<float> numbers(most);
+    const std::vector<double> values = labValues(4096, bench.rough() ? 16384 : most, 4);
+    const auto last = static_cast<std::uint32_t>(values.back());
+    std::vector<float> numbers(last);
     std::uint32_t state = 1;
     for (float& number : numbers) {
         state = shared::xorshift(state);
         number = std::ldexp(static_cast<float>(state >> 8), -24);
     }
-    std::vector<float> shuffled(most);
-    for (std::uint32_t i = 0; i < most; ++i) shuffled[i] = numbers[shared::labScatter(i, most - 1)];
-    const std::vector<double> values = labValues(4096, bench.rough() ? 16384 : most, 4);
-    const auto last = static_cast<std::uint32_t>(values.back());
-    const double exact = exactSum(Numbers(numbers).first(last));
+    std::vector<float> shuffled(last);
+    for (std::uint32_t i = 0; i < last; ++i) shuffled[i] = numbers[shared::labScatter(i, last - 1)];
+    const double exact = exactSum(numbers);
     result.numbers["numbers_added"] = last;
     result.numbers["exact_sum"] = exact;
     result.numbers["unit_in_last_place"] = unitOf(exact);
@@ -209,17 +209,17 @@ void measure(LabBench& bench, LabResult& result) {
                                  if (count != last) return 1e6 * summed.seconds;
                                  results.insert(summed.sum);
                                  ++runs;
-                                 result.numbers[numberName(gpu, name, "sum")] =
-                                     static_cast<double>(summed.sum);
                                  return 1e6 * summed.seconds;
                              },
                              {},
                              longest});
         if (results.empty()) return;
-        double furthest = 0;
-        for (const float sum : results)
-            furthest = std::max(furthest, std::abs(static_cast<double>(sum) - exactSum(of.first(last))));
-        result.numbers[numberName(gpu, name, "error_units")] = furthest / unitOf(exact);
+        const auto error = [&](float sum) {
+            return std::abs(static_cast<double>(sum) - exactSum(of.first(last)));
+        };
+        const float furthest = *std::ranges::max_element(results, {}, error);
+        result.numbers[numberName(gpu, name, "sum")] = static_cast<double>(furthest);
+        result.numbers[numberName(gpu, name, "error_units")] = error(furthest) / unitOf(exact);
         result.numbers[numberName(gpu, name, "results")] = static_cast<double>(results.size());
         result.numbers[numberName(gpu, name, "runs")] = static_cast<double>(runs);
         result.numbers[numberName(gpu, name, "microseconds")] = result.at(gpu, name, last);
@@ -280,15 +280,25 @@ std::string explain(const LabResult& result) {
     const auto units = [&](const char* name) { return threeDigits(result.number(name)); };
     std::string text = fmt::format(
         "Every addition rounds to 24 bits. A loop takes a number through up to {} roundings, a tree "
-        "through {:.0f}: here the loop is off by {} units in the last place, the tree by {}, Kahan's sum by "
-        "{}. ",
+        "through {:.0f}: here the loop is off by {} units in the last place (ulp), the tree by {}, Kahan's "
+        "sum by {}. ",
         grouped(static_cast<std::uint64_t>(result.number("numbers_added"))),
         std::log2(result.number("numbers_added")), units("cpu_one_after_another_error_units"),
         units("cpu_pairwise_tree_error_units"), units("cpu_Kahan_error_units"));
+    const double exact = result.number("exact_sum");
+    const double best = std::abs(static_cast<double>(static_cast<float>(exact)) - exact) /
+                        result.number("unit_in_last_place");
+    if (result.number("cpu_Kahan_error_units") == best)
+        text += "That is the best a float can do: the exact sum, rounded once. ";
+    if (result.cpu.threads > 1 &&
+        result.number("cpu_per_thread_error_units") > 2 * result.number("cpu_pairwise_tree_error_units"))
+        text += fmt::format("{} long loops, one per thread, are no tree: they are off by {}. ",
+                            result.cpu.threads == 2 ? "Two" : fmt::format("{}", result.cpu.threads),
+                            units("cpu_per_thread_error_units"));
     if (result.has("gpu_pairwise_tree_sum"))
         text += result.number("gpu_pairwise_tree_sum") == result.number("cpu_pairwise_tree_sum")
-                    ? "In the same tree, GPU and processor agree to the last bit. "
-                    : "Even in the same tree, this GPU rounds unlike the processor. ";
+                    ? "In the same tree, GPU and CPU agree to the last bit. "
+                    : "Even in the same tree, this GPU rounds unlike the CPU. ";
     if (!result.has("cpu_as_threads_arrive_results")) return text;
     const auto arrived = [&](const char* of, const char* what) {
         return static_cast<std::uint64_t>(result.number(fmt::format("{}_arrive_{}", of, what)));
@@ -301,69 +311,96 @@ std::string explain(const LabResult& result) {
         workgroups = arrived("gpu_as_workgroups", "results");
         text += fmt::format(", {} by workgroups", workgroups);
     }
-    return text +
-           (std::max(threads, workgroups) > 1
-                ? ". That is why a seed alone does not repeat a training run: the order counts, too."
-                : ". No other order came up here, but nothing guarantees that: a seed does not fix it.");
+    return text + (std::max(threads, workgroups) > 1
+                       ? ". Where atomics decide the order, a seed alone does not repeat a run."
+                       : ". Nothing guarantees that: a seed does not fix the order.");
 }
 
-// A tree over 16 numbers, level by level.
-void drawTree(const Ui& ui, ImVec2 at, ImVec2 size, double seconds) {
-    constexpr int numbers[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+// A tree and a loop over the same 16 numbers, an addition after another: 2^24 and fifteen ones. The loop
+// rounds every one away; the tree adds them up before they meet 2^24. Still and without sums: before anything
+// is measured, when they would be the answer.
+void drawOrders(const Ui& ui, ImVec2 at, ImVec2 size, double seconds, bool still) {
+    constexpr int numbers = 16;
     constexpr int levels = 4;
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto textOf = [](float sum) {
+        const auto excess = static_cast<int>(sum - 0x1p24f);
+        return sum < 0x1p24f ? fmt::format("{:.0f}", sum)
+               : excess == 0 ? std::string("2²⁴")
+                             : fmt::format("2²⁴ + {}", excess);
+    };
     const float letters = ImGui::GetFontSize();
     const float height = letters + ui.px(6);
-    const float unit = size.x / 16;
-    const float step = std::min((size.y - height - 2 * letters) / levels, 5 * height);
-    const int done = static_cast<int>(std::fmod(seconds, levels + 2.0)); // levels
-    std::vector<int> sums(std::begin(numbers), std::end(numbers));
+    const float unit = size.x / numbers;
+    const float texts = 2 * letters + ui.px(8);
+    const float loop = at.y + size.y - texts - height;
+    const float step = std::min((loop - at.y - height - ui.px(14)) / levels, 4 * height);
+    const int done = still ? 0 : static_cast<int>(std::fmod(2 * seconds, numbers + 4.0)); // additions
+    const auto cell = [&](float x, float y, float room, float sum, bool there, bool now) {
+        const std::string text = there ? textOf(sum) : "";
+        const float half = std::min(std::max(0.46f * unit, 0.55f * textWidth(text)), 0.48f * room);
+        labCell(ui, draw, {x - half, y}, {x + half, y + height}, now ? ui.theme.accent : ui.theme.muted,
+                there, text);
+    };
+    std::vector<float> sums(numbers, 1.0f);
+    sums[0] = 0x1p24f;
+    float running = 0;
+    for (int i = 0; i < numbers; ++i) {
+        running += sums[static_cast<std::size_t>(i)];
+        cell(at.x + (static_cast<float>(i) + 0.5f) * unit, loop, unit, running, i <= done && !still,
+             i == done);
+    }
     for (int level = 0; level <= levels; ++level) {
         const float width = unit * static_cast<float>(1 << level);
         const float y = at.y + static_cast<float>(level) * step;
+        const bool there = level <= done;
         for (std::size_t i = 0; i < sums.size(); ++i) {
             const float x = at.x + (static_cast<float>(i) + 0.5f) * width;
-            const float half = std::max(0.45f * unit, 0.5f * textWidth("888"));
-            const bool there = level <= done;
             if (level > 0)
                 for (const float side : {-0.25f, 0.25f})
                     draw.AddLine({x + side * width, y - step + height}, {x, y},
                                  there ? ui.theme.text : ui.theme.grid, ui.line());
-            labCell(ui, draw, {x - std::min(half, 0.47f * width), y},
-                    {x + std::min(half, 0.47f * width), y + height},
-                    level == done ? ui.theme.accent : ui.theme.muted, there,
-                    there ? fmt::format("{}", sums[i]) : "");
+            cell(x, y, width, sums[i], there, level == done);
         }
         if (level == levels) break;
         for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
         sums.resize(sums.size() / 2);
     }
-    const float below = at.y + levels * step + height + ui.px(6);
+    const float below = loop + height + ui.px(6);
+    if (still) {
+        labText(draw, {at.x, below}, "above: a tree; below: a loop", ui.theme.text);
+        labText(draw, {at.x, below + letters}, "16 numbers: 2²⁴ and fifteen ones", ui.theme.muted);
+        return;
+    }
+    const auto steps = [&](int all) {
+        return counted(static_cast<std::uint64_t>(std::min(done, all)), "step");
+    };
     labText(draw, {at.x, below},
-            done == 0 ? "16 numbers"
-                      : fmt::format("step {}: {} at once", std::min(done, levels),
-                                    counted(std::uint64_t{16} >> std::min(done, levels), "addition")),
+            fmt::format("tree: {}{}; loop: {}{}", steps(levels),
+                        done < levels ? "" : ", " + textOf(sums.front()), steps(numbers - 1),
+                        done < numbers - 1 ? "" : ", " + textOf(running)),
             ui.theme.text);
-    labText(draw, {at.x, below + letters}, "4 steps instead of 15: each waits for the one before",
-            ui.theme.muted);
+    labText(draw, {at.x, below + letters}, "exact: 2²⁴ + 15; 2²⁴ + 1 rounds to 2²⁴", ui.theme.muted);
 }
 
-// Every way with its sum; digits that differ from the exact ones stand out.
+// Every way with its sum; where a float could be nearer, digits that differ from the exact ones stand out.
 void drawTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const double exact = result.number("exact_sum");
     const std::string right = fixed(exact, 4);
-    const float columns[] = {0, 0.56f * size.x, 0.70f * size.x, 0.84f * size.x, size.x}; // right ends
-    const float row = std::clamp(size.y / 15, ImGui::GetFontSize(), 1.8f * ImGui::GetFontSize());
+    const float columns[] = {0, 0.47f * size.x, 0.67f * size.x, 0.86f * size.x, size.x}; // right ends
+    const float rows = static_cast<float>(result.series.size() + 2);
+    const float row = std::min(size.y / rows, 1.8f * ImGui::GetFontSize());
+    ImGui::SetWindowFontScale(std::min(row / (0.9f * ImGui::GetFontSize()), 1.0f));
     float y = at.y;
     const auto cell = [&](int column, const std::string& text, ImU32 colour) {
         labText(draw, {at.x + columns[column], y}, text, colour, 1);
     };
     cell(1, "sum", ui.theme.muted);
-    cell(2, "error, ulp", ui.theme.muted);
-    cell(3, "results", ui.theme.muted);
+    cell(2, "largest error, ulp", ui.theme.muted);
+    cell(3, "distinct results", ui.theme.muted);
     cell(4, "time", ui.theme.muted);
     y += row;
     labText(draw, {at.x, y}, "exact, in integers", ui.theme.text);
@@ -374,7 +411,6 @@ void drawTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
         };
         if (!result.has(numberName(series.gpu, series.name, "sum"))) continue;
         y += row;
-        if (y + row > at.y + size.y) break;
         labText(draw, {at.x, y}, series.fullName(),
                 legible(ui.theme, series.gpu ? ui.theme.gpu : ui.theme.cpu));
         if (ui.masked) {
@@ -382,25 +418,31 @@ void drawTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
             continue;
         }
         const std::string sum = fixed(number("sum"), 4);
-        const auto same = static_cast<std::size_t>(std::ranges::mismatch(sum, right).in1 - sum.begin());
+        const auto same = number("error_units") > 0.5 // else rounded to the nearest float
+                              ? static_cast<std::size_t>(std::ranges::mismatch(sum, right).in1 - sum.begin())
+                              : sum.size();
         const float begin = at.x + columns[1] - textWidth(sum);
         const float wrong = begin + textWidth(sum.substr(0, same));
         labText(draw, {begin, y}, sum.substr(0, same), ui.theme.text);
         labText(draw, {wrong, y}, sum.substr(same), ui.theme.warning);
-        const float line = y + ImGui::GetFontSize();
+        const float line = y + std::min(ImGui::GetFontSize(), row);
         draw.AddLine({wrong, line}, {at.x + columns[1], line}, ui.theme.warning, ui.line());
         cell(2, threeDigits(number("error_units")), ui.theme.text);
-        cell(3, fmt::format("{:.0f} in {:.0f}", number("results"), number("runs")),
+        cell(3,
+             fmt::format("{:.0f} ({})", number("results"),
+                         counted(static_cast<std::uint64_t>(number("runs")), "run")),
              number("results") > 1 ? ui.theme.warning : ui.theme.text);
         cell(4, duration(1e-6 * number("microseconds")), ui.theme.text);
     }
+    ImGui::SetWindowFontScale(1);
 }
 
 void draw(Ui& ui, const Experiment&, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float tree = !result.measured() ? room.x : room.x > ui.px(800) ? 0.36f * room.x : 0;
-    if (tree > 0) drawTree(ui, {at.x, at.y + ui.px(8)}, {tree, room.y - ui.px(16)}, view.seconds);
+    if (tree > 0)
+        drawOrders(ui, {at.x, at.y + ui.px(8)}, {tree, room.y - ui.px(16)}, view.seconds, !result.measured());
     if (!result.measured()) return;
     const float gap = tree > 0 ? ui.px(24) : 0;
     drawTable(ui, result, {at.x + tree + gap, at.y + ui.px(4)}, {room.x - tree - gap, room.y - ui.px(4)});
@@ -415,7 +457,7 @@ extern const Experiment sum{
     .idea = "Addition of floats is not associative. A million of them are added up in several orders, and "
             "compared with the exact sum.",
     .question = "Which is nearer to the exact sum of a million floats: a loop, or a tree of parallel sums?",
-    .choices = {"the loop", "the tree", "both are as near", "both are exact"},
+    .choices = {"the loop", "the tree", "equally near", "both are exact"},
     .x = {"numbers", ""},
     .y = {"time", "µs"},
     .sources = {"lab_sum.comp", "lab_sum_pairs.comp", "lab_sum_serial.comp", "sum.cpp"},
