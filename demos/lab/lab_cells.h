@@ -23,15 +23,14 @@ inline void labCell(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, ImU3
         draw.AddRect(min, max, faded(colour, 0.5f), ui.px(2), 0, ui.line());
 }
 
-/// The same with a text, as large as it may be for `widest` to have room in the cell; none if that is too
-/// small to be read.
+/// The same with a text, as large as it may be for `widest` to have room in the cell, apart from the texts
+/// beside it; none if that is too small to be read.
 inline void labCell(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, ImU32 colour, bool filled,
                     std::string_view text, std::string_view widest = {}) {
     labCell(ui, draw, min, max, colour, filled);
     const float letters = ImGui::GetFontSize();
-    const float width = textWidth(widest.empty() ? text : widest);
-    const float scale =
-        std::min({1.0f, (max.x - min.x) / std::max(width, 1.0f), (max.y - min.y + ui.px(2)) / letters});
+    const float width = textWidth(widest.empty() ? text : widest) + ui.px(4);
+    const float scale = std::min({1.0f, (max.x - min.x) / width, (max.y - min.y + ui.px(2)) / letters});
     if (text.empty() || scale < 0.75f) return;
     const ImVec2 at{(min.x + max.x - scale * textWidth(text)) / 2, (min.y + max.y - scale * letters) / 2};
     draw.AddText(ImGui::GetFont(), scale * letters, at, filled ? ui.theme.panel : ui.theme.muted, text.data(),
@@ -51,9 +50,9 @@ inline LabPlace labPlace(const Ui& ui, float share) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     if (room.y < ui.px(260)) {
-        const float half = (room.x - ui.px(24)) / 2;
-        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + half + ui.px(24));
-        return {at, {half, room.y}, true, room.y};
+        const float picture = 0.4f * (room.x - ui.px(24)); // the curves need room for their names
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + picture + ui.px(24));
+        return {at, {picture, room.y}, true, room.y};
     }
     ImGui::Dummy({room.x, share * room.y});
     return {at, {room.x, share * room.y}, false, 0};

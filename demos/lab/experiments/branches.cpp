@@ -1,5 +1,5 @@
-// Invocations that go different ways: neighbours, or whole subgroups. On the processor: branches that cannot
-// be foreseen.
+// Invocations that go different ways: neighbours, or whole subgroups. On the CPU: branches that cannot be
+// foreseen.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -106,9 +106,9 @@ void relate(LabResult& result, bool gpu, std::string_view name, const std::strin
         const double one = series.points.front().median;
         for (LabPoint& point : series.points)
             for (double* value : {&point.median, &point.low, &point.high}) *value /= one;
-        result.numbers[number + "_one_way_nanoseconds"] = one;
+        result.numbers[number + "_one_branch_nanoseconds"] = one;
         result.numbers[number + "_factor"] = series.points.back().median;
-        result.numbers[number + "_ways"] = series.points.back().x;
+        result.numbers[number + "_branches"] = series.points.back().x;
     }
 }
 
@@ -124,105 +124,144 @@ void measure(LabBench& bench, LabResult& result) {
     }
     bench.sweep(result, {true, "neighbours differ", ways,
                          [&](double value) { return device->nanoseconds(whole(value), 1); }});
-    bench.sweep(result, {true, "whole subgroups differ", ways,
+    bench.sweep(result, {true, "subgroups differ", ways,
                          [&](double value) { return device->nanoseconds(whole(value), subgroup); }, same});
     const std::uint32_t items = bench.rough() ? 1 << 10 : 1 << 18;
     for (const bool sorted : {false, true})
         bench.sweep(result,
-                    {false, sorted ? "ways in order" : "ways at random", labValues(1, 32, 2),
+                    {false, sorted ? "in order" : "at random", labValues(1, 32, 2),
                      [&](double value) { return processorNanoseconds(whole(value), items, sorted); }, same});
     relate(result, true, "neighbours differ", "gpu_neighbours");
-    relate(result, true, "whole subgroups differ", "gpu_subgroups");
-    relate(result, false, "ways at random", "cpu_random");
-    relate(result, false, "ways in order", "cpu_in_order");
+    relate(result, true, "subgroups differ", "gpu_subgroups");
+    relate(result, false, "at random", "cpu_random");
+    relate(result, false, "in order", "cpu_in_order");
+}
+
+/// One branch, and as many as were measured; null: not measured.
+std::pair<const LabPoint*, const LabPoint*> extremes(const LabResult& result, std::string_view name) {
+    const LabSeries* series = result.find(true, name);
+    if (series == nullptr || series->points.empty()) return {};
+    return {&series->points.front(), &series->points.back()};
+}
+
+/// Whether the noise hides what branches cost.
+bool tooBusy(const LabResult& result) {
+    const auto [one, most] = extremes(result, "neighbours differ");
+    return most != nullptr && (most->median < 0.8 || (most->median >= 1.4 && !apart(*one, *most)));
 }
 
 std::optional<std::size_t> answer(const LabResult& result) {
-    const double ways = result.number("gpu_neighbours_ways");
-    if (!(ways > 2)) return std::nullopt; // not measured, or subgroups too small to tell
+    const double branches = result.number("gpu_neighbours_branches");
+    if (!(branches > 2) || tooBusy(result)) return std::nullopt; // not measured, or subgroups too small
     const double factor = result.number("gpu_neighbours_factor");
-    return factor < 1.4 ? 0 : factor < 0.35 * ways ? 1 : factor < 0.7 * ways ? 2 : 3;
+    return factor < 1.4 ? 0 : factor < 0.35 * branches ? 1 : factor < 0.7 * branches ? 2 : 3;
 }
 
 std::string explain(const LabResult& result) {
     std::string text;
-    if (result.number("gpu_neighbours_ways") > 1 && result.has("gpu_subgroups_factor")) {
-        text = fmt::format(
-            "With {:.0f} ways in a subgroup, the GPU takes {} times as long as with one; if whole "
-            "subgroups differ, {} times. A subgroup executes one instruction at a time; invocations on "
-            "another way are masked out and wait. ",
-            result.number("gpu_neighbours_ways"), threeDigits(result.number("gpu_neighbours_factor")),
-            threeDigits(result.number("gpu_subgroups_factor")));
+    const double branches = result.number("gpu_neighbours_branches");
+    if (branches > 1 && result.has("gpu_subgroups_factor")) {
+        const LabPoint* neighbours = extremes(result, "neighbours differ").second;
+        const LabPoint* subgroups = extremes(result, "subgroups differ").second;
+        const double factor = result.number("gpu_neighbours_factor");
+        if (neighbours != nullptr && tooBusy(result))
+            text =
+                fmt::format("The machine was too busy to tell: with {:.0f} branches in a subgroup, the GPU "
+                            "takes {} to {} times as long as with one. ",
+                            branches, threeDigits(neighbours->low), threeDigits(neighbours->high));
+        else
+            text = fmt::format("With {:.0f} branches in a subgroup, the GPU takes {} times as long as with "
+                               "one; if whole subgroups differ, {}. ",
+                               branches, threeDigits(factor),
+                               subgroups == nullptr || subgroups->low > 1
+                                   ? threeDigits(result.number("gpu_subgroups_factor")) + " times"
+                               : subgroups->high >= 1 ? "about as long"
+                                                      : "no longer");
+        if (factor > 1.25 * branches && !tooBusy(result))
+            text +=
+                fmt::format("More than {:.0f} times: each branch also costs its own test and jump, or the "
+                            "machine was busy. ",
+                            branches);
+        text += "A subgroup executes one instruction at a time; invocations on another branch are masked out "
+                "and wait. ";
         if (result.gpu.software)
-            text += "Here a subgroup is a SIMD register of the processor; on most cards it has 32 or 64 "
+            text += "Here a subgroup is a SIMD register of the CPU; on most hardware GPUs it has 32 or 64 "
                     "invocations. ";
     }
     const auto item = [&](const std::string& number) {
-        return threeDigits(result.number(number + "_one_way_nanoseconds") *
+        return threeDigits(result.number(number + "_one_branch_nanoseconds") *
                            result.number(number + "_factor"));
     };
-    return text +
-           fmt::format("The processor predicts branches: with 32 ways in order, an item takes {} ns, at "
-                       "random {} ns, as it undoes what it did after a wrong guess. A training step hardly "
-                       "branches: ReLU is a maximum.",
-                       item("cpu_in_order"), item("cpu_random"));
+    return text + fmt::format("The CPU predicts branches: with 32 of them in order, an item takes {} ns, at "
+                              "random {} ns. After a wrong guess it discards work. A training step hardly "
+                              "branches: ReLU compiles to a maximum, not a branch.",
+                              item("cpu_in_order"), item("cpu_random"));
 }
 
-// What a subgroup executes, a row at a time: who goes that way is filled, who waits is an outline.
+// What a subgroup executes, a row at a time: who takes that branch is filled, who waits is an outline. still:
+// only who takes which branch, as long as time would be the answer
 void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocations, std::uint32_t ways,
-                  bool neighbours, double share) {
+                  bool neighbours, double share, bool still) {
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float letters = ImGui::GetFontSize();
     labText(draw, at,
-            neighbours
-                ? fmt::format("Neighbours in a subgroup differ: {}, one after another", counted(ways, "way"))
-                : "Whole subgroups differ: this one goes a single way",
+            neighbours ? fmt::format("Neighbours differ: {}{}",
+                                     ways == 1 ? "1 branch" : fmt::format("{} branches", ways),
+                                     still || ways == 1 ? "" : " in turn")
+                       : "Subgroups differ: one branch in each",
             ui.theme.text);
-    const float names = textWidth("way 00 ");
+    const float names = textWidth("branch 00 ");
     const float width = std::min((size.x - names) / static_cast<float>(invocations), ui.px(40));
     const float top = at.y + letters + ui.px(6);
     const float height = std::min((at.y + size.y - top) / static_cast<float>(ways), 1.8f * letters);
-    const auto executed = std::min(ways, 1 + static_cast<std::uint32_t>(share * ways));
+    const auto executed = still ? ways : std::min(ways, 1 + static_cast<std::uint32_t>(share * ways));
     for (std::uint32_t way = 0; way < ways; ++way) {
         const float y = top + static_cast<float>(way) * height;
         const bool here = neighbours || way == ways / 2;
         if (height >= letters)
-            labText(draw, {at.x, y + (height - letters) / 2 - ui.px(1)}, fmt::format("way {}", way),
+            labText(draw, {at.x, y + (height - letters) / 2 - ui.px(1)}, fmt::format("branch {}", way),
                     ui.theme.muted);
         if (neighbours && way >= executed) continue;
         for (std::uint32_t i = 0; i < invocations && here; ++i) {
             const float x = at.x + names + static_cast<float>(i) * width;
             const bool works = !neighbours || i % ways == way;
+            if (still && !works) continue;
             labCell(ui, draw, {x, y},
                     {x + width - ui.px(2), y + height - ui.px(height > ui.px(6) ? 2.f : 1.f)}, ui.theme.gpu,
                     works, works ? fmt::format("{}", i) : "", "88");
         }
-        if (!here)
+        if (!here && !still)
             labText(draw, {at.x + names, y + (height - letters) / 2 - ui.px(1)},
-                    height >= letters ? "jumped over" : "", ui.theme.muted);
+                    height >= letters ? "skipped" : "", ui.theme.muted);
     }
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     constexpr double each = 3; // seconds, the last third of them at rest
     const auto invocations = static_cast<std::uint32_t>(
-        result.has("gpu_subgroup_size") ? std::clamp(result.number("gpu_subgroup_size"), 1.0, 64.0) : 32);
+        std::clamp(result.has("gpu_subgroup_size") ? result.number("gpu_subgroup_size")
+                   : !result.measured()            ? ui.graphics.device().limits().subgroupSize
+                                                   : 8.0,
+                   1.0, 64.0));
     std::vector<std::uint32_t> ways; // most telling first
     for (std::uint32_t count = std::min(invocations, 8u); count > 0; count /= 2) ways.push_back(count);
     for (std::uint32_t count = 16; count <= invocations; count *= 2) ways.push_back(count);
     const double now = view.seconds / each;
-    const std::uint32_t shown = ways[static_cast<std::size_t>(now) % ways.size()];
+    const bool still = !result.measured();
+    const std::uint32_t shown = still ? ways.front() : ways[static_cast<std::size_t>(now) % ways.size()];
     const double share = 1.5 * (now - std::floor(now));
     const LabPlace place = labPlace(ui, result.measured() ? 0.45f : 0.6f);
     const float gap = ui.px(24);
     const ImVec2 size{place.low ? place.size.x : (place.size.x - gap) / 2, place.size.y - ui.px(8)};
     if (place.low) { // one after the other
         const double all = each * static_cast<double>(ways.size());
-        drawSubgroup(ui, place.at, size, invocations, shown, std::fmod(view.seconds, 2 * all) < all, share);
+        drawSubgroup(ui, place.at, size, invocations, shown, still || std::fmod(view.seconds, 2 * all) < all,
+                     share, still);
     } else {
-        drawSubgroup(ui, place.at, size, invocations, shown, true, share);
-        drawSubgroup(ui, {place.at.x + size.x + gap, place.at.y}, size, invocations, shown, false, share);
+        drawSubgroup(ui, place.at, size, invocations, shown, true, share, still);
+        drawSubgroup(ui, {place.at.x + size.x + gap, place.at.y}, size, invocations, shown, false, share,
+                     still);
     }
     drawLabCurves(ui, experiment, result, view, place.curves);
 }
@@ -233,16 +272,17 @@ extern const Experiment branches{
     .place = 60,
     .name = "branches",
     .title = "Divergent branches",
-    .idea = "A branch sends invocations different ways, into loops of their own. The work is the same: only "
-            "who goes with whom changes.",
-    .question = "All invocations of a subgroup go different ways, instead of the same one. How many times as "
-                "long does the GPU take?",
-    .choices = {"about as long", "a few times, fewer than ways", "half as many times as ways",
-                "as many times as ways"},
-    .x = {"ways", ""},
-    .y = {"time, relative to one way", ""},
+    .idea = "A branch sends invocations into different loops. The work is the same: only the grouping "
+            "changes.",
+    .question =
+        "Every invocation of a subgroup takes a different branch. How many times as long does the GPU "
+        "take as when all take the same one?",
+    .choices = {"about as long", "a few times, far fewer than branches", "about half as many as branches",
+                "about as many as branches, or more"},
+    .x = {"branches", ""},
+    .y = {"time, relative to one branch", ""},
     .sources = {"lab_branches.comp", "branches.cpp"},
-    .link = {"See 1,024 networks that go the same way", "mosaic", R"({"columns": 32, "rows": 32})"},
+    .link = {"See 1,024 networks that take the same branches", "mosaic", R"({"columns": 32, "rows": 32})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
