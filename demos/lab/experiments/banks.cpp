@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint32_t bankCount = 32; // of most cards
 constexpr std::uint32_t words = 2048;   // in shared memory: 8 KiB
 constexpr std::uint32_t sets = 64;      // of most first-level caches
-constexpr std::uint32_t lines = 128;    // that the processor reads: 8 KiB of cache if they share no set
+constexpr std::uint32_t lines = 128;    // that the CPU reads: 8 KiB of cache if they share no set
 constexpr std::uint32_t lineWords = 16;
 constexpr double widest = 33; // stride
 
@@ -119,7 +119,7 @@ void measure(LabBench& bench, LabResult& result) {
                              same});
     }
     for (const bool gpu : {false, true})
-        for (const double stride : {1.0, 32.0, 33.0})
+        for (const double stride : {1.0, 8.0, 32.0, 33.0})
             for (const bool padding : {false, true}) {
                 const double found = result.at(gpu, padding ? "with padding" : "without padding", stride);
                 if (std::isfinite(found))
@@ -135,21 +135,27 @@ void measure(LabBench& bench, LabResult& result) {
     }
 }
 
-/// A quartile of the GPU's times at a stride.
-double quartile(const LabResult& result, double stride, double LabPoint::*which) {
+/// The GPU's times at a stride; null: not measured.
+const LabPoint* timesAt(const LabResult& result, double stride) {
     const LabSeries* series = result.find(true, "without padding");
-    if (series != nullptr)
-        for (const LabPoint& point : series->points)
-            if (point.x == stride) return point.*which;
-    return std::numeric_limits<double>::quiet_NaN();
+    if (series == nullptr) return nullptr;
+    const auto found = std::ranges::find(series->points, stride, &LabPoint::x);
+    return found == series->points.end() ? nullptr : &*found;
+}
+
+/// Whether the noise hides what conflicts cost.
+bool tooBusy(const LabResult& result) {
+    const double factor = result.number("gpu_conflict_factor");
+    const LabPoint* one = timesAt(result, 1);
+    const LabPoint* most = timesAt(result, 32);
+    if (one == nullptr || most == nullptr) return false;
+    return factor < 0.8 || (factor >= 1.5 && !apart(*one, *most));
 }
 
 std::optional<std::size_t> answer(const LabResult& result) {
-    if (!result.has("gpu_conflict_factor")) return std::nullopt;
+    if (!result.has("gpu_conflict_factor") || tooBusy(result)) return std::nullopt;
     const double factor = result.number("gpu_conflict_factor");
-    const bool apart =
-        quartile(result, 32, &LabPoint::low) > quartile(result, 1, &LabPoint::high); // not just noise
-    return factor < 1.5 || !apart ? 0 : factor < 4 ? 1 : factor < 16 ? 2 : 3;
+    return factor < 1.5 ? 0 : factor < 4 ? 1 : factor < 16 ? 2 : 3;
 }
 
 std::string explain(const LabResult& result) {
@@ -158,28 +164,37 @@ std::string explain(const LabResult& result) {
     };
     std::string text;
     if (result.has("gpu_conflict_factor")) {
-        text = fmt::format("A million reads of shared memory take the GPU {} with stride 1, {} with 32, {} "
-                           "with 33, and {} with "
-                           "32 and padding. ",
-                           time("gpu_stride_1"), time("gpu_stride_32"), time("gpu_stride_33"),
-                           time("gpu_stride_32_padded"));
-        text += result.gpu.software
-                    ? "This GPU is software and has no banks; on a card, invocations that ask the same bank "
-                      "take turns (bank conflicts), up to 32 of them. "
-                    : "Most cards have 32 banks, which serve a word at a time each; invocations that ask the "
-                      "same bank take turns (bank conflicts), so kernels pad their tiles. ";
+        text =
+            tooBusy(result)
+                ? fmt::format("The machine was too busy to tell: a million reads of shared memory took the "
+                              "GPU {} with stride 1, {} with 32. ",
+                              time("gpu_stride_1"), time("gpu_stride_32"))
+                : fmt::format("A million reads of shared memory take the GPU {} with stride 1, {} with 32, "
+                              "{} with 33, and {} with 32 and padding. ",
+                              time("gpu_stride_1"), time("gpu_stride_32"), time("gpu_stride_33"),
+                              time("gpu_stride_32_padded"));
+        text +=
+            result.gpu.software
+                ? "This GPU is software and has no banks; on a hardware GPU, invocations that ask the same "
+                  "bank take turns (bank conflicts), up to 32 of them. "
+                : "Most GPUs have 32 banks, which serve a word at a time each; invocations that ask the "
+                  "same bank take turns (bank conflicts), so kernels pad their tiles. ";
     }
     return text +
            fmt::format(
-               "The processor's cache has sets{}: of the lines that lie a multiple of {} lines apart, most "
-               "first-level caches hold 8 to 12. Reading {} lines side by side, one after another, takes {} "
-               "for a million reads; 32 lines apart {}, with padding {}.",
-               text.empty() ? "" : " instead", sets, lines, time("cpu_stride_1"), time("cpu_stride_32"),
-               time("cpu_stride_32_padded"));
+               "The CPU's cache has sets{}. Lines a multiple of {} apart share a set, and a set of "
+               "most L1 caches holds 8 to 12. At stride 8, sixteen of the {} lines share each set they "
+               "use, so lines are evicted (conflict misses). There, a million reads take {} at stride 1, {} "
+               "at 8, {} at 32, and {} at 32 with padding. Padding moves the conflicts to other "
+               "strides. It helps where you know the stride.",
+               text.empty() ? "" : " instead", sets, lines, time("cpu_stride_1"), time("cpu_stride_8"),
+               time("cpu_stride_32"), time("cpu_stride_32_padded"));
 }
 
-// Which bank each of 32 invocations asks: those above each other take turns.
-void drawBanks(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t stride, bool padding, double share) {
+// Which bank each of 32 invocations asks: those above each other take turns. share: of the turns, that are
+// over; ending: of the caption, which says how many turns there are; still: without it.
+void drawBanks(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t stride, bool padding, double share,
+               std::string_view ending = "", bool still = false) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const SmallLetters small(ui);
     const float letters = ImGui::GetFontSize();
@@ -191,10 +206,11 @@ void drawBanks(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t stride, bool 
     std::uint32_t turns = 0;
     for (std::uint32_t i = 0; i < bankCount; ++i) turns = std::max(turns, ++waiting[bankOf(i)]);
     const auto turn = std::min(turns, 1 + static_cast<std::uint32_t>(share * turns));
-    labText(draw, at,
-            fmt::format("{}: {}", padding ? "with a word of padding after every 32" : "without padding",
-                        counted(turns, "turn")),
-            turns > 1 ? ui.theme.text : ui.theme.good);
+    if (!still)
+        labText(draw, at,
+                fmt::format("{}: {}{}", padding ? "padded by a word per 32" : "without padding",
+                            counted(turns, "turn"), ending),
+                turns > 1 ? ui.theme.text : ui.theme.good);
     const float top = at.y + letters + ui.px(6);
     const float bottom = at.y + size.y - letters - ui.px(4);
     const float width = size.x / bankCount;
@@ -219,22 +235,25 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     constexpr std::uint32_t strides[] = {8, 16, 32, 33, 1, 2, 3, 4};
     constexpr double each = 2.5; // seconds, the last half of them at rest
     const double now = view.seconds / each;
-    const std::uint32_t stride = strides[static_cast<std::size_t>(now) % std::size(strides)];
+    const bool still = !result.measured(); // turns would be the answer
+    const std::uint32_t stride = still ? 1 : strides[static_cast<std::size_t>(now) % std::size(strides)];
     const double share = 2 * (now - std::floor(now));
-    const LabPlace place = labPlace(ui, result.measured() ? 0.45f : 0.6f);
+    const LabPlace place = labPlace(ui, still ? 0.3f : 0.45f);
     const float line = ImGui::GetTextLineHeightWithSpacing();
-    labText(*ImGui::GetWindowDrawList(), place.at,
-            fmt::format("Stride {}: invocation i reads {}.{}", stride,
-                        stride == 1 ? "word i" : fmt::format("word {}i", stride),
-                        place.low ? "" : " Each cell is an invocation."),
-            ui.theme.text);
+    const std::string_view notHere = result.gpu.software ? ". Not on this GPU." : "";
+    std::string caption = fmt::format("On a GPU with 32 banks, stride {}:", stride);
+    if (!place.low)
+        caption += fmt::format(" invocation i reads {}. Each cell is an invocation{}",
+                               stride == 1 ? "word i" : fmt::format("word {}i", stride),
+                               notHere.empty() ? "." : notHere);
+    labText(*ImGui::GetWindowDrawList(), place.at, caption, ui.theme.text);
     const ImVec2 at{place.at.x, place.at.y + line};
     const float gap = ui.px(24);
-    const ImVec2 size{place.low ? place.size.x : (place.size.x - gap) / 2, place.size.y - line};
-    if (place.low) { // one after the other
+    const ImVec2 size{place.low || still ? place.size.x : (place.size.x - gap) / 2, place.size.y - line};
+    if (place.low || still) { // one after the other
         const bool padding =
-            std::fmod(view.seconds, 2 * each * std::size(strides)) >= each * std::size(strides);
-        drawBanks(ui, at, size, stride, padding, share);
+            !still && std::fmod(view.seconds, 2 * each * std::size(strides)) >= each * std::size(strides);
+        drawBanks(ui, at, size, stride, padding, share, place.low ? notHere : "", still);
     } else {
         drawBanks(ui, at, size, stride, false, share);
         drawBanks(ui, {at.x + size.x + gap, at.y}, size, stride, true, share);
@@ -249,11 +268,11 @@ extern const Experiment banks{
     .name = "banks",
     .title = "Banks of shared memory",
     .idea = "A subgroup's invocations read words of shared memory that lie some stride apart. On the "
-            "processor, words lie that many cache lines apart.",
+            "CPU, words lie that many cache lines apart.",
     .question = "Neighbours read words 32 apart instead of side by side. How many times as long do the GPU's "
                 "reads take?",
     .choices = {"about as long", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
-    .x = {"stride", "", false},
+    .x = {"stride (GPU: words; CPU: cache lines)", "", false},
     .y = {"time for a million reads", "µs"},
     .sources = {"lab_banks.comp", "banks.cpp"},
     .link = {"See tiles in shared memory", "ladder", R"({"rung": "gpu:tiled", "tab": "memory"})"},
