@@ -184,7 +184,7 @@ std::string explain(const LabResult& result) {
            fmt::format(
                "The CPU's cache has sets{}. Lines a multiple of {} apart share a set, and a set of "
                "most L1 caches holds 8 to 12. At stride 8, sixteen of the {} lines share each set they "
-               "use, so lines are evicted (conflict misses). There, a million reads take {} at stride 1, {} "
+               "use, so lines are evicted (conflict misses). A million reads take the CPU {} at stride 1, {} "
                "at 8, {} at 32, and {} at 32 with padding. Padding moves the conflicts to other "
                "strides. It helps where you know the stride.",
                text.empty() ? "" : " instead", sets, lines, time("cpu_stride_1"), time("cpu_stride_8"),

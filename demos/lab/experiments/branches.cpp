@@ -173,7 +173,7 @@ std::string explain(const LabResult& result) {
             text = fmt::format("With {:.0f} branches in a subgroup, the GPU takes {} times as long as with "
                                "one; if whole subgroups differ, {}. ",
                                branches, threeDigits(factor),
-                               subgroups == nullptr || subgroups->low > 1
+                               subgroups == nullptr || subgroups->low > 1.05
                                    ? threeDigits(result.number("gpu_subgroups_factor")) + " times"
                                : subgroups->high >= 1 ? "about as long"
                                                       : "no longer");
