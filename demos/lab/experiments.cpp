@@ -59,7 +59,7 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted) {
     if (!result.measured()) return {};
     const std::optional<std::size_t> answer = experiment.answer(result);
-    if (!answer) return "The measurements here decide for none of these answers.";
+    if (!answer) return "Undecided here: the explanation says why.";
     const std::string_view measured = experiment.choices[*answer];
     if (!predicted) return fmt::format("Measured here: {}.", measured);
     if (*predicted == *answer) return fmt::format("As you predicted: {}.", measured);
