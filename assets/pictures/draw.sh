@@ -23,9 +23,10 @@ draw inside inside-a-step
 draw ladder ladder-all-rungs
 draw mosaic mosaic
 draw map map-edge
+draw parallelism parallelism-lost-updates
 
 # Smaller, to the pixel the same, where there is a tool for it.
-for name in race playground playground-circle inside ladder mosaic map; do
+for name in race playground playground-circle inside ladder mosaic map parallelism; do
     if command -v oxipng >/dev/null; then
         oxipng --quiet --opt max --strip safe "$folder/$name.png"
     elif command -v optipng >/dev/null; then
