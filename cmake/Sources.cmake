@@ -11,7 +11,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
     file(APPEND ${OUTPUT} "constexpr char ${identifier}[] = R\"source(")
     file(APPEND ${OUTPUT} "${text}")
     file(APPEND ${OUTPUT} ")source\";\n\n")
-    string(APPEND entries "    {\"${name}\", ${identifier}},\n")
+    # With its length: clang gives up counting that many characters at compile time.
+    string(APPEND entries "    {\"${name}\", {${identifier}, sizeof(${identifier}) - 1}},\n")
   endforeach()
   file(APPEND ${OUTPUT} "struct Entry {
     std::string_view name;

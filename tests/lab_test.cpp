@@ -206,6 +206,40 @@ TEST_CASE("a launch costs, in software as on a card: time grows with the number 
     CHECK(result.number("microseconds_per_wait") > result.number("microseconds_per_dispatch"));
 }
 
+TEST_CASE("what theory asks of measured numbers, whatever the machine's speed") {
+    // Plain additions by invocations that load together are lost; each of the cures is checked where it is
+    // timed.
+    const LabResult lost = measured(experimentFromName("lost-updates"));
+    CHECK(lost.number("gpu_lost_share") > 0);
+    CHECK(lost.number("gpu_lost_share") < 1);
+    CHECK(lost.number("cpu_lost_share") >= 0);
+
+    // The same tree adds in the same order on both machines. Errors grow with the roundings that a number
+    // goes through.
+    const LabResult sum = measured(experimentFromName("sum"));
+    CHECK(sum.number("cpu_pairwise_tree_sum") == sum.number("gpu_pairwise_tree_sum"));
+    CHECK(sum.number("cpu_one_after_another_sum") == sum.number("gpu_one_after_another_sum"));
+    const double count = sum.number("numbers_added");
+    for (const char* machine : {"cpu", "gpu"}) {
+        CAPTURE(machine);
+        const auto error = [&](const char* way) {
+            return sum.number(std::string(machine) + "_" + way + "_error_units");
+        };
+        CHECK(error("Kahan") <= 1);
+        CHECK(error("pairwise_tree") <= std::log2(count));
+        CHECK(error("one_after_another") <= count);
+    }
+
+    // Amdahl: a serial share s allows 1 / s.
+    const LabResult shared = measured(experimentFromName("one-to-all"));
+    for (const char* machine : {"cpu", "gpu"}) {
+        CAPTURE(machine);
+        const double serial = shared.number(std::string(machine) + "_serial_share");
+        CHECK(serial > 0);
+        CHECK(serial < 1);
+    }
+}
+
 TEST_CASE("the command: a list, a table, files, and what it refuses") {
     const Outcome list = run("lab");
     CHECK(list.code == 0);

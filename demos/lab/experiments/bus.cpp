@@ -248,7 +248,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const float row = ImGui::GetTextLineHeight() + ui.px(5);
         const float width = ImGui::GetContentRegionAvail().x;
-        const float left = textWidth("cpu memcpy, all threads") + ui.px(12);
+        const float left = textWidth("CPU memcpy, all threads") + ui.px(12);
         const float right = textWidth("1 GB in 888 ms") + ui.px(16);
         ImVec2 at = ImGui::GetCursorScreenPos();
         for (const Copy& copy : copies) {

@@ -299,7 +299,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             laws[gpu].x.push_back(point.x);
             laws[gpu].y.push_back(rate);
         }
-        models.push_back({.name = gpu ? "gpu chains / latency" : "cpu chains / latency",
+        models.push_back({.name = gpu ? "GPU chains / latency" : "CPU chains / latency",
                           .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.4f),
                           .dashed = gpu,
                           .x = laws[gpu].x,

@@ -112,8 +112,8 @@ void measure(LabBench& bench, LabResult& result) {
                 points.back().median;
     };
     const auto median = [](const std::vector<Outcome>& of, double Outcome::*what) {
-        std::vector<double> shares;
-        for (const Outcome& each : of) shares.push_back(each.*what);
+        std::vector<double> shares(of.size());
+        std::ranges::transform(of, shares.begin(), what);
         std::ranges::sort(shares);
         return shares[shares.size() / 2];
     };
@@ -308,7 +308,7 @@ void drawCounted(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) 
             draw.AddRectFilled({left, bottom - height}, {right, bottom}, colour);
         }
         const double lost = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
-        const std::string machine = gpu ? "gpu" : "cpu";
+        const std::string machine = gpu ? "GPU" : "CPU";
         labText(draw, {x, bottom + ui.px(4)},
                 shares.empty() ? machine + ": not measured"
                                : fmt::format("{}: {} %", machine, ui.timing(threeDigits(100 - 100 * lost))),

@@ -355,7 +355,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             workers[gpu].push_back(point.x);
             limit[gpu].push_back(1 / (share + (1 - share) / point.x));
         }
-        models.push_back({.name = gpu ? "gpu Amdahl, enough cores" : "cpu Amdahl, enough cores",
+        models.push_back({.name = gpu ? "GPU Amdahl, enough cores" : "CPU Amdahl, enough cores",
                           .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.4f),
                           .dashed = gpu,
                           .x = workers[gpu],
