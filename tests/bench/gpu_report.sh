@@ -104,6 +104,7 @@ card_seconds=$(($(seconds_left) / 3))
 [ $card_seconds -gt 0 ] || card_seconds=1
 section "The card" "$lockstep" card --quiet --seconds $card_seconds ${quick:+--quick} "${chosen[@]}" $(json_file card) ${json:+--png "$json/card.png"}
 section "A race" "$lockstep" race "${data[@]}" "${chosen[@]}" $(json_file race)
+[ -n "$json" ] && [ -z "$quick$minutes" ] && section "Experiments on parallelism" "$lockstep" lab --quiet --all "$json/lab" "${chosen[@]}"
 [ -x "$tree/tests/bench/cpu_roof" ] && [ -z "$quick$minutes" ] && checked "The processor's roof" "$tree/tests/bench/cpu_roof" $(json_file cpu-roof)
 
 population=("$tree/tests/bench/population_speed" ${device:+--device "$device"})
