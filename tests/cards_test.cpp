@@ -310,9 +310,10 @@ TEST_CASE("a card's page goes on with the processor where the GPU is refused or 
 TEST_CASE("every rung agrees, and populations do, with subgroups of 4 and of 16 invocations") {
     if (testDevice().report().driver.find("llvmpipe") == std::string::npos) return; // a card has its own
     for (const auto& [bits, invocations] : {std::pair{"128", "4"}, {"512", "16"}}) {
-        CAPTURE(bits);
+        const std::string width = bits; // clang captures no structured bindings
+        CAPTURE(width);
         const CacheFolder folder; // this driver would take what it compiled for another width
-        const std::string environment = std::string("LP_NATIVE_VECTOR_WIDTH=") + bits;
+        const std::string environment = "LP_NATIVE_VECTOR_WIDTH=" + width;
         const Outcome devices = run("devices --json", environment);
         CHECK(devices.says(std::string("\"subgroup_size\": ") + invocations));
         const Outcome race =

@@ -93,9 +93,9 @@ TEST_CASE("every experiment measures both machines, and its results come back fr
         CHECK(machines[0]);
         CHECK(machines[1]);
         CHECK_FALSE(result.numbers.empty());
-        for (const auto& [name, value] : result.numbers) {
-            CAPTURE(name);
-            CHECK(std::isfinite(value));
+        for (const auto& number : result.numbers) { // clang captures no structured bindings
+            CAPTURE(number.first);
+            CHECK(std::isfinite(number.second));
         }
         const std::string text = each->explain(result);
         CAPTURE(text);

@@ -122,8 +122,9 @@ TEST_CASE("the naive kernel reads both operands anew for every product, and larg
 TEST_CASE("shared memory is written before it is read, word for word") {
     gpu::Device& device = testDevice();
     AccessRecorder recorder(device);
-    for (const auto& [how, slabs] : {std::pair{ProductKernel{Rung::tiled, 8, 8, 2, 2, 8}, 1},
-                                     {ProductKernel{Rung::pipelined, 4, 4, 4, 4, 8}, 2}}) {
+    for (const auto& [kernel, slabs] : {std::pair{ProductKernel{Rung::tiled, 8, 8, 2, 2, 8}, 1},
+                                        {ProductKernel{Rung::pipelined, 4, 4, 4, 4, 8}, 2}}) {
+        const ProductKernel& how = kernel; // clang captures no structured bindings
         CAPTURE(how.describe());
         const AccessRecord record = recorder.record(Product::forward, how, shape, Recording::events);
         Seen seen = seenIn(record);
