@@ -85,7 +85,11 @@ class ParallelismExhibit final : public Exhibit {
         }
         const std::string said = fmt::format("{} {} {}", model_.open().idea, model_.open().question,
                                              result.measured() ? model_.open().explain(result) : "");
-        for (const Term* term : termsIn(said, 5)) {
+        // As many terms as a panel can say at once.
+        const std::size_t most = ui.lessonShown ? 35 : 55;
+        for (const Term* term : termsIn(said, 8)) {
+            const auto words = static_cast<std::size_t>(std::ranges::count(term->text, ' ')) + 1;
+            if (ui.prose + words > most) continue;
             ImGui::Dummy({0, ui.px(2)});
             ui.heading(term->name);
             ui.paragraph(term->text);
