@@ -21,7 +21,7 @@ constexpr Term terms[] = {
      "Floating-point operations per byte of memory traffic. Low intensity means that memory limits the "
      "speed; high intensity, that arithmetic does.",
      "I = FLOP / bytes"},
-    {"atomic", "Not divisible: two atomic additions to one counter both count, whoever comes first."},
+    {"atomic", "Indivisible: of two atomic additions to one counter, both count."},
     {"backend", "The code that carries out a training step on one kind of machine: C++ on the CPU, or Vulkan "
                 "on the GPU."},
     {"backward pass",

@@ -156,7 +156,7 @@ void main() {
         if (more) loadNext(m0, n0, k0 + slabsK);
         multiplySlab(slab, slice);
         if (more) storeNext(other(slab)); // which all have been done with since the last barrier
-        barrier();                        // the next slab is there, and nobody needs this one any more
+        barrier();                        // the next slab is there, and this one is free
         slab = other(slab);
     }
 
