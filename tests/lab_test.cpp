@@ -180,6 +180,15 @@ TEST_CASE("broken results are refused with the field that is wrong") {
     Json machine = good;
     machine["series"][0]["machine"] = "tpu";
     CHECK_THROWS_WITH_AS(labFromJson(machine), doctest::Contains("tpu"), std::invalid_argument);
+    Json huge = good;
+    huge["numbers"]["number"] = 1e300;
+    CHECK_THROWS_WITH_AS(labFromJson(huge), doctest::Contains("number"), std::invalid_argument);
+    Json negative = good;
+    negative["series"][0]["points"][0]["x"] = -1;
+    CHECK_THROWS_WITH_AS(labFromJson(negative), doctest::Contains("x"), std::invalid_argument);
+    Json high = good;
+    high["spans"] = {{{"machine", "gpu"}, {"row", 4000000000u}, {"begin", 0}, {"end", 1}, {"item", 0}}};
+    CHECK_THROWS_WITH_AS(labFromJson(high), doctest::Contains("row"), std::invalid_argument);
     Json many = good;
     many["series"][0]["points"] = Json::array();
     for (int i = 0; i < 5000; ++i) many["series"][0]["points"].push_back({{"x", 1}});

@@ -44,9 +44,17 @@ const ordered_json& listOf(const ordered_json& json, const char* field, std::siz
     return list;
 }
 
+// Nothing measured is negative, or as large as that.
+double amountOf(const ordered_json& json, const char* field) {
+    const double amount = jsonValue<double>(json, field);
+    if (!(amount >= 0 && amount < 1e18))
+        throw std::invalid_argument(fmt::format("the field '{}' must be a number from 0 to 1e18", field));
+    return amount;
+}
+
 double numberOf(const ordered_json& json, const char* field) {
     return jsonField(json, field).is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                            : jsonValue<double>(json, field);
+                                            : amountOf(json, field);
 }
 
 MachineInfo machineFrom(const ordered_json& json, const char* field) {
@@ -143,18 +151,22 @@ LabResult labFromJson(const ordered_json& json) {
         LabSeries series{ofGpu(each), textOf(each, "name")};
         series.note = textOf(each, "note");
         for (const ordered_json& point : listOf(each, "points", mostPoints))
-            series.points.push_back({numberOf(point, "x"), numberOf(point, "median"), numberOf(point, "low"),
+            series.points.push_back({amountOf(point, "x"), numberOf(point, "median"), numberOf(point, "low"),
                                      numberOf(point, "high")});
         result.series.push_back(std::move(series));
     }
-    for (const ordered_json& span : listOf(json, "spans", mostPoints))
-        result.spans.push_back({ofGpu(span), jsonValue<std::uint32_t>(span, "row"), numberOf(span, "begin"),
-                                numberOf(span, "end"), jsonValue<std::uint32_t>(span, "item")});
+    for (const ordered_json& span : listOf(json, "spans", mostPoints)) {
+        const auto row = jsonValue<std::uint32_t>(span, "row");
+        if (row >= mostPoints)
+            throw std::invalid_argument("the field 'row' must be less than the number of spans");
+        result.spans.push_back({ofGpu(span), row, amountOf(span, "begin"), amountOf(span, "end"),
+                                jsonValue<std::uint32_t>(span, "item")});
+    }
     const ordered_json& numbers = jsonField(json, "numbers");
     if (!numbers.is_object() || numbers.size() > mostPoints)
         throw std::invalid_argument("the field 'numbers' must be an object");
     for (const auto& entry : numbers.items())
-        result.numbers[entry.key()] = numberOf(numbers, entry.key().c_str());
+        result.numbers[entry.key()] = amountOf(numbers, entry.key().c_str());
     return result;
 }
 

@@ -69,6 +69,11 @@ struct LabResult {
         const auto found = numbers.find(name);
         return found == numbers.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
     }
+    /// The same as a count, for texts; 0: not measured.
+    std::uint64_t count(std::string_view name) const {
+        const double value = number(name);
+        return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+    }
     bool has(std::string_view name) const { return numbers.contains(name); }
 };
 

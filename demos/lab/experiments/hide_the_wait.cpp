@@ -207,8 +207,8 @@ std::string explain(const LabResult& result) {
                            "times as many. ",
                            machine, number(prefix + "latency_nanoseconds"),
                            threeDigits(number(prefix + "loads_per_microsecond")),
-                           counted(static_cast<std::uint64_t>(number(prefix + "many_chains")), "chain"),
-                           orMore, threeDigits(number(prefix + "gain")));
+                           counted(result.count(prefix + "many_chains"), "chain"), orMore,
+                           threeDigits(number(prefix + "gain")));
     };
     std::string text;
     if (result.has("cpu_thread_gain"))
@@ -220,7 +220,7 @@ std::string explain(const LabResult& result) {
         return text + fmt::format("The machine was too busy to tell: one chain did {} loads per µs on the "
                                   "GPU, {} chains or more did {}.",
                                   threeDigits(1e3 / number("gpu_latency_nanoseconds")),
-                                  grouped(static_cast<std::uint64_t>(number("gpu_many_chains"))),
+                                  grouped(result.count("gpu_many_chains")),
                                   threeDigits(number("gpu_loads_per_microsecond")));
     text += sentence("gpu_", "The GPU", " or more");
     text += result.gpu.software

@@ -312,7 +312,7 @@ std::string explain(const LabResult& result) {
     if (!result.has("seconds_10000_cpu_best")) return {};
     bool extrapolated = false; // the first says so in full
     const auto time = [&](const std::string& name) {
-        const auto largest = static_cast<std::uint64_t>(result.number("largest_measured_" + name));
+        const auto largest = result.count("largest_measured_" + name);
         return duration(result.number("seconds_10000_" + name)) +
                (largest == claimed
                     ? " (measured)"

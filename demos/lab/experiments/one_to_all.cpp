@@ -252,7 +252,7 @@ std::string sentenceOf(const LabResult& result, const std::string& machine, cons
                            duration(1e-3 * number("one_milliseconds")));
     return fmt::format("one {} takes {}, {} take {}: {} times as fast", worker,
                        duration(1e-3 * number("one_milliseconds")),
-                       counted(static_cast<std::uint64_t>(number("best_workers")), worker),
+                       counted(result.count(machine + "best_workers"), worker),
                        duration(1e-3 * number("best_milliseconds")), threeDigits(number("speed_up")));
 }
 
@@ -272,7 +272,7 @@ std::string explain(const LabResult& result) {
         return text + fmt::format("The machine was too busy to tell: on the GPU, one workgroup took {}, {} "
                                   "took {}.",
                                   duration(1e-3 * result.number("gpu_one_milliseconds")),
-                                  grouped(static_cast<std::uint64_t>(result.number("gpu_best_workers"))),
+                                  grouped(result.count("gpu_best_workers")),
                                   duration(1e-3 * result.number("gpu_best_milliseconds")));
     text += "On the GPU, " + sentenceOf(result, "gpu_", "workgroup") + ". ";
     if (const double share = result.number("gpu_serial_share"); share > 0)

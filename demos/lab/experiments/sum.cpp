@@ -282,9 +282,9 @@ std::string explain(const LabResult& result) {
         "Every addition rounds to 24 bits. A loop takes a number through up to {} roundings, a tree "
         "through {:.0f}: here the loop is off by {} units in the last place (ulp), the tree by {}, Kahan's "
         "sum by {}. ",
-        grouped(static_cast<std::uint64_t>(result.number("numbers_added"))),
-        std::log2(result.number("numbers_added")), units("cpu_one_after_another_error_units"),
-        units("cpu_pairwise_tree_error_units"), units("cpu_Kahan_error_units"));
+        grouped(result.count("numbers_added")), std::log2(result.number("numbers_added")),
+        units("cpu_one_after_another_error_units"), units("cpu_pairwise_tree_error_units"),
+        units("cpu_Kahan_error_units"));
     const double exact = result.number("exact_sum");
     const double best = std::abs(static_cast<double>(static_cast<float>(exact)) - exact) /
                         result.number("unit_in_last_place");
@@ -301,7 +301,7 @@ std::string explain(const LabResult& result) {
                     : "Even in the same tree, this GPU rounds unlike the CPU. ";
     if (!result.has("cpu_as_threads_arrive_results")) return text;
     const auto arrived = [&](const char* of, const char* what) {
-        return static_cast<std::uint64_t>(result.number(fmt::format("{}_arrive_{}", of, what)));
+        return result.count(fmt::format("{}_arrive_{}", of, what));
     };
     const std::uint64_t threads = arrived("cpu_as_threads", "results");
     text += fmt::format("In order of arrival, {} gave {} by threads",
@@ -430,7 +430,7 @@ void drawTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
         cell(2, threeDigits(number("error_units")), ui.theme.text);
         cell(3,
              fmt::format("{:.0f} ({})", number("results"),
-                         counted(static_cast<std::uint64_t>(number("runs")), "run")),
+                         counted(static_cast<std::uint64_t>(std::fmax(number("runs"), 0)), "run")),
              number("results") > 1 ? ui.theme.warning : ui.theme.text);
         cell(4, duration(1e-6 * number("microseconds")), ui.theme.text);
     }

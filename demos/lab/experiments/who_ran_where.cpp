@@ -324,7 +324,7 @@ std::string contradiction(const LabResult& result, bool gpu) {
     };
     const auto took = [](double microseconds) { return duration(1e-6 * microseconds); };
     const char* thing = gpu ? "workgroup" : "piece";
-    const auto atOnce = static_cast<std::uint64_t>(result.number(gpu ? "gpu_at_once" : "cpu_at_once"));
+    const auto atOnce = result.count(gpu ? "gpu_at_once" : "cpu_at_once");
     if (time("full") > 1.5 * time("one"))
         return fmt::format("one {} took {}, {} at once took {}", thing, took(time("one")), grouped(atOnce),
                            took(time("full")));
@@ -354,7 +354,7 @@ std::string explain(const LabResult& result) {
             busy += (busy.empty() ? "" : "; ") + contradiction(result, gpu);
             continue;
         }
-        const auto atOnce = static_cast<std::uint64_t>(result.number(machine + "at_once"));
+        const auto atOnce = result.count(machine + "at_once");
         text += fmt::format("The {} runs {} at once, in {}; one more makes it {}. ", gpu ? "GPU" : "CPU",
                             counted(atOnce, gpu ? "workgroup" : "piece"),
                             duration(1e-6 * result.number(machine + "full_microseconds")),
