@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/parallelism/parallelism_model.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/source_text.h"
 #include "demos/lab/experiment.h"
@@ -127,6 +128,26 @@ TEST_CASE("without a GPU the processor is measured, and the rest says why there 
         const std::string text = each->explain(result);
         CAPTURE(text);
         CHECK(explained(text));
+    }
+}
+
+TEST_CASE("every experiment can be stopped, and the device given up in the middle of one") {
+    for (const Experiment* each : experiments()) {
+        CAPTURE(each->name);
+        const std::atomic<bool> stop = true;
+        Machines machines(2, "");
+        LabBench bench(
+            machines, true, [](const std::string&) {}, stop);
+        CHECK_NOTHROW(runExperiment(*each, bench));
+    }
+    Machines machines(2, "");
+    ParallelismModel model;
+    for (const int milliseconds : {0, 20, 200}) {
+        model.measure(machines, false);
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        CHECK(model.releaseDevice());
+        CHECK_FALSE(model.measuring());
+        CHECK_FALSE(model.result().measured());
     }
 }
 

@@ -22,15 +22,16 @@ void ParallelismModel::measure(Machines& machines, bool rough) {
     if (!work_) work_ = std::make_unique<WorkQueue>();
     const Experiment* experiment = open_;
     doing_ = experiment->title;
-    work_->post(std::string(experiment->name), [this, experiment, &machines,
+    WorkQueue* queue = work_.get(); // work_ itself is empty while it is being given up
+    work_->post(std::string(experiment->name), [this, queue, experiment, &machines,
                                                 rough](const std::atomic<bool>& cancelled) {
         const auto progress = [&](const std::string& what) {
-            work_->tell([this, experiment, what] { doing_ = std::string(experiment->title) + ": " + what; });
+            queue->tell([this, experiment, what] { doing_ = std::string(experiment->title) + ": " + what; });
         };
         LabBench bench(machines, rough, progress, cancelled);
         LabResult result = runExperiment(*experiment, bench);
         if (cancelled) return;
-        work_->tell([this, experiment, result = std::move(result)]() mutable {
+        queue->tell([this, experiment, result = std::move(result)]() mutable {
             results_.insert_or_assign(experiment->name, std::move(result));
         });
     });
