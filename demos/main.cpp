@@ -30,6 +30,7 @@ constexpr CommandEntry commands[] = {
     {"map", "train one network per pixel, coloured by whether it converges or diverges", addMap},
     {"bench", "check every kernel and rung against plain loops, then time it", addBench},
     {"tune", "compare all kernels for a network once, so that gpu:best starts with the fastest", addTune},
+    {"lesson", "list, read, check and try lessons: paths through the exhibits", addLesson},
     {"lab", "measure an experiment on parallelism: why a GPU is fast, and when it is not", addLab},
     {"card", "measure this machine: one page to look at and to compare", addCard},
     {"devices", "list the Vulkan devices, which one is used, and why", addDevices},

@@ -22,6 +22,7 @@ Action addBench(CLI::App& command);
 Action addTune(CLI::App& command);
 Action addCard(CLI::App& command);
 Action addLab(CLI::App& command);
+Action addLesson(CLI::App& command);
 Action addShow(CLI::App& command);
 
 /// Runs the program without a command: opens the window, or explains how to do without one.

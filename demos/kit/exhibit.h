@@ -16,6 +16,7 @@
 #include "demos/draw/ui.h"
 #include "demos/kit/edit_history.h"
 #include "demos/kit/machines.h"
+#include "demos/kit/measured.h"
 #include "demos/words/control_words.h"
 
 namespace lockstep::demos {
@@ -81,6 +82,9 @@ class Exhibit {
     virtual void travel(Ui&, Travel) {}
     /// Something moves by itself, so that frames are needed without any input.
     virtual bool moving() const { return running(); }
+
+    /// Adds what it has measured, and with it the names of what it can measure in its present state.
+    virtual void measured(MeasuredValues&) const {}
 
     /// Everything that a person has set.
     virtual nlohmann::ordered_json state() const = 0;

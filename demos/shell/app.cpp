@@ -24,6 +24,7 @@ App::App(Graphics& graphics, Machines& machines) {
 }
 
 App::~App() {
+    desk_.save();
     exhibits_.clear();
     ui_.reset();
     if (context_ != nullptr) ImGui::DestroyContext(context_);
@@ -115,7 +116,11 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     drawMiddle();
     drawStatus();
     ImGui::End();
-    if (help_) drawHelp();
+    if (help_)
+        drawHelp();
+    else if (lessonIsHere())
+        drawLessonRing(*ui_, desk_.open()->step());
+    drawOffer();
     drawExplanation();
     drawChooser();
     if (settle_ > 0) { // without input, no person has changed anything
@@ -139,6 +144,7 @@ void App::update(double seconds) {
     ui_->delta = seconds;
     ui_->now += seconds;
     guarded([this] { exhibit().update(*ui_); });
+    lookAtLesson();
 }
 
 // The request often comes from a menu, which must not be in the picture.
@@ -227,8 +233,8 @@ void App::handleKey(const KeyPress& press) {
                         press.key == GLFW_KEY_TAB || press.key == GLFW_KEY_P;
     if (help_ && !ofHelp) return; // what a key would do is behind the page
     switch (press.key) {
-    case GLFW_KEY_PAGE_UP: turnList(-1); return;
-    case GLFW_KEY_PAGE_DOWN: turnList(1); return;
+    case GLFW_KEY_PAGE_UP: turnLesson(-1); return;
+    case GLFW_KEY_PAGE_DOWN: turnLesson(1); return;
     case GLFW_KEY_SPACE:
         // With a widget in the keyboard's focus, ImGui presses that.
         if (!ImGui::GetIO().NavVisible) toggleRun();

@@ -14,10 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "demos/kit/exhibit.h"
+#include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_panel.h"
 #include "demos/shell/files.h"
 #include "demos/shell/input_queue.h"
-#include "demos/shell/lesson.h"
 #include "demos/shell/machine_page.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
@@ -85,10 +88,23 @@ class App {
     void setState(const nlohmann::ordered_json& state);
     /// state(), with what was trained where an exhibit can keep that until the next start.
     nlohmann::ordered_json lastState() const;
-    /// Applies a state file, or the first state of a list. Throws naming the file, and then nothing has
-    /// changed.
+    /// Applies a state file. Throws naming the file, and then nothing has changed.
     void openState(const std::filesystem::path& file);
-    /// A file that was dropped or named: a state, data, weights; what is wrong with it becomes a message.
+    /// Opens a lesson where it was left; what was set before comes back when it is closed. Throws naming file
+    /// and line, and then nothing has changed.
+    void openLesson(const std::filesystem::path& file);
+    /// How far people come in lessons is kept from now on in `file`.
+    void keepLessons(const std::filesystem::path& file) { desk_.keepIn(file); }
+    /// The lesson that is open; null: none.
+    const LessonRun* lesson() const { return desk_.open(); }
+    /// To a neighbour of the lesson's step, if there is one.
+    void turnLesson(int by);
+    /// What the exhibits and the machine have to be quoted.
+    MeasuredValues measured() const;
+    /// The same as of the last frame, with what was measured in earlier steps of the lesson.
+    const MeasuredValues& lessonValues() const { return measured_; }
+    /// A file that was dropped or named: a state, a lesson, data, weights; what is wrong with it becomes a
+    /// message.
     void openFile(const std::filesystem::path& file);
     /// An empty path: the file of the last Save as, or usualStateFile.
     void saveState(const std::filesystem::path& file);
@@ -131,19 +147,15 @@ class App {
     void undo();
     void redo();
     void toggleDetails();
-    /// Texts or a list of states, about the exhibit that is shown.
-    bool lessonIsHere() const {
-        return (!lesson_.empty() || list_) && lesson_.exhibit == exhibits_[shown_]->id();
-    }
+    /// A lesson is open, and its step is about the exhibit that is shown.
+    bool lessonIsHere() const { return desk_.open() != nullptr && lessonExhibit_ == exhibits_[shown_]->id(); }
+    void showStep();
+    void closeLesson();
+    void lookAtLesson();
     std::vector<std::size_t> listedExhibits() const;
     void hideExhibit(std::size_t index);
     nlohmann::ordered_json frameOfState() const;
     std::function<void()> readState(const nlohmann::ordered_json& state);
-    std::function<void()> readListed(const StateList& list, std::size_t index);
-    void openList(const nlohmann::ordered_json& json, const std::filesystem::path& file);
-    void showListed(std::size_t index);
-    /// To a neighbour in the list, if there is one.
-    void turnList(int by);
     void askForFile(FileChooser::Purpose purpose);
     void drawChooser();
     void drawFileMenu();
@@ -157,7 +169,9 @@ class App {
     void drawMiddle();
     /// Returns where it is on the screen.
     Place drawExhibitEntry(std::size_t index, bool gone);
-    void drawLessonEntries();
+    void drawLessonEntry();
+    void drawLessons();
+    void drawOffer();
     const std::vector<Preset>& presets();
     void drawDetails();
     void drawStatus();
@@ -209,8 +223,9 @@ class App {
     std::map<std::string_view, std::size_t> chosenSpeeds_; // by exhibit
     bool flatOut_ = false;                                 // where none is chosen
     static constexpr std::size_t machinePage = 2;
+    static constexpr std::size_t lessonsPage = 3;
     bool help_ = false;
-    std::size_t helpPage_ = 0; // keys, glossary, my machine
+    std::size_t helpPage_ = 0; // keys, glossary, my machine, lessons
     MachinePage machine_;
     std::string soughtTerm_; // in the glossary
     int settle_ = 3;         // frames to draw after the last input: ImGui answers a frame late
@@ -221,9 +236,14 @@ class App {
     RecentFiles recent_;
     std::filesystem::path saveFile_;             // of the last Save as
     std::optional<std::vector<Preset>> presets_; // once they were looked for
-    Lesson lesson_;
-    std::optional<StateList> list_;
-    std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
+    LessonDesk desk_;
+    std::string lessonExhibit_;         // the id of the one that the lesson's step is about
+    std::string stepState_;             // what the lesson has set last
+    nlohmann::ordered_json stateTexts_; // of the state that is open, where it is no lesson's
+    nlohmann::ordered_json aside_;      // the state before the lesson
+    MeasuredValues measured_;           // as of this frame, while a lesson is open
+    double lookedAtLesson_ = 0;         // when its file was looked at
+    std::function<void()> later_;       // before the next frame: nothing may change while one is being drawn
     DeviceWish device_;
     bool deviceFixed_ = false;
     std::vector<DeviceLine> devices_; // as last listed

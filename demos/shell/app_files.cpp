@@ -1,4 +1,4 @@
-// The File menu, and the files behind it: states, lists of states, presets, and what was opened before.
+// The File menu, and the files behind it: states, presets, and what was opened before.
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/kit/assets.h"
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
 
@@ -14,7 +15,6 @@ namespace lockstep::demos {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 // Notes the menu's item just drawn.
 bool notedItem(Ui& ui, const std::string& name, bool used) {
@@ -33,53 +33,9 @@ bool fileMenu(Ui& ui, const char* label, bool enabled = true) {
 } // namespace
 
 void App::openState(const fs::path& file) {
-    const ordered_json json = readStateFile(file);
-    if (isStateList(json))
-        openList(json, file);
-    else
-        setState(json);
+    setState(readStateFile(file));
     std::error_code unknown; // presets are in a menu of their own
-    if (fs::absolute(file, unknown).parent_path() != presetFolder()) recent_.add(file);
-}
-
-// Every state is checked before the first is shown: a teacher learns of mistakes before the class does.
-void App::openList(const ordered_json& json, const fs::path& file) {
-    try {
-        checkVersion(json);
-        StateList list = stateListFromJson(json, file.parent_path());
-        for (std::size_t i = 1; i < list.entries.size(); ++i) readListed(list, i);
-        readListed(list, 0)();
-        list_ = std::move(list);
-    } catch (const std::exception& error) {
-        throw std::invalid_argument(fmt::format("{}: {}", shownName(file), error.what()));
-    }
-}
-
-// Checks a state of the list, and returns what applies it.
-std::function<void()> App::readListed(const StateList& list, std::size_t index) {
-    try {
-        const StateList::Entry& entry = list.entries[index];
-        const ordered_json state =
-            entry.file.empty() ? ordered_json::parse(entry.state) : readStateFile(entry.file);
-        if (isStateList(state)) throw std::invalid_argument("a list cannot contain another list");
-        return readState(state);
-    } catch (const std::exception& error) {
-        throw std::invalid_argument(fmt::format("{}: {}", list.nameOf(index), error.what()));
-    }
-}
-
-void App::showListed(std::size_t index) {
-    guarded([&] {
-        readListed(*list_, index)();
-        list_->at = index;
-    });
-}
-
-void App::turnList(int by) {
-    if (!list_) return;
-    const auto to = static_cast<std::ptrdiff_t>(list_->at) + by;
-    if (to < 0 || to >= std::ssize(list_->entries)) return;
-    later_ = [this, to] { showListed(static_cast<std::size_t>(to)); };
+    if (fs::absolute(file, unknown).parent_path() != assetFolder("presets")) recent_.add(file);
 }
 
 void App::askForFile(FileChooser::Purpose purpose) {
@@ -133,7 +89,7 @@ const std::vector<Preset>& App::presets() {
     return *presets_;
 }
 
-// Lists first, then a menu for each exhibit.
+// A menu for each exhibit.
 const Preset* App::drawPresets() {
     const Preset* chosen = nullptr;
     const auto drawGroup = [&](std::string_view exhibit) {
@@ -144,7 +100,7 @@ const Preset* App::drawPresets() {
             if (preset.exhibit == exhibit && drawPreset(*ui_, preset, width)) chosen = &preset;
     };
     if (presets().empty()) ui_->muted("No presets were found beside the program.");
-    drawGroup("");
+    drawGroup(""); // what cannot be read says so
     for (const auto& entry : exhibits_) {
         if (std::ranges::count(presets(), entry->id(), &Preset::exhibit) == 0) continue;
         const bool unfolded = ImGui::BeginMenu(entry->title());
@@ -153,27 +109,6 @@ const Preset* App::drawPresets() {
         ImGui::EndMenu();
     }
     return chosen;
-}
-
-// The texts of the state that is open.
-void App::drawLessonPart(bool inSidePanel) {
-    if (lesson_.empty() && !list_) return;
-    if (!lessonIsHere()) { // a task is not about another exhibit
-        if (ui_->button("Back to the lesson")) later_ = [this] { showExhibit(lesson_.exhibit); };
-        return;
-    }
-    const StateList* list = list_ ? &*list_ : nullptr;
-    const LessonPress press =
-        inSidePanel ? drawLesson(*ui_, lesson_, list) : drawLessonLine(*ui_, lesson_, list);
-    if (press == LessonPress::none) return;
-    settle_ = 3;
-    later_ = [this, press] {
-        if (press == LessonPress::close) {
-            lesson_ = {};
-            list_.reset();
-        }
-    };
-    if (press != LessonPress::close) turnList(press == LessonPress::next ? 1 : -1);
 }
 
 } // namespace lockstep::demos

@@ -1,4 +1,5 @@
-// What explains the window: a control under the mouse, and what F1 opens: the keys, and the glossary.
+// What explains the window: a control under the mouse, and what F1 opens: keys, glossary, this machine,
+// lessons.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -21,7 +22,7 @@ void App::drawKeys() {
         {"S", "step: train on one batch"},
         {"R", "reset: back to the start, same weights"},
         {"1, 2, ...", "exhibits, from the top of the list"},
-        {"Page Up, Page Down", "list of states: back, next"},
+        {"Page Up, Page Down", "lesson: back, next"},
         {"Tab, Shift+Tab", "next and previous control; Space or Enter presses it"},
         {"Arrows", "move between neighbouring controls"},
         {"Ctrl+Z, Ctrl+Y", "undo, redo a change"},
@@ -84,7 +85,8 @@ void App::drawHelp() {
     constexpr ImGuiWindowFlags flags =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Help", &help_, flags)) {
-        ui_->segments("##help", helpPage_, std::array<std::string, 3>{"Keys", "Glossary", "My machine"});
+        ui_->segments("##help", helpPage_,
+                      std::array<std::string, 4>{"Keys", "Glossary", "My machine", "Lessons"});
         if (helpPage_ == 1) {
             ImGui::SameLine(0, ui_->px(16));
             ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
@@ -104,8 +106,10 @@ void App::drawHelp() {
             drawKeys();
         else if (helpPage_ == 1)
             drawGlossary();
-        else
+        else if (helpPage_ == machinePage)
             drawMachine();
+        else
+            drawLessons();
         ImGui::EndChild();
         constexpr auto inside =
             ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;

@@ -158,6 +158,7 @@ void App::drawMenus() {
             ImGui::EndMenu();
         }
         if (menu("Help")) {
+            if (item("Lessons", nullptr)) help_ = true, helpPage_ = lessonsPage, desk_.look();
             if (item("Keys", "F1")) help_ = true, helpPage_ = 0;
             if (item("Glossary", nullptr)) help_ = true, helpPage_ = 1;
             if (item("My machine", nullptr)) help_ = true, helpPage_ = machinePage;

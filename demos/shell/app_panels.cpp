@@ -162,7 +162,7 @@ void App::drawMiddle() {
         ImGui::GetWindowDrawList()->AddRectFilled({start.x, from}, {start.x + ui_->px(3), to},
                                                   ui_->theme.text, ui_->px(2));
         ImGui::Separator();
-        drawLessonEntries();
+        drawLessonEntry();
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(6), ui_->px(12)}, drawExhibits);
@@ -171,7 +171,7 @@ void App::drawMiddle() {
         guarded([this] { exhibit().draw(*ui_); });
     });
     ui_->prose = 0;
-    ui_->lessonShown = lessonIsHere() && !lesson_.empty();
+    ui_->lessonShown = lessonIsHere();
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
@@ -215,8 +215,8 @@ Place App::drawExhibitEntry(std::size_t index, bool gone) {
     return place;
 }
 
-// Lists of states are lessons. They stand in sight, because a menu alone would hide them.
-void App::drawLessonEntries() {
+// Lessons stand in sight, because a menu alone would hide them.
+void App::drawLessonEntry() {
     const auto icon = [](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         const float r = size / 2;
         for (const float line : {-0.6f, 0.0f, 0.6f}) {
@@ -225,13 +225,16 @@ void App::drawLessonEntries() {
                          colour, size / 12);
         }
     };
-    for (const Preset& preset : presets()) {
-        if (!preset.list) continue;
-        const std::string about = preset.about.substr(0, preset.about.find(':'));
-        const bool open = list_ && list_->title == preset.title;
-        const bool clicked = drawListEntry(*ui_, {preset.title, about, open}, icon);
-        ui_->noteControl(("list/" + preset.title).c_str());
-        if (clicked && !ui_->hidingControls) later_ = [this, file = preset.file] { openFile(file); };
+    const bool open = desk_.open() != nullptr && !desk_.open()->lesson().name.empty();
+    const bool clicked = drawListEntry(
+        *ui_,
+        {"Lessons", "Paths through the exhibits, from the first question to your own measurement", open},
+        icon);
+    ui_->noteControl("Lessons");
+    if (clicked && !ui_->hidingControls) {
+        desk_.look();
+        help_ = true;
+        helpPage_ = lessonsPage;
     }
 }
 

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/lesson/lesson_file.h"
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
 #include "engine/files/atomic_file.h"
@@ -89,7 +90,7 @@ void checkVersion(const ordered_json& state) {
 ordered_json App::frameOfState() const {
     ordered_json json;
     json["lockstep"] = stateVersion;
-    if (lesson_.exhibit == exhibits_[shown_]->id()) addTo(json, lesson_);
+    if (lessonIsHere()) json.update(stateTexts_);
     json["exhibit"] = exhibits_[shown_]->id();
     json["theme"] = ui_->theme.dark ? "dark" : "light";
     json["presenter"] = ui_->presenter;
@@ -112,14 +113,23 @@ ordered_json App::state() const {
 }
 
 ordered_json App::lastState() const {
+    if (!aside_.is_null()) return aside_; // the next start goes on with a person's own settings
     ordered_json json = frameOfState();
     for (const auto& entry : exhibits_) json["exhibits"][std::string(entry->id())] = entry->lastState();
     return json;
 }
 
 void App::setState(const ordered_json& state) {
+    Lesson texts = lessonOfState(state);
     readState(state)();
-    list_.reset();
+    desk_.close();
+    aside_ = nullptr;
+    stateTexts_ = ordered_json::object();
+    if (texts.steps.empty()) return;
+    for (const char* name : {"title", "about", "task", "answer"})
+        if (state.contains(name)) stateTexts_[name] = state[name];
+    desk_.start(std::move(texts));
+    lessonExhibit_ = exhibit().id();
 }
 
 // Checks it, and returns what applies it.
@@ -143,8 +153,6 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", ordered_json::object());
-    Lesson lesson = lessonFromJson(state);
-    lesson.exhibit = exhibitName;
     if (std::ranges::none_of(exhibits_, [&](const auto& entry) { return entry->id() == exhibitName; }))
         showExhibit(exhibitName); // throws and names the nearest
     std::vector<std::function<void()>> bringBack;
@@ -166,7 +174,6 @@ std::function<void()> App::readState(const ordered_json& state) {
         setZoom(zoom);
         if (speed) setSpeed(shown_, *speed);
         for (const auto& [index, chosen] : others) setSpeed(index, chosen);
-        lesson_ = lesson;
         if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
     };
 }
@@ -191,13 +198,15 @@ void App::openFile(const std::filesystem::path& file) {
     try {
         if (file.extension() == ".json")
             openState(file);
+        else if (file.extension() == ".md")
+            openLesson(file);
         else if (const std::string name = shownName(file); name != file.string())
             ui_->say(Severity::error,
                      fmt::format("{}: the file name is not UTF-8, so a state could not store it.", name),
                      "Rename the file and drop it again.");
         else if (!exhibit().dropFile(*ui_, file))
             ui_->say(Severity::warning, fmt::format("{}: this exhibit cannot read this kind of file.", name),
-                     "States end in .json, tables in .csv.");
+                     "States end in .json, lessons in .md, tables in .csv.");
         else
             recent_.add(file);
     } catch (const std::exception& error) {
@@ -244,7 +253,10 @@ gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
 }
 
 void beginWith(App& app, const ShowOptions& options) {
-    if (!options.stateFile.empty()) app.openState(options.stateFile);
+    if (!options.stateFile.empty() && options.stateFile.extension() == ".md")
+        app.openLesson(options.stateFile);
+    else if (!options.stateFile.empty())
+        app.openState(options.stateFile);
     if (!options.state.empty()) app.setState(nlohmann::ordered_json::parse(options.state));
     if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
     if (options.light) app.setDark(false);
@@ -255,7 +267,10 @@ void beginWith(App& app, const ShowOptions& options) {
 void restoreLast(App& app) {
     const std::filesystem::path file = lastStateFile();
     std::error_code failure;
-    if (!file.empty()) app.keepRecentFiles(file.parent_path() / "recent.json");
+    if (!file.empty()) {
+        app.keepRecentFiles(file.parent_path() / "recent.json");
+        app.keepLessons(file.parent_path() / "lessons.json");
+    }
     if (file.empty() || !std::filesystem::exists(file, failure)) return;
     try {
         app.setState(readStateFile(file));

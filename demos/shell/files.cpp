@@ -1,5 +1,4 @@
 #include "demos/shell/files.h"
-#include "demos/shell/lesson.h"
 
 #include <algorithm>
 #include <system_error>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/kit/assets.h"
 #include "demos/shell/run_window.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
@@ -222,44 +222,26 @@ void RecentFiles::add(const fs::path& file) {
     }
 }
 
-fs::path presetFolder() {
-    const fs::path program = programFolder();
-    std::error_code unknown;
-    for (const fs::path& folder :
-         {program / "assets/presets", program / "../assets/presets", fs::path(LOCKSTEP_PRESETS)})
-        if (fs::is_directory(folder, unknown)) return folder.lexically_normal();
-    return {};
-}
-
 std::vector<Preset> findPresets() {
     std::vector<fs::path> files;
     std::error_code failure;
-    for (fs::directory_iterator entry(presetFolder(), failure); !failure && entry != fs::directory_iterator();
-         entry.increment(failure))
+    for (fs::directory_iterator entry(assetFolder("presets"), failure);
+         !failure && entry != fs::directory_iterator(); entry.increment(failure))
         if (entry->path().extension() == ".json") files.push_back(entry->path());
     std::ranges::sort(files);
     std::vector<Preset> presets;
-    std::vector<std::string> taught; // names of files, as lists have them
     for (const fs::path& file : files) {
-        Preset preset{file, shownName(file.filename()), {}, {}, false};
+        Preset preset{file, shownName(file.filename()), {}, {}};
         try {
             const auto json = readStateFile(preset.file);
             preset.title = json.value("title", preset.title);
             preset.about = json.value("about", "");
             preset.exhibit = json.value("exhibit", "");
-            preset.list = isStateList(json);
-            if (preset.list)
-                for (const auto& state : json["states"])
-                    if (state.is_string()) taught.push_back(state);
         } catch (const std::exception& error) {
             preset.about = error.what();
         }
         presets.push_back(std::move(preset));
     }
-    const auto lesson = [&](const Preset& preset) {
-        return std::ranges::find(taught, preset.file.filename().string()) - taught.begin();
-    };
-    std::ranges::stable_sort(presets, {}, lesson);
     return presets;
 }
 

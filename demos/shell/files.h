@@ -73,13 +73,10 @@ struct Preset {
     std::filesystem::path file;
     std::string title; ///< the file's name where it has none
     std::string about;
-    std::string exhibit; ///< its id; empty: a list of states, or unreadable
-    bool list = false;   ///< of states
+    std::string exhibit; ///< its id; empty: unreadable
 };
 
-/// Where the prepared states are: beside the program, or in the source tree. Empty: nowhere.
-std::filesystem::path presetFolder();
-/// Those of the lists first, in their order; others by their files' names.
+/// By their files' names.
 std::vector<Preset> findPresets();
 /// Two lines of a menu: title, and the first sentence of `about`. True when it was chosen.
 bool drawPreset(Ui& ui, const Preset& preset, float width);

@@ -1,5 +1,6 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
 // what a user would.
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include "demos/draw/fonts.h"
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
+#include "demos/lesson/lesson_text.h"
 #include "demos/shell/app.h"
 #include "demos/shell/input_queue.h"
 #include "demos/shell/program.h"
@@ -53,14 +55,14 @@ class Headless {
                        cpuName(), fontFiles());
             return 0;
         }
-        if (options_.script.empty()) {
+        if (options_.script.empty() && options_.commands.empty()) {
             for (std::uint64_t i = 0; i < std::max<std::uint64_t>(options_.frames, 1); ++i)
                 frame(Look::paint);
         } else {
             // The first frame fixes fonts and sizes.
             frames(2);
-            for (const ScriptLine& line : readScript(options_.script)) {
-                fmt::print("{} {}\n", line.verb, line.argument);
+            for (const ScriptLine& line : script()) {
+                if (!options_.answersOnly) fmt::print("{} {}\n", line.verb, line.argument);
                 commands_.at(line.verb)(line);
             }
             frames(2);
@@ -205,9 +207,17 @@ class Headless {
                        name);
     }
 
-    std::vector<ScriptLine> readScript(const std::filesystem::path& file) const {
-        std::ifstream stream(file);
-        if (!stream) throw std::runtime_error("cannot read the script " + file.string());
+    std::vector<ScriptLine> script() const {
+        if (!options_.commands.empty()) {
+            std::istringstream stream(options_.commands);
+            return readScript(stream, "commands");
+        }
+        std::ifstream stream(options_.script);
+        if (!stream) throw std::runtime_error("cannot read the script " + options_.script.string());
+        return readScript(stream, options_.script.string());
+    }
+
+    std::vector<ScriptLine> readScript(std::istream& stream, const std::string& name) const {
         std::vector<ScriptLine> lines;
         std::string text;
         for (std::size_t number = 1; std::getline(stream, text); ++number) {
@@ -219,10 +229,32 @@ class Headless {
             if (blank < text.size()) line.argument = text.substr(text.find_first_not_of(' ', blank));
             if (!commands_.contains(line.verb))
                 throw std::runtime_error(
-                    fmt::format("{}, line {}: there is no command '{}'", file.string(), number, line.verb));
+                    fmt::format("{}, line {}: there is no command '{}'", name, number, line.verb));
             lines.push_back(std::move(line));
         }
         return lines;
+    }
+
+    // What the step waits for, if it comes of running.
+    void await(const ScriptLine& line) {
+        using Clock = std::chrono::steady_clock;
+        const Clock::time_point end = Clock::now() + std::chrono::minutes(5);
+        const LessonRun* lesson = app_.lesson();
+        if (lesson == nullptr) throw scriptError(line, "no lesson is open");
+        frames(2);
+        if (lesson->waits() && !app_.exhibit().running()) app_.exhibit().run(app_.ui());
+        while (lesson->waits()) {
+            frame(Look::pass);
+            if (Clock::now() > end)
+                throw scriptError(
+                    line, fmt::format("'{}' has not happened within five minutes", lesson->step().title));
+        }
+        frames(2);
+    }
+
+    void tell(const ScriptLine& line) {
+        if (app_.lesson() == nullptr) throw scriptError(line, "no lesson is open");
+        fmt::print("{}\n", stepText(*app_.lesson(), app_.lessonValues()));
     }
 
     using Perform = std::function<void(const ScriptLine& line)>;
@@ -243,6 +275,9 @@ class Headless {
     //   resize WIDTH HEIGHT
     //   theme dark|light
     //   drop FILE              a file onto the window; relative to the script's folder
+    //   lesson NAME            opens a lesson
+    //   await                  runs the exhibit until what the lesson's step waits for has happened
+    //   tell                   prints the lesson's step, with what was measured
     //   prose                  prints "prose N": the words of sentences in the panel for details
     //   paint all              from now on, every frame is painted, not only the last of a line
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
@@ -291,6 +326,13 @@ class Headless {
              app_.openFile(options_.script.parent_path() / line.argument);
              frames(3);
          }},
+        {"lesson",
+         [this](const ScriptLine& line) {
+             app_.openLesson(lessonFile(line.argument));
+             frames(3);
+         }},
+        {"await", [this](const ScriptLine& line) { await(line); }},
+        {"tell", [this](const ScriptLine& line) { tell(line); }},
         {"prose", [this](const ScriptLine&) { fmt::print("prose {}\n", app_.ui().prose); }},
         {"paint",
          [this](const ScriptLine& line) {

@@ -30,6 +30,8 @@ struct ShowOptions {
     std::uint64_t frames = 1;
     std::filesystem::path png;
     std::filesystem::path script;
+    std::string commands;     ///< a script's lines themselves, in place of a file
+    bool answersOnly = false; ///< prints what a script's commands say, and not the commands
     bool platform =
         false;           ///< only say what pictures depend on besides the program: versions, driver, letters
     bool masked = false; ///< draw dashes for what differs from run to run

@@ -130,6 +130,23 @@ class InsideExhibit final : public Exhibit {
     bool moving() const override { return running() || inside_.playing || inside_.model.busy(); }
     EditHistory& edits() override { return edits_; }
 
+    /// "inside.steps" that were traced; of the last one, by machine: "inside.gpu.operations", ".milliseconds"
+    /// (its own clock), ".wall_milliseconds" (the host's).
+    void measured(MeasuredValues& values) const override {
+        for (std::size_t machine = 0; machine < machineCount; ++machine) {
+            const std::string name = machine == 0 ? "inside.cpu." : "inside.gpu.";
+            const StepTrace* trace = inside_.model.trace(machine);
+            const auto add = [&](const char* what, auto number) {
+                values[name + what].number =
+                    trace == nullptr ? Measured().number : static_cast<double>(number(*trace));
+            };
+            add("operations", [](const StepTrace& of) { return of.operations.size(); });
+            add("milliseconds", [](const StepTrace& of) { return of.totalMs; });
+            add("wall_milliseconds", [](const StepTrace& of) { return of.wallMs; });
+            if (trace != nullptr) values["inside.steps"].number = static_cast<double>(trace->step + 1);
+        }
+        values.try_emplace("inside.steps");
+    }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(inside_.model.settings());
         json["machine"] = machineWords[inside_.view.selected.machine];

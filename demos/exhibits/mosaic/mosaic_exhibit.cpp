@@ -128,6 +128,11 @@ class MosaicExhibit final : public Exhibit {
                std::ranges::any_of(view_.order, moves);
     }
 
+    /// "mosaic.networks", and "mosaic.finished" (1).
+    void measured(MeasuredValues& values) const override {
+        values["mosaic.networks"].number = static_cast<double>(model_.members());
+        values["mosaic.finished"].number = model_.over() ? 1 : Measured().number;
+    }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["view"] = {{"page", view_.page},

@@ -110,6 +110,16 @@ class ParallelismExhibit final : public Exhibit {
     EditHistory& edits() override { return edits_; }
     bool moving() const override { return running() || model_.open().animated; }
 
+    /// "lab.EXPERIMENT.finished" (1), and its numbers as docs/json.md names them:
+    /// "lab.launch.microseconds_per_launch".
+    void measured(MeasuredValues& values) const override {
+        for (const Experiment* each : experiments()) {
+            const std::string name = "lab." + std::string(each->name) + ".";
+            const LabResult& result = model_.resultOf(*each);
+            values[name + "finished"].number = result.measured() ? 1 : Measured().number;
+            for (const auto& [number, value] : result.numbers) values[name + number].number = value;
+        }
+    }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json predictions = nlohmann::ordered_json::object();
         for (const Experiment* each : experiments())

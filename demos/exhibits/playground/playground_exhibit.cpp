@@ -145,6 +145,16 @@ class PlaygroundExhibit : public Exhibit {
     Speed usualSpeed() const override { return 60; } // slow enough to be watched
     EditHistory& edits() override { return edits_; }
 
+    /// "playground.steps", ".edits" (changes of a person), ".train_loss", ".test_loss", ".accuracy" on the
+    /// test points.
+    void measured(MeasuredValues& values) const override {
+        const Moment& moment = model_.moment();
+        values["playground.steps"].number = static_cast<double>(model_.step());
+        values["playground.edits"].number = static_cast<double>(model_.edits());
+        values["playground.train_loss"].number = moment.train.loss;
+        values["playground.test_loss"].number = moment.test.loss;
+        values["playground.accuracy"].number = moment.test.accuracy;
+    }
     nlohmann::ordered_json state() const override { return stateWith(view_.keepWeights); }
     nlohmann::ordered_json lastState() const override {
         return stateWith(view_.keepWeights || model_.step() > 0);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/race/race_control_words.h"
+#include "demos/exhibits/race/race_measured.h"
 #include "demos/exhibits/race/race_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/race_report.h"
@@ -112,6 +113,7 @@ class RaceExhibit : public Exhibit {
     void setSpeed(Speed speed) override { model_.setSpeed(speed); }
     EditHistory& edits() override { return edits_; }
 
+    void measured(MeasuredValues& values) const override { addMeasured(values, model_); }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings);
         json["view"] = viewWords[view_];

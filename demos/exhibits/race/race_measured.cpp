@@ -1,0 +1,40 @@
+#include "demos/exhibits/race/race_measured.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+void addLane(MeasuredValues& values, const std::string& lane, const LaneResult* result) {
+    const auto add = [&](const char* name, double number) {
+        values["race." + lane + "." + name].number = number;
+    };
+    const LaneSnapshot end = result == nullptr ? LaneSnapshot{} : result->end;
+    const bool finished = end.status == LaneStatus::finished;
+    add("samples_per_second", finished ? end.rate() : LaneSnapshot::unknown);
+    add("seconds", finished ? end.trainingSeconds : LaneSnapshot::unknown);
+    add("gflops", finished ? result->gflops : LaneSnapshot::unknown);
+    add("loss", end.testLoss);
+    add("accuracy", end.testAccuracy);
+}
+
+} // namespace
+
+void addMeasured(MeasuredValues& values, const RaceModel& model) {
+    for (const LaneSpec& spec : plannedLanes(model.settings)) addLane(values, spec.text(), nullptr);
+    for (const char* name : {"race.finished", "race.faster", "race.ratio", "race.gpu_to_cpu"})
+        values[name] = {};
+    const RaceRun* run = model.shown();
+    if (run == nullptr || model.changed()) return;
+    for (const LaneResult& lane : run->lanes) addLane(values, lane.spec.text(), &lane);
+    if (!run->over) return;
+    values["race.finished"].number = 1;
+    if (!run->headline.valid) return;
+    const LaneSpec& faster = run->lanes[run->headline.faster].spec;
+    const LaneSpec& slower = run->lanes[run->headline.slower].spec;
+    values["race.faster"].text = faster.gpu ? "GPU" : "CPU";
+    values["race.ratio"].number = run->headline.ratio;
+    if (faster.gpu != slower.gpu)
+        values["race.gpu_to_cpu"].number = faster.gpu ? run->headline.ratio : 1 / run->headline.ratio;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,89 @@
+// A lesson: a path through the exhibits, as its author writes it (docs/lessons.md).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/kit/measured.h"
+#include "demos/lesson/lesson_yaml.h"
+#include "demos/lesson/markdown.h"
+
+namespace lockstep::demos {
+
+/// "race.finished", "playground.test_loss < 0.1", "race.ratio > 1:race.ratio": that something is measured, or
+/// how it compares with a number or another value. "1:" means the value as it was when step 1 was done.
+struct Condition {
+    enum class Sign { measured, less, atMost, more, atLeast };
+
+    std::string value; ///< a name among the measured values
+    Sign sign = Sign::measured;
+    double number = 0;
+    std::string other = {}; ///< the value that it compares with; empty: the number
+
+    /// False while a value is not measured.
+    bool holds(const MeasuredValues& values) const;
+};
+
+/// Throws std::invalid_argument.
+Condition conditionFromText(std::string_view text);
+
+struct Choice {
+    std::string text;
+    std::optional<Condition> when; ///< it is the right one if this holds, and it is the first such
+};
+
+struct Question {
+    std::string text;
+    std::vector<Choice> choices;      ///< empty: a number is asked for
+    std::optional<std::size_t> right; ///< of the choices, where no measurement decides
+    std::string value;                ///< the measured value asked for; empty: `number`
+    double number = 0;
+    double tolerance = 0.1; ///< share of the right number
+};
+
+struct LessonStep {
+    std::string title;
+    std::string text;              ///< Markdown
+    std::string state;             ///< JSON, as state files have it; empty: what was there before stays
+    std::string point;             ///< the name of a control to draw a ring around; empty: none
+    std::optional<Condition> wait; ///< the step is done once this holds
+    std::optional<Question> ask;
+    std::string answer;             ///< Markdown, shown on demand or after an answer
+    std::vector<std::string> tries; ///< what a learner does here, in the words of window scripts
+    std::size_t line = 0;           ///< in the file, of its title
+    std::map<std::string, std::size_t> lines = {}; ///< of its fields
+};
+
+struct Lesson {
+    std::filesystem::path file; ///< empty: made by the program
+    std::string name;           ///< "what-is-a-gpu": the file's, without its ending
+    std::string title;
+    std::string about; ///< one sentence
+    std::size_t minutes = 0;
+    std::vector<std::string> needs; ///< names of lessons that come before
+    std::vector<std::string> sources;
+    std::size_t place = 0; ///< in the list: lower ones come first
+    std::vector<LessonStep> steps;
+};
+
+/// A line in text: a paragraph may begin with what it depends on, in braces.
+///   {software} {hardware}                      the device that GPU lanes run on
+///   {measured NAME} {unmeasured NAME}          of the measured values
+/// {{NAME}} in a text is the measured value. Returns the blocks that hold, with the values in place; what is
+/// not measured yet says so.
+std::vector<TextBlock> lessonBlocks(std::string_view markdown, const MeasuredValues& values);
+
+/// A text of one line, with the values in place.
+std::string filledText(std::string_view text, const MeasuredValues& values);
+
+/// The names that a text quotes or depends on. Throws std::invalid_argument for braces without end.
+std::vector<std::string> quotedNames(std::string_view markdown);
+
+/// How a measured value reads: "1.94 ms", "88.3 %", "289k". "not measured yet" where that is so.
+std::string valueText(const MeasuredValues& values, std::string_view name);
+
+} // namespace lockstep::demos

@@ -1,0 +1,143 @@
+#include "demos/lesson/lesson_desk.h"
+
+#include <algorithm>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "demos/kit/assets.h"
+#include "demos/lesson/lesson_file.h"
+#include "engine/files/atomic_file.h"
+#include "engine/files/json_text.h"
+#include "engine/net/names.h"
+#include "engine/tune/kernel_cache.h"
+
+namespace lockstep::demos {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uint64_t largestProgress = 1u << 20;
+constexpr std::size_t mostLessons = 500;
+
+LessonEntry entryOf(const fs::path& file) {
+    LessonEntry entry;
+    entry.file = file;
+    entry.name = entry.title = file.stem().string();
+    try {
+        const Lesson lesson = readLesson(file);
+        entry.title = lesson.title;
+        entry.about = lesson.about;
+        entry.minutes = lesson.minutes;
+        entry.place = lesson.place;
+        entry.steps = lesson.steps.size();
+    } catch (const std::exception& error) {
+        entry.problem = error.what();
+    }
+    return entry;
+}
+
+fs::file_time_type writtenAt(const fs::path& file) {
+    std::error_code unknown;
+    return fs::last_write_time(file, unknown);
+}
+
+} // namespace
+
+std::vector<LessonEntry> findLessons() {
+    std::vector<LessonEntry> entries;
+    for (const fs::path& folder : {assetFolder("lessons"), cacheFolder() / "lessons"}) {
+        std::error_code failure;
+        for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
+             entry.increment(failure))
+            if (entry->path().extension() == ".md" && entries.size() < mostLessons)
+                entries.push_back(entryOf(entry->path()));
+    }
+    std::ranges::sort(entries, {},
+                      [](const LessonEntry& entry) { return std::tuple(entry.place, entry.name); });
+    return entries;
+}
+
+fs::path lessonFile(std::string_view name) {
+    const std::vector<LessonEntry> entries = findLessons();
+    std::vector<std::string_view> known;
+    known.reserve(entries.size());
+    for (const LessonEntry& entry : entries) {
+        if (entry.name == name) return entry.file;
+        known.push_back(entry.name);
+    }
+    throwUnknownName("lesson", name, known);
+}
+
+void LessonDesk::keepIn(fs::path file) {
+    kept_ = std::move(file);
+    try {
+        const ordered_json json = readJsonFile(kept_, largestProgress);
+        declined_ = json.value("declined", false);
+        if (json.contains("lessons") && json["lessons"].is_object()) progress_ = json["lessons"];
+    } catch (const std::exception&) {
+        // Missing or broken: the lessons begin anew.
+    }
+}
+
+void LessonDesk::start(Lesson lesson) {
+    close();
+    written_ = writtenAt(lesson.file);
+    const ordered_json progress = progress_.value(lesson.name, ordered_json::object());
+    run_.emplace(std::move(lesson));
+    run_->resume(progress);
+    if (run_->last()) run_->go(0); // who was through begins again
+    save();
+}
+
+void LessonDesk::close() {
+    save();
+    run_.reset();
+}
+
+void LessonDesk::save() {
+    if (run_ && !run_->lesson().name.empty()) progress_[run_->lesson().name] = run_->progress();
+    if (kept_.empty() || (progress_.empty() && !declined_)) return;
+    try {
+        std::error_code failure;
+        fs::create_directories(kept_.parent_path(), failure);
+        writeFileAtomically(kept_,
+                            ordered_json{{"declined", declined_}, {"lessons", progress_}}.dump(1) + "\n");
+    } catch (const std::exception&) {
+        // It is a convenience.
+    }
+}
+
+bool LessonDesk::reload() {
+    if (!run_ || run_->lesson().file.empty()) return false;
+    const fs::file_time_type now = writtenAt(run_->lesson().file);
+    if (now == written_) return false;
+    written_ = now;
+    Lesson lesson = readLesson(run_->lesson().file);
+    const ordered_json progress = run_->progress();
+    run_.emplace(std::move(lesson));
+    run_->resume(progress);
+    return true;
+}
+
+const std::vector<LessonEntry>& LessonDesk::list() {
+    if (!list_) list_ = findLessons();
+    return *list_;
+}
+
+std::optional<std::size_t> LessonDesk::reached(std::string_view name) const {
+    const auto found = progress_.find(name);
+    if (found == progress_.end() || !found->is_object() || !found->contains("at") ||
+        !(*found)["at"].is_number_unsigned())
+        return std::nullopt;
+    return (*found)["at"].get<std::size_t>();
+}
+
+void LessonDesk::decline() {
+    declined_ = true;
+    save();
+}
+
+} // namespace lockstep::demos

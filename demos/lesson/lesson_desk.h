@@ -1,0 +1,71 @@
+// The lessons that there are, the one that is open, and how far somebody has come in each.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/lesson/lesson_run.h"
+
+namespace lockstep::demos {
+
+/// A lesson in the list.
+struct LessonEntry {
+    std::filesystem::path file;
+    std::string name;
+    std::string title;
+    std::string about;
+    std::size_t minutes = 0;
+    std::size_t place = 0;
+    std::size_t steps = 0;
+    std::string problem; ///< why it cannot be opened; empty: nothing
+};
+
+/// Those that come with the program, and those in the folder "lessons" beside the stored state, in their
+/// order.
+std::vector<LessonEntry> findLessons();
+/// Throws std::invalid_argument with the nearest name.
+std::filesystem::path lessonFile(std::string_view name);
+
+class LessonDesk {
+  public:
+    /// Goes on with the progress in `file`, and keeps it there. An unreadable one counts as empty.
+    void keepIn(std::filesystem::path file);
+
+    /// Null: none is open.
+    LessonRun* open() { return run_ ? &*run_ : nullptr; }
+    const LessonRun* open() const { return run_ ? &*run_ : nullptr; }
+    /// At the step where it was left, and its answers.
+    void start(Lesson lesson);
+    void close();
+    /// Writes how far the open one has come. Throws nothing: an unwritable home must not keep anyone from
+    /// learning.
+    void save();
+    /// Reads the open one again if its file has changed; true when it was. Throws what is wrong with the
+    /// file.
+    bool reload();
+
+    /// As of the last look.
+    const std::vector<LessonEntry>& list();
+    void look() { list_.reset(); }
+    /// The step where it was left, from 0; empty: not begun.
+    std::optional<std::size_t> reached(std::string_view name) const;
+
+    /// Nobody has begun a lesson here, nor said that there shall be no offer.
+    bool offers() const { return !kept_.empty() && !declined_ && progress_.empty() && !run_; }
+    void decline();
+
+  private:
+    std::optional<LessonRun> run_;
+    std::filesystem::file_time_type written_; // the file of the open one, when it was read
+    std::filesystem::path kept_;
+    nlohmann::ordered_json progress_ = nlohmann::ordered_json::object(); // by name
+    bool declined_ = false;
+    std::optional<std::vector<LessonEntry>> list_;
+};
+
+} // namespace lockstep::demos

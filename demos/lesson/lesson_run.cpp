@@ -1,0 +1,116 @@
+#include "demos/lesson/lesson_run.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lockstep::demos {
+
+namespace {
+
+bool close(double given, double right, double tolerance) {
+    return std::abs(given - right) <= tolerance * std::abs(right) + 1e-12;
+}
+
+} // namespace
+
+std::optional<std::size_t> rightChoice(const Question& question, const MeasuredValues& values) {
+    if (question.right) return question.right;
+    for (std::size_t i = 0; i < question.choices.size(); ++i)
+        if (question.choices[i].when && question.choices[i].when->holds(values)) return i;
+    return std::nullopt;
+}
+
+double rightNumber(const Question& question, const MeasuredValues& values) {
+    if (question.value.empty()) return question.number;
+    const auto found = values.find(question.value);
+    return found == values.end() ? Measured().number : found->second.number;
+}
+
+AnswerVerdict judge(const Question& question, const LessonAnswer& answer, const MeasuredValues& values) {
+    if (answer.choice && !question.choices.empty()) {
+        const std::optional<std::size_t> right = rightChoice(question, values);
+        if (!right) return AnswerVerdict::waiting;
+        return *right == *answer.choice ? AnswerVerdict::right : AnswerVerdict::wrong;
+    }
+    if (answer.number && question.choices.empty()) {
+        const double right = rightNumber(question, values);
+        if (std::isnan(right)) return AnswerVerdict::waiting;
+        return close(*answer.number, right, question.tolerance) ? AnswerVerdict::right : AnswerVerdict::wrong;
+    }
+    return AnswerVerdict::none;
+}
+
+std::string verdictText(const Question& question, const LessonAnswer& answer, const MeasuredValues& values) {
+    const AnswerVerdict verdict = judge(question, answer, values);
+    const bool measured = question.choices.empty() ? !question.value.empty() : !question.right;
+    switch (verdict) {
+    case AnswerVerdict::none: return {};
+    case AnswerVerdict::waiting: return "Your answer is kept until it is measured.";
+    case AnswerVerdict::right: return measured ? "Yes: measured here." : "Yes.";
+    case AnswerVerdict::wrong: break;
+    }
+    if (!question.choices.empty())
+        return fmt::format("{}: {}.", measured ? "Measured here" : "No",
+                           question.choices[*rightChoice(question, values)].text);
+    return measured ? fmt::format("Measured here: {}.", valueText(values, question.value))
+                    : fmt::format("No: {:.6g}.", question.number);
+}
+
+bool LessonRun::go(std::size_t step) {
+    if (step >= lesson_.steps.size()) return false;
+    at_ = step;
+    answerShown = false;
+    return true;
+}
+
+const std::string& LessonRun::state() const {
+    static const std::string none;
+    for (std::size_t i = at_ + 1; i-- > 0;)
+        if (!lesson_.steps[i].state.empty()) return lesson_.steps[i].state;
+    return none;
+}
+
+void LessonRun::look(MeasuredValues& values) {
+    values.insert(kept_.begin(), kept_.end());
+    if (!step().wait || !step().wait->holds(values)) return;
+    waited_[at_] = true;
+    for (const auto& [name, value] : values) // the latest, if it is done again
+        if (value.known() && !std::isdigit(static_cast<unsigned char>(name.front())))
+            kept_.insert_or_assign(fmt::format("{}:{}", at_ + 1, name), value);
+}
+
+nlohmann::ordered_json LessonRun::progress() const {
+    nlohmann::ordered_json json{{"at", at_}, {"answers", nlohmann::ordered_json::object()}};
+    for (std::size_t i = 0; i < answers_.size(); ++i) {
+        const LessonAnswer& answer = answers_[i];
+        nlohmann::ordered_json& answers = json["answers"];
+        if (answer.choice)
+            answers[lesson_.steps[i].title] = lesson_.steps[i].ask->choices[*answer.choice].text;
+        if (answer.number) answers[lesson_.steps[i].title] = *answer.number;
+    }
+    return json;
+}
+
+void LessonRun::resume(const nlohmann::ordered_json& progress) {
+    if (!progress.is_object()) return;
+    const auto answers = progress.find("answers");
+    for (std::size_t i = 0; i < lesson_.steps.size() && answers != progress.end() && answers->is_object();
+         ++i) {
+        const LessonStep& step = lesson_.steps[i];
+        const auto given = answers->find(step.title);
+        if (!step.ask || given == answers->end()) continue;
+        if (given->is_number()) answers_[i].number = given->get<double>();
+        if (!given->is_string()) continue;
+        const auto choice = std::ranges::find(step.ask->choices, given->get<std::string>(), &Choice::text);
+        if (choice != step.ask->choices.end())
+            answers_[i].choice = static_cast<std::size_t>(choice - step.ask->choices.begin());
+    }
+    if (const auto at = progress.find("at"); at != progress.end() && at->is_number_unsigned())
+        go(at->get<std::size_t>());
+}
+
+} // namespace lockstep::demos

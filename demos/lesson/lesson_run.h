@@ -1,0 +1,80 @@
+// A lesson that somebody is in: the step at hand, and what was answered.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/lesson/lesson.h"
+
+namespace lockstep::demos {
+
+/// Of the questions of a lesson's steps.
+struct LessonAnswer {
+    std::optional<std::size_t> choice; ///< from 0
+    std::optional<double> number;
+
+    bool given() const { return choice || number; }
+    bool operator==(const LessonAnswer&) const = default;
+};
+
+enum class AnswerVerdict {
+    none,    ///< no answer, or none can be judged
+    waiting, ///< answered; the measurement that decides is missing
+    right,
+    wrong,
+};
+
+/// The choice that is right; none: the measurement that decides is missing, or supports no choice.
+std::optional<std::size_t> rightChoice(const Question& question, const MeasuredValues& values);
+/// The number that is right; NaN while it is not measured.
+double rightNumber(const Question& question, const MeasuredValues& values);
+AnswerVerdict judge(const Question& question, const LessonAnswer& answer, const MeasuredValues& values);
+/// "That is so here: 12.3." or "Measured: 12.3."; empty while there is nothing to say.
+std::string verdictText(const Question& question, const LessonAnswer& answer, const MeasuredValues& values);
+
+class LessonRun {
+  public:
+    /// The lesson has a step.
+    explicit LessonRun(Lesson lesson)
+        : lesson_(std::move(lesson)), answers_(lesson_.steps.size()), waited_(lesson_.steps.size()) {}
+
+    const Lesson& lesson() const { return lesson_; }
+    std::size_t at() const { return at_; }
+    const LessonStep& step() const { return lesson_.steps[at_]; }
+    bool first() const { return at_ == 0; }
+    bool last() const { return at_ + 1 == lesson_.steps.size(); }
+    /// False where there is no such step.
+    bool go(std::size_t step);
+    /// The state of the step, or the last one before it: JSON, or empty.
+    const std::string& state() const;
+
+    LessonAnswer& answer() { return answers_[at_]; }
+    const LessonAnswer& answer() const { return answers_[at_]; }
+    const std::vector<LessonAnswer>& answers() const { return answers_; }
+    bool answerShown = false; ///< the step's
+
+    /// Once per frame: notes that the step's condition holds, which stays so when values go. Adds to the
+    /// values what was measured when earlier steps were done: "1:race.ratio".
+    void look(MeasuredValues& values);
+    /// What the step waits for has not happened yet.
+    bool waits() const { return step().wait && !waited_[at_]; }
+
+    /// Step and answers, to go on with at another time.
+    nlohmann::ordered_json progress() const;
+    /// Takes over what fits; a lesson may have been rewritten since.
+    void resume(const nlohmann::ordered_json& progress);
+
+  private:
+    Lesson lesson_;
+    std::size_t at_ = 0;
+    std::vector<LessonAnswer> answers_; // by step
+    std::vector<bool> waited_;          // likewise
+    MeasuredValues kept_;               // as steps were done
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,63 @@
+#include "demos/lesson/lesson_text.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t width = 90;
+
+std::string indented(const std::string& text, const std::string& first, const std::string& others) {
+    std::string result = first;
+    for (const char letter : text) {
+        result += letter;
+        if (letter == '\n') result += others;
+    }
+    return result;
+}
+
+std::string blocksText(std::string_view markdown, const MeasuredValues& values) {
+    std::string text;
+    for (const TextBlock& block : lessonBlocks(markdown, values)) {
+        const std::string indent(2 * block.depth, ' ');
+        const std::string plain = plainText(block);
+        if (block.kind == BlockKind::code)
+            text += indented(plain, "    ", "    ");
+        else if (block.kind == BlockKind::item)
+            text += indented(wrapped(plain, width - 4), indent + block.bullet + " ", indent + "  ");
+        else
+            text += wrapped(plain, width);
+        text += block.kind == BlockKind::item ? "\n" : "\n\n";
+    }
+    return text;
+}
+
+std::string questionText(const Question& question, const MeasuredValues& values) {
+    std::string text = wrapped(filledText(question.text, values), width) + "\n";
+    const std::optional<std::size_t> right = rightChoice(question, values);
+    for (std::size_t i = 0; i < question.choices.size(); ++i)
+        text += fmt::format("  {}. {}{}\n", i + 1, question.choices[i].text, right == i ? "  <- here" : "");
+    if (!question.choices.empty()) return text + (right ? "\n" : "  Not measured yet.\n\n");
+    const double number = rightNumber(question, values);
+    if (std::isnan(number)) return text + "  Not measured yet.\n\n";
+    return text + fmt::format("  Here: {}\n\n", question.value.empty() ? fmt::format("{:.6g}", number)
+                                                                       : valueText(values, question.value));
+}
+
+} // namespace
+
+std::string stepText(const LessonRun& run, const MeasuredValues& values) {
+    const LessonStep& step = run.step();
+    std::string text = fmt::format("{} of {}  {}\n\n", run.at() + 1, run.lesson().steps.size(), step.title);
+    text += blocksText(step.text, values);
+    if (step.ask) text += questionText(*step.ask, values);
+    if (!step.answer.empty()) text += "Answer: " + blocksText(step.answer, values);
+    return text;
+}
+
+} // namespace lockstep::demos

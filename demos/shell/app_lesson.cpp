@@ -1,0 +1,185 @@
+// The lesson that is open: it sets the exhibits' state, and quotes what they have measured.
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/kit/assets.h"
+#include "demos/lesson/lesson_file.h"
+#include "demos/shell/app.h"
+#include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double lookSeconds = 1; // between looks at the lesson's file, which its author may be writing
+
+// A step shows what it names: what an earlier one has hidden comes back.
+ordered_json whole(const std::string& state) {
+    ordered_json json = ordered_json::parse(state);
+    if (!json.contains("hidden")) json["hidden"] = ordered_json::array();
+    return json;
+}
+
+} // namespace
+
+// Every state is checked before the first is shown: a teacher learns of mistakes before the class does.
+void App::openLesson(const std::filesystem::path& file) {
+    Lesson lesson = readLesson(file);
+    for (const LessonStep& step : lesson.steps) {
+        if (step.state.empty()) continue;
+        try {
+            readState(whole(step.state));
+        } catch (const std::exception& error) {
+            throw std::invalid_argument(describe(file, {step.lines.at("state"), error.what()}));
+        }
+    }
+    if (aside_.is_null()) aside_ = lastState();
+    stateTexts_ = ordered_json::object();
+    stepState_.clear();
+    desk_.start(std::move(lesson));
+    showStep();
+}
+
+void App::showStep() {
+    const std::string& state = desk_.open()->state();
+    if (!state.empty() && state != stepState_) {
+        stepState_ = state;
+        guarded([&] { readState(whole(state))(); });
+    }
+    lessonExhibit_ = exhibit().id();
+    settle_ = 3;
+}
+
+void App::turnLesson(int by) {
+    const LessonRun* run = desk_.open();
+    if (run == nullptr) return;
+    const auto to = static_cast<std::ptrdiff_t>(run->at()) + by;
+    if (to < 0 || to >= std::ssize(run->lesson().steps)) return;
+    later_ = [this, to] {
+        if (desk_.open() == nullptr || !desk_.open()->go(static_cast<std::size_t>(to))) return;
+        desk_.save();
+        showStep();
+    };
+}
+
+void App::closeLesson() {
+    desk_.close();
+    stateTexts_ = ordered_json::object();
+    settle_ = 3;
+    if (!aside_.is_null()) guarded([&] { setState(std::exchange(aside_, nullptr)); });
+}
+
+// Once per frame.
+void App::lookAtLesson() {
+    if (desk_.open() == nullptr) return;
+    if (ui_->now - lookedAtLesson_ > lookSeconds) {
+        lookedAtLesson_ = ui_->now;
+        guarded([this] {
+            if (desk_.reload()) showStep();
+        });
+    }
+    measured_ = measured();
+    desk_.open()->look(measured_); // adds what earlier steps have measured
+}
+
+MeasuredValues App::measured() const {
+    MeasuredValues values;
+    for (const auto& entry : exhibits_) entry->measured(values);
+    const gpu::DeviceReport& device = ui_->graphics.device().report();
+    values["machine.cpu"].text = cpuName();
+    values["machine.cpu.threads"].number = std::max(1u, std::thread::hardware_concurrency());
+    values["machine.gpu"].text = device.name;
+    values["machine.gpu.software"].number = device.type == gpu::DeviceType::software ? 1 : 0;
+    values["machine.gpu.subgroup_size"].number = device.limits.subgroupSize;
+    values["machine.gpu.largest_workgroup"].number = device.limits.groupInvocations;
+    values["machine.gpu.memory_bytes"].number = static_cast<double>(device.memory);
+    return values;
+}
+
+void App::drawLessonPart(bool inSidePanel) {
+    LessonRun* run = desk_.open();
+    if (run == nullptr) return;
+    if (!lessonIsHere()) { // a task is not about another exhibit
+        if (ui_->button("Back to the lesson")) later_ = [this] { showExhibit(lessonExhibit_); };
+        return;
+    }
+    static const MeasuredValues masked; // quotes differ from run to run
+    const MeasuredValues& values = ui_->masked ? masked : measured_;
+    const LessonPress press =
+        inSidePanel ? drawLesson(*ui_, *run, values) : drawLessonLine(*ui_, *run, values);
+    if (press == LessonPress::none) return;
+    settle_ = 3;
+    if (press == LessonPress::close)
+        later_ = [this] { closeLesson(); };
+    else
+        turnLesson(press == LessonPress::next ? 1 : -1);
+}
+
+void App::drawLessons() {
+    if (desk_.list().empty()) ui_->muted("No lessons were found beside the program.");
+    for (const LessonEntry& entry : desk_.list()) {
+        const std::string name = "lesson/" + entry.name;
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float room = ImGui::GetContentRegionAvail().x;
+        const float line = ImGui::GetTextLineHeight();
+        const float height = 2 * line + ui_->px(14);
+        if (ui_->tile(name.c_str(), {room, height}) && entry.problem.empty()) {
+            help_ = false;
+            later_ = [this, file = entry.file] { guarded([&] { openLesson(file); }); };
+        }
+        if (ui_->hidden(name.c_str())) continue;
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        if (ImGui::IsItemHovered())
+            draw.AddRectFilled(at, {at.x + room, at.y + height}, ui_->theme.hovered, ui_->px(6));
+        const std::optional<std::size_t> reached = desk_.reached(entry.name);
+        const bool through = reached && *reached + 1 >= entry.steps;
+        const std::string right = through   ? "done"
+                                  : reached ? fmt::format("step {} of {}", *reached + 1, entry.steps)
+                                  : entry.minutes > 0 ? counted(entry.minutes, "minute")
+                                                      : "";
+        const float left = at.x + ui_->px(8);
+        const float top = at.y + ui_->px(5);
+        draw.AddText(ui_->fonts.strong, ImGui::GetFontSize(), {left, top}, ui_->theme.text,
+                     entry.title.c_str());
+        draw.AddText({at.x + room - textWidth(right) - ui_->px(8), top},
+                     through ? ui_->theme.good : ui_->theme.muted, right.c_str());
+        const std::string& about = entry.problem.empty() ? entry.about : entry.problem;
+        draw.AddText({left, top + line + ui_->px(2)},
+                     entry.problem.empty() ? ui_->theme.muted : ui_->theme.bad,
+                     fittedText(about, room - ui_->px(16)).c_str());
+    }
+}
+
+// Once, to somebody who is new here.
+void App::drawOffer() {
+    if (!desk_.offers() || help_ || desk_.list().empty()) return;
+    const LessonEntry& first = desk_.list().front();
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({size.x - ui_->px(16), size.y - ui_->px(48)}, ImGuiCond_Always, {1, 1});
+    ImGui::SetNextWindowSize({std::min(ui_->px(360), size.x - ui_->px(32)), 0});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.raised);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(16), ui_->px(14)});
+    constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing;
+    if (ImGui::Begin("offer", nullptr, flags)) {
+        ui_->heading("New here?");
+        ui_->paragraph(fmt::format("The first lesson, \"{}\", takes {}.", first.title,
+                                   counted(first.minutes, "minute")));
+        if (ui_->primaryButton("Start the lesson##offer"))
+            later_ = [this, file = first.file] { guarded([&] { openLesson(file); }); };
+        ImGui::SameLine();
+        if (ui_->button("No, thanks##offer")) desk_.decline();
+    }
+    ImGui::End();
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+}
+
+} // namespace lockstep::demos

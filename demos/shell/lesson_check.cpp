@@ -1,0 +1,153 @@
+#include "demos/shell/lesson_check.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/lesson/lesson_file.h"
+#include "demos/shell/program.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view experimentPrefix = "lab.";
+
+struct Quote {
+    std::string name;
+    std::size_t line;
+};
+
+std::vector<Quote> quotesOf(const Lesson& lesson) {
+    std::vector<Quote> quotes;
+    for (const LessonStep& step : lesson.steps) {
+        const auto line = [&](const char* field) {
+            return step.lines.contains(field) ? step.lines.at(field) : step.line;
+        };
+        const auto add = [&](const std::vector<std::string>& names, std::size_t at) {
+            for (const std::string& name : names) quotes.push_back({name, at});
+        };
+        add(quotedNames(step.text), step.line);
+        add(quotedNames(step.answer), line("answer"));
+        const auto addCondition = [&](const std::optional<Condition>& condition, std::size_t at) {
+            if (!condition) return;
+            add({condition->value}, at);
+            if (!condition->other.empty()) add({condition->other}, at);
+        };
+        addCondition(step.wait, line("wait"));
+        if (!step.ask) continue;
+        add(quotedNames(step.ask->text), line("ask"));
+        if (!step.ask->value.empty()) add({step.ask->value}, line("value"));
+        for (const Choice& choice : step.ask->choices) addCondition(choice.when, line("choices"));
+    }
+    return quotes;
+}
+
+class Check {
+  public:
+    Check(const ShowOptions& options, std::vector<LessonProblem>& problems)
+        : program_(options, drawingOptions(options)), app_(program_.app), problems_(problems) {
+        app_.ui().scripted = true;
+        app_.ui().masked = true; // experiments are measured roughly
+    }
+
+    void run(const Lesson& lesson) {
+        for (const LessonStep& step : lesson.steps) tryStep(step);
+        for (const auto& [name, line] : quotesOf(lesson)) {
+            std::string measured = name;
+            if (const std::string step = takeStep(measured); !step.empty() && !waits(lesson, step))
+                problems_.push_back(
+                    {line, fmt::format("'{}:' must be the number of a step that waits for something", step)});
+            if (!known_.contains(measured) && !measuredNow(measured))
+                problems_.push_back(
+                    {line, fmt::format("nothing measures '{}'{}", measured, nearest(measured))});
+        }
+    }
+
+  private:
+    /// "1" of "1:race.ratio", which loses it.
+    static std::string takeStep(std::string& name) {
+        const std::size_t digits = name.find_first_not_of("0123456789");
+        if (digits == 0 || digits == std::string::npos || name[digits] != ':') return {};
+        std::string step = name.substr(0, digits);
+        name.erase(0, digits + 1);
+        return step;
+    }
+    static bool waits(const Lesson& lesson, const std::string& step) {
+        const std::size_t index = step.size() > 3 ? 0 : std::stoul(step);
+        return index >= 1 && index <= lesson.steps.size() && lesson.steps[index - 1].wait;
+    }
+
+    void tryStep(const LessonStep& step) {
+        try {
+            if (!step.state.empty()) app_.setState(ordered_json::parse(step.state));
+        } catch (const std::exception& error) {
+            problems_.push_back({step.lines.at("state"), error.what()});
+            return;
+        }
+        frames(3);
+        note();
+        if (!step.point.empty() && !app_.ui().controls.contains(step.point))
+            problems_.push_back(
+                {step.lines.at("point"), fmt::format("no control is called '{}' here", step.point)});
+    }
+
+    void frames(int count) {
+        for (int i = 0; i < count; ++i) app_.frame(1280, 800, 1, 1.0 / 60);
+    }
+
+    void note() {
+        for (const auto& [name, value] : app_.measured()) known_.insert(name);
+    }
+
+    /// An experiment knows the names of its numbers once it was measured.
+    bool measuredNow(const std::string& name) {
+        const std::size_t dot = name.find('.', experimentPrefix.size());
+        if (!name.starts_with(experimentPrefix) || dot == std::string::npos) return false;
+        const std::string experiment = name.substr(experimentPrefix.size(), dot - experimentPrefix.size());
+        if (!known_.contains(fmt::format("lab.{}.finished", experiment)) || !tried_.insert(experiment).second)
+            return false;
+        app_.setState({{"lockstep", 1},
+                       {"exhibit", "parallelism"},
+                       {"exhibits", {{"parallelism", {{"experiment", experiment}}}}}});
+        app_.exhibit().run(app_.ui());
+        frames(2);
+        note();
+        return known_.contains(name);
+    }
+
+    /// Values of the same exhibit or experiment.
+    std::string nearest(const std::string& name) const {
+        const std::string prefix = name.substr(0, name.rfind('.') + 1);
+        std::string text;
+        for (const std::string& known : known_)
+            if (known.starts_with(prefix) && !prefix.empty())
+                text += (text.empty() ? "; there are: " : ", ") + known;
+        return text;
+    }
+
+    Program program_;
+    App& app_;
+    std::vector<LessonProblem>& problems_;
+    std::set<std::string> known_;
+    std::set<std::string> tried_; // experiments
+};
+
+} // namespace
+
+std::vector<LessonProblem> checkLesson(const std::filesystem::path& file, const std::string& device) {
+    std::vector<LessonProblem> problems;
+    const Lesson lesson = readLesson(file, problems);
+    if (!problems.empty()) return problems;
+    ShowOptions options;
+    options.device = device;
+    Check(options, problems).run(lesson);
+    std::ranges::stable_sort(problems, {}, &LessonProblem::line);
+    return problems;
+}
+
+} // namespace lockstep::demos
