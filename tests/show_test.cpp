@@ -65,7 +65,6 @@ TEST_CASE("presets load, say what they show, and run") {
         const Json preset = Json::parse(contents(entry.path()));
         CHECK(preset["title"].get<std::string>().size() > 3);
         CHECK(preset["about"].get<std::string>().size() > 20);
-        if (preset.contains("states")) continue;
         CHECK(preset["task"].get<std::string>().size() > 20);
         CHECK(preset["answer"].get<std::string>().size() > 20);
         const auto words = [&](const char* field) {
@@ -89,71 +88,6 @@ TEST_CASE("presets load, say what they show, and run") {
         if (!edited) CHECK_FALSE(outcome.says("message:"));
     }
     CHECK(presets >= 8);
-}
-
-TEST_CASE("a list of states is gone through with Back and Next, and closed") {
-    const Folder folder;
-    std::ofstream(folder.file("second.json"))
-        << R"({"lockstep": 1, "title": "Two", "task": "Look.", "answer": "Seen.", "exhibit": "playground"})";
-    std::ofstream(folder.file("list.json")) << R"({"lockstep": 1, "title": "Hour", "states": [
-        {"lockstep": 1, "title": "One", "exhibit": "ladder"}, "second.json",
-        {"lockstep": 1, "title": "Three", "exhibit": "mosaic"}]})";
-    int states = 0;
-    std::string script = "drop list.json\n";
-    const auto then = [&](const std::string& actions) {
-        script += actions + "frames 2\nstate " + folder.file(std::to_string(states++) + ".json") + "\n";
-    };
-    then("");
-    then("click Next##lesson\nclick Answer##lesson\n");
-    then("key P\nclick Answer##lesson\nclick Next##lesson\n"); // a presenter has no side panel
-    then("click Next##lesson\n");                              // the last: nothing happens
-    then("key P\nclick Back##lesson\n");
-    then("click ×##lesson\n");
-    const Outcome outcome = showScript(folder, "race", script + "controls\n");
-    INFO(outcome.out << outcome.err);
-    REQUIRE(outcome.code == 0);
-    const char* const titles[] = {"One", "Two", "Three", "Three", "Two", ""};
-    const char* const shown[] = {"ladder", "playground", "mosaic", "mosaic", "playground", "playground"};
-    for (int i = 0; i < states; ++i) {
-        CAPTURE(i);
-        const Json state = Json::parse(contents(folder.file(std::to_string(i) + ".json")));
-        CHECK(state.value("title", "") == titles[i]);
-        CHECK(state["exhibit"] == shown[i]);
-    }
-    CHECK(Json::parse(contents(folder.file("4.json")))["answer"] == "Seen.");
-    for (const std::string& name : controlNames(outcome.out)) CHECK_FALSE(name.ends_with("##lesson"));
-}
-
-TEST_CASE("of a list with a wrong entry nothing is taken, and the message has the entry's number") {
-    const Folder folder;
-    std::ofstream(folder.file("other.json")) << R"({"lockstep": 2})";
-    std::ofstream(folder.file("list.json")) << R"({"lockstep": 1, "states": [{"lockstep": 1}]})";
-    const std::pair<const char*, const char*> broken[] = {
-        {R"([{"lockstep": 1, "theme": "light"}, 3])", "wrong.json: entry 2 of 'states' must be a file name"},
-        {R"([{"lockstep": 1, "theme": "light"}, {"title": "x"}])", "entry 2: not a Lockstep state file"},
-        {R"([{"lockstep": 1, "theme": "light"}, "no.json"])", "entry 2 (no.json): "},
-        {R"(["other.json"])", "entry 1 (other.json): this state file was written by another version"},
-        {R"(["list.json"])", "entry 1 (list.json): a list cannot contain another list"},
-        {R"([{"lockstep": 1, "exhibits": {"race": {"lanes": 3}}}])", "entry 1: "},
-        {R"([{"lockstep": 1, "exhibit": "rase"}])", "did you mean 'race'"},
-        {R"([{"lockstep": 1, "task": 3}])", "entry 1: the state's field 'task' must be a text"},
-        {"[]", "must list 1 to 100 states"},
-        {"{}", "must list 1 to 100 states"},
-    };
-    for (const auto& [states, message] : broken) {
-        const std::string list = states;
-        INFO(list);
-        std::ofstream(folder.file("wrong.json")) << R"({"lockstep": 1, "states": )" << list << "}";
-        const Outcome outcome =
-            showScript(folder, "race",
-                       "state " + folder.file("before.json") + "\ndrop wrong.json\nframes 2\n" + "state " +
-                           folder.file("after.json") + "\ncontrols\n");
-        INFO(outcome.out << outcome.err);
-        REQUIRE(outcome.code == 0);
-        CHECK(outcome.says(message));
-        CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
-        CHECK_FALSE(outcome.says("##lesson"));
-    }
 }
 
 TEST_CASE("a choice that makes no sense is said, wherever the fields are") {

@@ -12,11 +12,14 @@
 #include "demos/commands/command.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
+#include "demos/lesson/lesson_html.h"
 #include "demos/lesson/lesson_text.h"
 #include "demos/options/parse.h"
 #include "demos/shell/lesson_check.h"
 #include "demos/shell/run_window.h"
+#include "demos/words/html.h"
 #include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {
@@ -31,6 +34,7 @@ constexpr const char* lessonExamples = R"(examples:
   lockstep lesson                          the list
   lockstep lesson show what-is-a-gpu       its text
   lockstep lesson run what-is-a-gpu        does what it asks for, without a window, and prints what was measured
+  lockstep lesson print what-is-a-gpu --html handout.html
   lockstep lesson check my-lesson.md       everything that is wrong with a file
   lockstep show my-lesson.md               the lesson in the window
 )";
@@ -39,6 +43,9 @@ struct LessonOptions {
     std::string action = "list";
     std::vector<std::string> names;
     std::string device;
+    bool quick = false;
+    std::string htmlFile;
+    bool answers = false;
 };
 
 /// A lesson of the list, or a file.
@@ -66,18 +73,42 @@ int show(const std::string& name) {
     return 0;
 }
 
-int runOne(const std::string& name, const std::string& device) {
-    const std::filesystem::path file = fileOf(name);
-    const Lesson lesson = readLesson(file);
+/// Does what the lesson asks for.
+///   before, after   script lines for each step, before it is done and after that
+ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted, const std::string& before,
+                  const std::string& after) {
     ShowOptions options;
     options.stateFile = file;
-    options.device = device;
+    options.device = wanted.device;
+    options.masked = wanted.quick; // experiments are measured roughly then
     options.answersOnly = true;
-    for (const LessonStep& step : lesson.steps) {
+    for (const LessonStep& step : readLesson(file).steps) {
+        options.commands += before;
         for (const std::string& line : step.tries) options.commands += line + "\n";
-        options.commands += "await\ntell\nkey PageDown\n";
+        options.commands += "await\n" + after + "tell\nkey PageDown\n";
     }
-    return runHeadless(options);
+    return options;
+}
+
+int print(const std::string& name, const LessonOptions& wanted) {
+    if (wanted.htmlFile.empty()) throw std::invalid_argument("'lesson print' needs --html FILE");
+    const std::filesystem::path file = fileOf(name);
+    const std::filesystem::path picture = wanted.htmlFile + ".png"; // of one step after the other
+    const std::string draw = fmt::format("picture {}\n", picture.string());
+    // A class sees what it starts from, the teacher what comes of it.
+    ShowOptions options = doing(file, wanted, wanted.answers ? "" : draw, wanted.answers ? draw : "");
+    std::string steps;
+    options.teller = [&](const LessonRun& run, const MeasuredValues& values) {
+        steps += stepHtml(run, values, picture, wanted.answers);
+    };
+    const int code = runHeadless(options);
+    std::error_code ignored;
+    std::filesystem::remove(picture, ignored);
+    const Lesson lesson = readLesson(file);
+    for (const std::string& source : lesson.sources)
+        steps += fmt::format("<p><small>Source: {}</small></p>\n", htmlText(source));
+    writeFileAtomically(wanted.htmlFile, htmlPage(lesson.title, steps));
+    return code;
 }
 
 int check(const std::vector<std::string>& names, const std::string& device) {
@@ -94,7 +125,7 @@ int check(const std::vector<std::string>& names, const std::string& device) {
 }
 
 int lesson(const LessonOptions& options) {
-    constexpr std::string_view actions[] = {"list", "show", "run", "check"};
+    constexpr std::string_view actions[] = {"list", "show", "run", "check", "print"};
     if (std::ranges::find(actions, options.action) == std::end(actions))
         throwUnknownName("action of 'lesson'", options.action, actions);
     if (options.action == "list") return listLessons();
@@ -102,10 +133,11 @@ int lesson(const LessonOptions& options) {
         throw std::invalid_argument(
             fmt::format("'lesson {}' needs the name of a lesson, or a file", options.action));
     if (options.action == "check") return check(options.names, options.device);
-    for (const std::string& name : options.names)
-        if (const int code = options.action == "show" ? show(name) : runOne(name, options.device); code != 0)
-            return code;
-    return 0;
+    if (options.names.size() != 1) throw std::invalid_argument("one lesson at a time");
+    const std::string& name = options.names.front();
+    if (options.action == "show") return show(name);
+    if (options.action == "print") return print(name, options);
+    return runHeadless(doing(fileOf(name), options, "", ""));
 }
 
 } // namespace
@@ -113,8 +145,13 @@ int lesson(const LessonOptions& options) {
 Action addLesson(CLI::App& command) {
     const auto options = std::make_shared<LessonOptions>();
     addManual(command, lessonAbout, lessonExamples);
-    addValue(command, "action", "ACTION", options->action, "list, show, run or check");
+    addValue(command, "action", "ACTION", options->action, "list, show, run, check or print");
     command.add_option("names", options->names, "lessons of the list, or files")->type_name("NAME...");
+    addValue(command, "--html", "FILE", options->htmlFile, "with print: the handout");
+    command.add_flag("--answers", options->answers,
+                     "with print: the teacher's copy, with results and answers");
+    command.add_flag("--quick", options->quick,
+                     "with run and print: measure experiments roughly, to try the lesson");
     addValue(command, "--device", "DEVICE", options->device,
              "Vulkan device: number, part of its name, or UUID");
     return [options] { return lesson(*options); };

@@ -73,7 +73,8 @@ void FileChooser::enter(const fs::path& folder) {
         std::error_code unknown;
         const bool inside = found->is_directory(unknown);
         const bool fits =
-            name.extension() == ".json" || (purpose_ == Purpose::open && name.extension() == ".csv");
+            name.extension() == ".json" ||
+            (purpose_ == Purpose::open && (name.extension() == ".csv" || name.extension() == ".md"));
         if (name.string().starts_with(".") || (!inside && !fits)) continue;
         if (more_ = entries_.size() == mostEntries; more_) break;
         entries_.push_back({name, inside});

@@ -254,7 +254,10 @@ class Headless {
 
     void tell(const ScriptLine& line) {
         if (app_.lesson() == nullptr) throw scriptError(line, "no lesson is open");
-        fmt::print("{}\n", stepText(*app_.lesson(), app_.lessonValues()));
+        if (options_.teller)
+            options_.teller(*app_.lesson(), app_.lessonValues());
+        else
+            fmt::print("{}\n", stepText(*app_.lesson(), app_.lessonValues()));
     }
 
     using Perform = std::function<void(const ScriptLine& line)>;

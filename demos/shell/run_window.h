@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/lesson/lesson_run.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
@@ -32,6 +34,8 @@ struct ShowOptions {
     std::filesystem::path script;
     std::string commands;     ///< a script's lines themselves, in place of a file
     bool answersOnly = false; ///< prints what a script's commands say, and not the commands
+    /// Gets the lesson's step and its values from a script's verb `tell`; empty: they are printed.
+    std::function<void(const LessonRun&, const MeasuredValues&)> teller;
     bool platform =
         false;           ///< only say what pictures depend on besides the program: versions, driver, letters
     bool masked = false; ///< draw dashes for what differs from run to run

@@ -1,0 +1,17 @@
+// A lesson on paper: what a class writes on, and the teacher's copy of it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "demos/lesson/lesson_run.h"
+
+namespace lockstep::demos {
+
+/// The step at hand as a section of a page.
+///   picture   a PNG file that becomes part of it
+///   answers   also the right choice or number, where it is known, and the answer
+std::string stepHtml(const LessonRun& run, const MeasuredValues& values, const std::filesystem::path& picture,
+                     bool answers);
+
+} // namespace lockstep::demos

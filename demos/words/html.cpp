@@ -1,0 +1,34 @@
+#include "demos/words/html.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::demos {
+
+std::string htmlText(std::string_view text) {
+    std::string html;
+    for (const char letter : text) {
+        if (letter == '<')
+            html += "&lt;";
+        else if (letter == '>')
+            html += "&gt;";
+        else if (letter == '&')
+            html += "&amp;";
+        else if (letter == '"')
+            html += "&quot;";
+        else
+            html += letter;
+    }
+    return html;
+}
+
+std::string htmlPage(std::string_view title, std::string_view body) {
+    return fmt::format(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{}</title>\n"
+        "<style>body{{font-family:sans-serif;max-width:60em;margin:auto;padding:1em;line-height:1.5}}"
+        "img{{width:100%}}section{{break-inside:avoid}}code,pre{{background:#eee;border-radius:3px}}"
+        "pre{{padding:.5em}}.right{{font-weight:bold}}.line{{border-bottom:1px solid;height:2em}}</style>\n"
+        "<h1>{}</h1>\n{}</html>\n",
+        htmlText(title), htmlText(title), body);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,403 @@
+// Lessons: their files and what is wrong with them, values and answers, and those that come with the program.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_file.h"
+#include "demos/lesson/lesson_text.h"
+#include "tests/show_script.h"
+
+using namespace lockstep::demos;
+using namespace lockstep::test;
+
+namespace {
+
+const std::string head = "---\ntitle: T\n---\n"; // three lines
+const std::string step = head + "## One\n";      // the title is line 4
+
+/// A step with these fields, which begin in line 6.
+std::string with(const std::string& fields) { return step + "```step\n" + fields + "\n```\n"; }
+
+std::vector<LessonProblem> problemsOf(const std::string& text) {
+    std::vector<LessonProblem> problems;
+    lessonFromText(text, fs::path(LOCKSTEP_SOURCE_DIR) / "assets/lessons/x.md", problems);
+    return problems;
+}
+
+Lesson lessonOf(const std::string& text) {
+    std::vector<LessonProblem> problems;
+    Lesson lesson = lessonFromText(text, "x.md", problems);
+    CHECK(problems.empty());
+    return lesson;
+}
+
+std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+}
+
+std::vector<fs::path> shippedLessons() {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/lessons"))
+        if (entry.path().extension() == ".md") files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+} // namespace
+
+TEST_CASE("a lesson is read with its steps, their texts and what they do") {
+    const Lesson lesson = lessonOf(
+        "---\ntitle: A title\nabout: It says.\nminutes: 7\nneeds: [one]\nsources: [\"Me, 2026\"]\n"
+        "place: 3\n---\n\n## First\n\nSome **text**.\n\n```c\n## no title\n```\n\n```step\n"
+        "state: {exhibit: map}\npoint: Run\nwait: race.ratio > 1:race.ratio\nask: How many?\nright: 12\n"
+        "tolerance: 0.2\nanswer: |\n  Twelve.\ntry: [key R]\n```\n## Second\n");
+    CHECK(lesson.title == "A title");
+    CHECK(lesson.minutes == 7);
+    CHECK(lesson.place == 3);
+    CHECK(lesson.needs == std::vector<std::string>{"one"});
+    REQUIRE(lesson.steps.size() == 2);
+    const LessonStep& first = lesson.steps[0];
+    CHECK(first.text == "\nSome **text**.\n\n```c\n## no title\n```\n\n");
+    CHECK(nlohmann::json::parse(first.state) == nlohmann::json{{"exhibit", "map"}, {"lockstep", 1}});
+    CHECK(first.point == "Run");
+    CHECK(first.wait->other == "1:race.ratio");
+    CHECK(first.ask->number == 12);
+    CHECK(first.ask->tolerance == 0.2);
+    CHECK(first.answer == "Twelve.\n");
+    CHECK(first.tries == std::vector<std::string>{"key R"});
+    CHECK(first.line == 10);
+    CHECK(lesson.steps[1].title == "Second");
+}
+
+TEST_CASE("a step without words has those of its state") {
+    std::vector<LessonProblem> problems;
+    const Lesson lesson = lessonFromText(with("state: race-tiny.json"), "x.md", problems);
+    REQUIRE(problems.empty());
+    CHECK(lesson.steps[0].text.find("Press Run.") != std::string::npos);
+    CHECK_FALSE(lesson.steps[0].answer.empty());
+    CHECK_FALSE(nlohmann::json::parse(lesson.steps[0].state).contains("task"));
+    const Lesson own =
+        lessonFromText(step + "Mine.\n```step\nstate: race-tiny.json\n```\n", "x.md", problems);
+    CHECK(own.steps[0].text == "Mine.\n");
+}
+
+TEST_CASE("what is wrong with a file is said with its line") {
+    struct Wrong {
+        std::string text;
+        std::size_t line;
+        std::string says;
+    };
+    const std::string question = "ask: Q\n";
+    const Wrong wrong[] = {
+        {"", 1, "begins with '---'"},
+        {"# A title\n", 1, "begins with '---'"},
+        {"---\ntitle: T\n", 1, "second '---' is missing"},
+        {"---\nabout: x\n---\n## One\n", 1, "'title' is missing"},
+        {"---\ntitle: T\ntitel: U\n---\n## One\n", 3, "titel"},
+        {"---\ntitle: T\ntitle: U\n---\n## One\n", 3, "twice"},
+        {"---\ntitle: [1\n---\n## One\n", 3, "not YAML"},
+        {"---\ntitle: T\nminutes: soon\n---\n## One\n", 3, "minutes"},
+        {"---\ntitle: 12\n---\n## One\n", 2, "title"},
+        {"---\ntitle: T\nsources: me\n---\n## One\n", 3, "list of texts"},
+        {"---\n- a\n---\n## One\n", 2, "fields are expected"},
+        {head, 0, "no step"},
+        {head + "Hello.\n## One\n", 4, "nothing else may come before"},
+        {repeated("## x\n", 0) + head + repeated("## x\n", 101), 104, "more than 100 steps"},
+        {step + "```step\npoint: Run\n", 5, "no end"},
+        {step + "```c\nint x;\n", 4, "no end"},
+        {with("point: Run") + "```step\npoint: Run\n```\n", 8, "at most one block"},
+        {with("piont: Run"), 6, "did you mean 'point'"},
+        {with("point: [Run"), 7, "not YAML"},
+        {with("point: 3"), 6, "point"},
+        {with("state: nowhere.json"), 6, "there is no state 'nowhere.json'"},
+        {with("state: ../presets/race-tiny.json"), 6, "without a folder"},
+        {with("state: /etc/passwd"), 6, "without a folder"},
+        {with("state: [1, 2]"), 6, "fields of a state"},
+        {with("a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, "
+              "*b, *b, *b, *b, *b]\n"
+              "d: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d]"),
+         6, "too many values"},
+        {with("point: " + repeated("[", 40) + repeated("]", 40)), 6, "nested"},
+        {with("wait: race.ratio >"), 6, "compare with something"},
+        {with("wait: the race is over"), 6, "no name of a value"},
+        {with("choices: [a, b]"), 6, "there is no 'ask'"},
+        {with(question + "choices: [a]\nright: 1"), 7, "two to six"},
+        {with(question + "choices: [a, b]\nright: 3"), 8, "from 1 to 2"},
+        {with(question + "choices: [a, b]"), 6, "either 'right"},
+        {with(question + "choices: [{txt: a, when: x.y}, b]"), 7, "txt"},
+        {with(question + "tolerance: -1\nright: 2"), 7, "negative"},
+        {with(question), 6, "either 'right' or"},
+        {step + "![a picture](x.png)\n", 4, "pictures are not shown"},
+        {step + "<b>bold</b>\n", 4, "HTML"},
+        {step + "| a | b |\n|---|---|\n| c | d |\n", 4, "tables are not shown"},
+        {step + "{{race.ratio\n", 4, "has no '}}'"},
+        {step + "{softwear} No.\n", 4, "must be software, hardware"},
+        {step + "{software No.\n", 4, "has no end"},
+    };
+    for (const Wrong& each : wrong) {
+        CAPTURE(each.text.substr(0, 200));
+        const std::vector<LessonProblem> problems = problemsOf(each.text);
+        std::string all;
+        for (const LessonProblem& problem : problems) all += describe("x.md", problem) + "\n";
+        CAPTURE(all);
+        CHECK(std::ranges::any_of(problems, [&](const LessonProblem& problem) {
+            return problem.line == each.line && problem.text.find(each.says) != std::string::npos;
+        }));
+    }
+}
+
+TEST_CASE("all that is wrong is said at once, and a huge file is refused") {
+    CHECK(
+        problemsOf("---\ntitle: T\nx: 1\n---\n## One\n```step\ny: 1\nwait: a b\n```\n## Two\n{{\n").size() ==
+        4);
+    const Folder folder;
+    std::ofstream(folder.file("huge.md")) << head << "## One\n" << repeated("long text ", 40'000);
+    CHECK_THROWS(readLesson(folder.file("huge.md")));
+    CHECK_THROWS(readLesson(folder.file("missing.md")));
+}
+
+TEST_CASE("values stand in texts, with their units, and paragraphs depend on them") {
+    MeasuredValues values;
+    values["race.gpu:best.samples_per_second"].number = 289'000;
+    values["race.cpu:best.seconds"].number = 0.00194;
+    values["race.faster"].text = "CPU";
+    values["race.ratio"];
+    values["machine.gpu.software"].number = 1;
+    CHECK(valueText(values, "race.gpu:best.samples_per_second") == "289k");
+    CHECK(valueText(values, "race.cpu:best.seconds") == "1.94 ms");
+    CHECK(valueText(values, "race.faster") == "CPU");
+    CHECK(valueText(values, "race.ratio") == "not measured yet");
+    const auto shown = [&](const char* markdown) {
+        std::string text;
+        for (const TextBlock& block : lessonBlocks(markdown, values)) text += plainText(block) + "|";
+        return text;
+    };
+    CHECK(shown("The {{race.faster}} won in **{{race.cpu:best.seconds}}**.") == "The CPU won in 1.94 ms.|");
+    CHECK(shown("{software} a\n\n{hardware} b\n\n- {measured race.ratio} c\n- {unmeasured race.ratio} d") ==
+          "a|d|");
+    values.erase("machine.gpu.software");
+    CHECK(shown("{software} a\n\n{hardware} b\n\nc") == "c|");
+    CHECK(conditionFromText("race.cpu:best.seconds < 0.002").holds(values));
+    CHECK_FALSE(conditionFromText("race.cpu:best.seconds >= 0.002").holds(values));
+    CHECK(conditionFromText("race.faster").holds(values));
+    CHECK_FALSE(conditionFromText("race.ratio").holds(values));
+    CHECK_FALSE(conditionFromText("race.ratio < 5").holds(values));
+}
+
+TEST_CASE("answers are judged by what was measured, and what was measured then is kept") {
+    LessonRun run(
+        lessonOf(with("ask: Q\nchoices: [{text: a, when: v.x < 1}, {text: b, when: v.x >= 1}]\nwait: v.x") +
+                 "## Two\n```step\nask: N\nvalue: v.x\ntolerance: 0.1\n```\n## Three\n{{1:v.x}}\n"));
+    MeasuredValues values;
+    const auto verdict = [&] { return judge(*run.step().ask, run.answer(), values); };
+    CHECK(verdict() == AnswerVerdict::none);
+    run.answer().choice = 0;
+    run.look(values);
+    CHECK(run.waits());
+    CHECK(verdict() == AnswerVerdict::waiting);
+    values["v.x"].number = 2;
+    run.look(values);
+    CHECK_FALSE(run.waits());
+    CHECK(verdict() == AnswerVerdict::wrong);
+    CHECK(verdictText(*run.step().ask, run.answer(), values) == "Measured here: b.");
+    run.answer().choice = 1;
+    CHECK(verdict() == AnswerVerdict::right);
+    REQUIRE(run.go(1));
+    run.answer().number = 2.3;
+    CHECK(verdict() == AnswerVerdict::wrong);
+    run.answer().number = 2.1;
+    CHECK(verdict() == AnswerVerdict::right);
+    REQUIRE(run.go(2));
+    CHECK_FALSE(run.go(3));
+    values["v.x"].number = 7;
+    run.look(values);
+    CHECK(stepText(run, values).find("\n2\n") != std::string::npos); // as it was in step 1
+
+    SUBCASE("progress comes back, as far as it fits") {
+        LessonRun other(run.lesson());
+        other.resume(nlohmann::ordered_json::parse(run.progress().dump()));
+        CHECK(other.at() == 2);
+        CHECK(other.answers() == run.answers());
+        for (const char* foreign : {"3", "{\"at\": -1}", "{\"at\": 99, \"answers\": 3}",
+                                    "{\"answers\": {\"One\": \"c\", \"Two\": []}}"}) {
+            LessonRun fresh(run.lesson());
+            fresh.resume(nlohmann::ordered_json::parse(foreign));
+            CHECK(fresh.at() == 0);
+            CHECK_FALSE(fresh.answer().given());
+        }
+    }
+    SUBCASE("a step without a state has the one before it") {
+        LessonRun states(lessonOf(
+            head +
+            "## A\n```step\nstate: {exhibit: map}\n```\n## B\n## C\n```step\nstate: {exhibit: race}\n```\n"));
+        REQUIRE(states.go(1));
+        CHECK(states.state().find("map") != std::string::npos);
+    }
+}
+
+TEST_CASE("a desk keeps how far somebody has come, and reads a lesson again that its author has changed") {
+    const Folder folder;
+    const fs::path file = folder.file("mine.md");
+    std::ofstream(file) << step << "## Two\n## Three\n";
+    {
+        LessonDesk desk;
+        desk.keepIn(folder.file("lessons.json"));
+        CHECK(desk.offers());
+        desk.start(readLesson(file));
+        CHECK_FALSE(desk.offers());
+        REQUIRE(desk.open()->go(1));
+        desk.save();
+    }
+    LessonDesk desk;
+    desk.keepIn(folder.file("lessons.json"));
+    CHECK_FALSE(desk.offers());
+    CHECK(desk.reached("mine") == 1);
+    desk.start(readLesson(file));
+    CHECK(desk.open()->at() == 1);
+    CHECK_FALSE(desk.reload());
+    std::ofstream(file) << step << "## Second\n";
+    fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(2));
+    CHECK(desk.reload());
+    CHECK(desk.open()->step().title == "Second");
+    std::ofstream(file) << "nothing";
+    fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(4));
+    CHECK_THROWS(desk.reload());
+    CHECK(desk.open()->step().title == "Second");
+    LessonDesk broken;
+    std::ofstream(folder.file("broken.json")) << "[";
+    broken.keepIn(folder.file("broken.json"));
+    CHECK(broken.offers());
+    broken.decline();
+    LessonDesk again;
+    again.keepIn(folder.file("broken.json"));
+    CHECK_FALSE(again.offers());
+}
+
+TEST_CASE("the program names what only it knows to be wrong: states, values and controls") {
+    const Folder folder;
+    std::ofstream(folder.file("wrong.md"))
+        << step
+        << "{{race.ratios}} {{lab.launch.nothing}}\n```step\nstate: {exhibit: race, exhibits: {race: {hiden: "
+           "[3]}}}\n```\n"
+        << "## Two\n```step\nstate: {exhibit: race}\npoint: No such button\nwait: 1:race.ratio\n```\n";
+    const Outcome outcome = run("lesson check " + folder.file("wrong.md"));
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 1);
+    for (const char* message :
+         {"wrong.md, line 4: nothing measures 'race.ratios'",
+          "wrong.md, line 4: nothing measures 'lab.launch.nothing'", "lab.launch.microseconds_per_dispatch",
+          "wrong.md, line 7: unknown field of 'race' 'hiden'",
+          "wrong.md, line 12: no control is called 'No such button' here",
+          "wrong.md, line 13: '1:' must be the number of a step that waits"})
+        CHECK(outcome.out.find(message) != std::string::npos);
+    CHECK(run("lesson dance").says("action of 'lesson'"));
+    CHECK(run("lesson show").says("needs the name of a lesson"));
+    CHECK(run("lesson show why-is-my-gpu-slow").says("did you mean 'why-is-my-gpu-slower'"));
+}
+
+TEST_CASE(
+    "every lesson that comes with the program is right, can be read, and can be done without a window") {
+    std::string names;
+    for (const fs::path& file : shippedLessons()) names += " " + file.stem().string();
+    const Outcome checked = run("lesson check" + names);
+    INFO(checked.out << checked.err);
+    CHECK(checked.code == 0);
+    for (const fs::path& file : shippedLessons()) {
+        CAPTURE(file.filename().string());
+        const Lesson lesson = readLesson(file);
+        CHECK(lesson.about.size() > 20);
+        CHECK(lesson.minutes > 0);
+        for (const LessonStep& each : lesson.steps) {
+            CAPTURE(each.title);
+            std::size_t words = 0;
+            for (const TextBlock& block : lessonBlocks(each.text, {}))
+                words += static_cast<std::size_t>(std::ranges::count(plainText(block), ' ')) + 1;
+            CHECK(words > 5);
+            CHECK(words <= 100);
+        }
+        for (const std::string& needed : lesson.needs) CHECK_NOTHROW(lessonFile(needed));
+        if (lesson.name == "first-hour") continue; // states to look at: nothing in it waits
+        const Outcome done = run("lesson run --quick " + file.stem().string());
+        INFO(done.out << done.err);
+        CHECK(done.code == 0);
+        for (const LessonStep& each : lesson.steps) CHECK(done.out.find(each.title) != std::string::npos);
+    }
+}
+
+TEST_CASE(
+    "in the window a lesson sets the exhibits up, takes answers, and gives a person's own settings back") {
+    const Folder folder;
+    std::ofstream(folder.file("l.md"))
+        << with("state: {exhibit: playground, exhibits: {playground: {data: xor, hidden: [4]}}}\nask: Q\n"
+                "choices: [a, b]\nright: 2\nwait: playground.steps > 20\npoint: Run")
+        << "## Two\nText\n```step\nstate: {exhibit: map, hidden: [Reset]}\nask: N\nright: 12\n```\n## "
+           "Three\nText\n";
+    const auto saved = [&](const char* name) { return "frames 2\nstate " + folder.file(name) + "\n"; };
+    const std::string script =
+        saved("before.json") + "drop l.md\n" + saved("one.json") +
+        "tell\nclick answer/1\ntell\nclick answer/2\nawait\ntell\n" + "key PageDown\n" + saved("two.json") +
+        "click ##lesson/number\ntype 11.5\nkey Enter\nframes 2\nprose\nclick Race\n" +
+        "click Back to the lesson\nkey PageDown\nkey PageDown\ncontrols\nkey PageUp\n" + saved("back.json") +
+        "click ×##lesson\n" + saved("after.json");
+    const Outcome outcome = showScript(folder, "ladder", script);
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto state = [&](const char* name) { return nlohmann::json::parse(contents(folder.file(name))); };
+    CHECK(state("one.json")["exhibit"] == "playground");
+    CHECK(state("one.json")["exhibits"]["playground"]["data"] == "xor");
+    CHECK(state("two.json")["exhibit"] == "map");
+    CHECK(state("two.json")["hidden"] == nlohmann::json{"Reset"});
+    CHECK(state("back.json")["exhibit"] == "map");
+    CHECK(state("after.json") == state("before.json"));
+    CHECK(outcome.out.find("2. b  <- here") != std::string::npos);
+}
+
+TEST_CASE("of a lesson with a wrong state nothing is taken, and the message has its line") {
+    for (const char* state :
+         {"{exhibit: moon}", "{theme: 3}", "{exhibits: {race: {lanes: 3}}}", "other.json"}) {
+        CAPTURE(state);
+        const Folder folder;
+        std::ofstream(folder.file("l.md"))
+            << with("state: {exhibit: map}") << "## Two\n```step\nstate: " << state << "\n```\n";
+        const auto saved = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
+        const Outcome outcome = showScript(
+            folder, "ladder", saved("before.json") + "drop l.md\nframes 2\n" + saved("after.json"));
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(outcome.says("l.md, line 10:"));
+        CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+    }
+}
+
+TEST_CASE("a handout has every step with its picture; only the teacher's copy has the answers") {
+    const Folder folder;
+    std::ofstream(folder.file("l.md"))
+        << step << "Text & `co<de`.\n```step\nstate: {exhibit: playground}\nask: Q\nchoices: [no, yes]\n"
+        << "right: 2\nanswer: The reason.\n```\n";
+    const auto page = [&](const std::string& more) {
+        const Outcome outcome =
+            run("lesson print " + folder.file("l.md") + " --html " + folder.file("p.html") + more);
+        INFO(outcome.out << outcome.err);
+        CHECK(outcome.code == 0);
+        return contents(folder.file("p.html"));
+    };
+    const std::string handout = page("");
+    CHECK(handout.find("<h2>1. One</h2>") != std::string::npos);
+    CHECK(handout.find("data:image/png;base64,iVBORw0KGgo") != std::string::npos);
+    CHECK(handout.find("☐ yes") != std::string::npos);
+    CHECK(handout.find("The reason.") == std::string::npos);
+    const std::string teacher = page(" --answers");
+    CHECK(teacher.find("☑ yes") != std::string::npos);
+    CHECK(teacher.find("The reason.") != std::string::npos);
+    CHECK_FALSE(fs::exists(folder.file("p.html.png")));
+    CHECK(run("lesson print " + folder.file("l.md")).says("needs --html FILE"));
+}
