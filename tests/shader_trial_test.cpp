@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/inside/shader_edits.h"
+#include "demos/exhibits/inside/inside_model.h"
 #include "demos/exhibits/inside/shader_trial.h"
 #include "demos/kit/source_text.h"
 #include "engine/run/make_trainer.h"
@@ -106,8 +106,8 @@ TEST_CASE("a shader that means the same passes, and trains to the same bits") {
         tried(job, changed("dense_naive.comp", "float sum = 0.0;", "float sum = 0.0; // from nothing"));
     INFO(outcome.report.message);
     REQUIRE(outcome.report.verdict == Verdict::passed);
-    CHECK(outcome.report.times.size() == job.shape.layers());
-    for (const OperationTimes& times : outcome.report.times) {
+    CHECK(outcome.times.size() == job.shape.layers());
+    for (const OperationTimes& times : outcome.times) {
         CHECK(times.source == "dense_naive");
         CHECK(times.builtInMs > 0);
         CHECK(times.changedMs > 0);
@@ -141,7 +141,7 @@ TEST_CASE("every shader of a step passes as it is, on every rung") {
         INFO(outcome.report.message);
         CHECK(outcome.report.verdict == Verdict::passed);
         const bool together = row.foldsUpdate || row.rung == Rung::best;
-        CHECK(outcome.report.times.size() >= (together ? 1 : 3 * job.shape.layers()));
+        CHECK(outcome.times.size() >= (together ? 1 : 3 * job.shape.layers()));
     }
 }
 
@@ -276,12 +276,12 @@ TEST_CASE("changed texts as JSON come back to the letter; broken ones name their
     using Json = nlohmann::ordered_json;
     for (const std::string text : {"", "a", "a\n", "\n\na\n", "#version 450\n\tfloat ü;\n\n"}) {
         const ShaderTexts texts{{"update.comp", text}};
-        CHECK(shaderTextsFromJson({{"shaders", toJson(texts)}}) == texts);
+        CHECK(editedShadersFromJson({{"shaders", toJson(texts)}}) == texts);
     }
-    CHECK(shaderTextsFromJson(Json::object()).empty());
+    CHECK(editedShadersFromJson(Json::object()).empty());
     const auto refused = [](const char* shaders) {
         try {
-            shaderTextsFromJson({{"shaders", Json::parse(shaders)}});
+            editedShadersFromJson({{"shaders", Json::parse(shaders)}});
         } catch (const std::invalid_argument& error) {
             return contains(error.what(), "'shaders' of 'inside'");
         }

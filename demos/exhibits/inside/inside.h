@@ -16,6 +16,7 @@
 #include "demos/exhibits/inside/element_sum.h"
 #include "demos/exhibits/inside/inside_model.h"
 #include "demos/kit/operations.h"
+#include "demos/kit/source_editor.h"
 
 namespace lockstep::demos {
 
@@ -64,17 +65,6 @@ struct TensorPicture {
 
 using TensorPictures = std::map<TensorId, TensorPicture>;
 
-/// Where a text that is changed in place is looked at.
-struct ShaderEditor {
-    std::optional<std::size_t> wanted; ///< a line, from 1 on, to be brought into sight
-    bool first = false;                ///< as the first one in sight
-    int caret = 0;                     ///< byte
-    bool active = false;               ///< it has the keyboard
-    bool checked = false;              ///< a check began in this frame: the keyboard stays with the text
-    std::optional<float> scroll;       ///< to be kept while it gets the keyboard back
-    std::optional<int> caretKept;      ///< likewise
-};
-
 /// A function's place in a source text: lines [begin, end), counted from 0.
 struct SourceRange {
     std::size_t begin = 0;
@@ -86,6 +76,8 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
 
 /// Where the first function that a shader's file defines is; empty when it defines none.
 SourceRange firstFunctionIn(const std::vector<std::string_view>& lines);
+
+inline constexpr EditWords insideEdits{};
 
 /// The sources of an operation beside each other: its shader, which can be changed in place, and the plain
 /// loop.
@@ -99,8 +91,6 @@ class SourceView {
   private:
     void show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row);
     void drawChoices(Ui& ui);
-    void drawEditing(Ui& ui, ShaderEdits& edits);
-    void goTo(const CompileError& error, const ShaderEdits& edits);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);
     void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
                   ImU32 colour, float width) const;
@@ -112,8 +102,7 @@ class SourceView {
     SourceRange lit_;       // the lines of the plain function
     int scroll_ = 0;        // frames: to the functions, until the panes have their height
     std::size_t panes_ = 0; // both, GLSL, C++
-    ShaderEditor editor_;
-    std::uint64_t seenTrials_ = 0; // the first error of the last one has been brought into sight
+    SourceEditor editor_{"inside"};
 };
 
 enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab };

@@ -84,7 +84,7 @@ class InsideExhibit final : public Exhibit {
         const StepTrace* trace = inside_.model.trace(inside_.view.selected.machine);
         if (trace != nullptr && !trace->operations.empty())
             inside_.view.selected.index = std::min(inside_.view.selected.index, trace->operations.size() - 1);
-        tellOfTrials(ui);
+        messages_.tell(ui, inside_.model.edits(), insideEdits);
         if (!inside_.playing || inside_.selected() == nullptr || inside_.startOver) return;
         inside_.played += ui.delta * static_cast<double>(inside_.view.slowSpeed);
         if (inside_.played >= 1) inside_.moveSelection(1);
@@ -164,7 +164,7 @@ class InsideExhibit final : public Exhibit {
         constexpr std::string_view own[] = {"machine",        "operation", "tab",     "slow_motion",
                                             "settings_shown", "editing",   "shaders", "shown_ms"};
         const RunOptions settings = tracedRunFromJson(state, own);
-        const ShaderTexts texts = shaderTextsFromJson(state);
+        const ShaderTexts texts = editedShadersFromJson(state);
         InsideView view;
         view.selected.machine = jsonWordOr(state, "machine", machineWords, 1);
         view.selected.index = jsonValueOr(state, "operation", std::size_t{0});
@@ -197,36 +197,6 @@ class InsideExhibit final : public Exhibit {
     }
 
   private:
-    // The source may be out of sight, and a log has nothing else. A complaint stays in the status bar, so
-    // what ends it is said there, too.
-    void tellOfTrials(Ui& ui) {
-        const ShaderEdits& edits = inside_.model.edits();
-        if (edits.unseen() && !toldOfUnseen_)
-            ui.say(Severity::info, "Edited shaders wait in Source: read them, then press Ctrl+Enter.");
-        toldOfUnseen_ = edits.unseen();
-        if (edits.ended() != seenTrials_) tellOfTrial(ui, edits);
-        seenTrials_ = edits.ended();
-        if (!complained_ || edits.trying() || !edits.runs(edits.texts())) return;
-        complained_ = false;
-        ui.say(Severity::info, "The rejected edit is gone: the source shown is what runs.");
-    }
-
-    void tellOfTrial(Ui& ui, const ShaderEdits& edits) {
-        if (edits.last() == nullptr) return;
-        const TrialReport& report = *edits.last();
-        if (report.verdict == Verdict::passed) {
-            if (complained_)
-                ui.say(Severity::info, "Correct now: the edited shader passed all checks and runs.");
-            complained_ = false;
-            return;
-        }
-        complained_ = true;
-        const bool unused = report.verdict == Verdict::notUsed;
-        ui.say(unused ? Severity::warning : Severity::error,
-               report.errors.empty() ? statusOf(edits).text : describe(report.errors.front()),
-               unused ? "" : "The previous kernels keep running.");
-    }
-
     void toFirst() {
         inside_.playing = inside_.startOver = false;
         inside_.view.selected.index = 0;
@@ -240,7 +210,10 @@ class InsideExhibit final : public Exhibit {
     };
     void restore(const Edited& wanted) {
         if (wanted.settings != inside_.model.settings()) inside_.change(wanted.settings);
-        if (wanted.shaders != inside_.model.edits().texts()) inside_.model.edits().setTexts(wanted.shaders);
+        ShaderEdits& edits = inside_.model.edits();
+        if (wanted.shaders == edits.texts()) return;
+        edits.setTexts(wanted.shaders);
+        edits.submit();
     }
 
     Inside inside_;
@@ -249,9 +222,7 @@ class InsideExhibit final : public Exhibit {
                                 },
                                 [this](const Edited& wanted, const Edited&) { restore(wanted); }};
     std::uint64_t seenRevision_ = 0;
-    std::uint64_t seenTrials_ = 0; // of changed shaders
-    bool toldOfUnseen_ = false;
-    bool complained_ = false; // about the last one
+    EditMessages messages_;
 };
 
 } // namespace

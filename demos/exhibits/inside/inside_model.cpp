@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -224,18 +226,6 @@ void InsideModel::update(Machines& machines, const gpu::Device& window, double s
     }
 }
 
-namespace {
-
-gpu::DeviceOptions ownDevice(const gpu::Device& window, const LaneSpec& lane) {
-    gpu::DeviceOptions options;
-    options.select = lane.device.empty() ? window.report().uuid : lane.device;
-    options.validation = window.options().validation;
-    options.messages = window.options().messages;
-    return options;
-}
-
-} // namespace
-
 // Between two steps: what has passed its trial runs from now on, and the next step shows it.
 void InsideModel::renewKernels(Machines& machines, const gpu::Device& window, bool wait) {
     if (turn_ || failed()) return;
@@ -247,13 +237,41 @@ void InsideModel::renewKernels(Machines& machines, const gpu::Device& window, bo
         wanted_ = std::max<std::uint64_t>(wanted_, 1);
     }
     if (edits_.trialWanted())
-        edits_.begin({session_->job(), lane.rung, ownDevice(window, lane), edits_.submitted()}, data_);
-    std::optional<TrialOutcome> passed = edits_.takePassed(wait);
-    if (!passed) return;
+        beginTrial({session_->job(), lane.rung, ownDevice(window, lane.device), edits_.submitted()});
+    const bool took = edits_.takePassed(wait);
+    if (!edits_.trying() && !took) trial_.reset(); // given up, or refused
+    if (!took) return;
+    const auto passed = std::exchange(trial_, nullptr);
+    runningTimes_ = std::move(passed->times);
     const auto trainer = std::make_shared<std::unique_ptr<Trainer>>(std::move(passed->trainer));
     session_->replace(
         gpu, [trainer] { return std::move(*trainer); }, std::move(passed->device));
     wanted_ = std::max<std::uint64_t>(wanted_, 1);
+}
+
+void InsideModel::beginTrial(TrialRequest request) {
+    auto watch = std::make_shared<TrialWatch>();
+    trial_ = std::make_shared<TrialOutcome>();
+    edits_.begin(watch, std::async(std::launch::async,
+                                   [asked = std::move(request), kept = data_, watch, outcome = trial_] {
+                                       *outcome = tryShaders(asked, *watch);
+                                       return outcome->report;
+                                   }));
+}
+
+const OperationTimes* InsideModel::timesOf(const TracedOperation& operation) const {
+    if (!operation.replaced) return nullptr;
+    const auto found = std::ranges::find_if(runningTimes_, [&](const OperationTimes& times) {
+        return times.source == operation.source && times.layer == operation.layer;
+    });
+    return found == runningTimes_.end() ? nullptr : &*found;
+}
+
+ShaderTexts editedShadersFromJson(const nlohmann::ordered_json& state) {
+    const auto found = state.find("shaders");
+    if (found == state.end()) return {};
+    return shaderTextsFromJson(*found, "the field 'shaders' of 'inside'", isStepShaderFile,
+                               "a shader of a training step");
 }
 
 void InsideModel::advance(bool wait) {

@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "demos/exhibits/inside/shader_edits.h"
+#include "demos/exhibits/inside/shader_trial.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/pacer.h"
 #include "demos/kit/run_settings.h"
+#include "demos/kit/shader_edits.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
@@ -26,6 +28,9 @@ RunOptions firstTracedRun();
 /// The run of a state, which may have fields of its `own` and those of older ones, "cpu" and "gpu". Throws
 /// std::invalid_argument naming the field.
 RunOptions tracedRunFromJson(const nlohmann::ordered_json& state, std::span<const std::string_view> own);
+
+/// The field "shaders" of a state; none where it is missing. Throws std::invalid_argument naming the field.
+ShaderTexts editedShadersFromJson(const nlohmann::ordered_json& state);
 
 class InsideModel {
   public:
@@ -73,10 +78,13 @@ class InsideModel {
     /// made.
     ShaderEdits& edits() { return edits_; }
     const ShaderEdits& edits() const { return edits_; }
+    /// Of an operation that runs with a changed shader; null for others.
+    const OperationTimes* timesOf(const TracedOperation& operation) const;
 
   private:
     bool haveSession(Machines& machines, bool wait);
     void renewKernels(Machines& machines, const gpu::Device& window, bool wait);
+    void beginTrial(TrialRequest request);
     void advance(bool wait);
     void retire();
     void giveUp();
@@ -84,7 +92,9 @@ class InsideModel {
     RunOptions settings_ = firstTracedRun();
     DataLoader loader_;
     std::shared_ptr<const Dataset> data_; // of the session
-    ShaderEdits edits_;                   // its trials use the data
+    std::shared_ptr<TrialOutcome> trial_; // the last one that was begun, until its trainer runs
+    std::vector<OperationTimes> runningTimes_;
+    ShaderEdits edits_; // its trials use the data
     std::unique_ptr<TraceSession> session_;
     Retirement retired_;  // old sessions on their way out
     bool gaveUp_ = false; // the settings at hand do not work, and that has been said

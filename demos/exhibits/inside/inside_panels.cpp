@@ -61,7 +61,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
         std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
         if (each->bytes > 0)
             detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
-        if (const OperationTimes* times = inside.model.edits().timesOf(*each)) {
+        if (const OperationTimes* times = inside.model.timesOf(*each)) {
             detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
             detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));
         }
@@ -225,7 +225,7 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
         inside.source.editing = true;
     }
     ImGui::SameLine(0, ui.px(6));
-    const OperationTimes* times = inside.model.edits().timesOf(*inside.selected());
+    const OperationTimes* times = inside.model.timesOf(*inside.selected());
     if (times != nullptr) ui.muted("built in: " + ui.timing(timeText(times->builtInMs)));
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/inside/operation_words.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/make_trainer.h"
 
@@ -82,16 +83,19 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t mostValues = std::size_t{1} << 24; // of a tensor that is checked
 
-struct Cancelled {};
-
-std::vector<std::string> changedShaders(const ShaderTexts& texts) {
-    std::vector<std::string> shaders;
-    for (const std::string& shader : stepShaders()) {
-        const std::vector<std::string> files = withIncludes(texts, shader + ".comp");
-        const auto changed = [&](const std::string& file) { return texts.contains(file); };
-        if (std::ranges::any_of(files, changed)) shaders.push_back(shader);
+/// Of all operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
+std::string comparison(const std::vector<OperationTimes>& all) {
+    double flops = 0;
+    double builtIn = 0;
+    double changed = 0;
+    for (const OperationTimes& times : all) {
+        flops += times.flops;
+        builtIn += times.builtInMs;
+        changed += times.changedMs;
     }
-    return shaders;
+    if (changed <= 0) return "";
+    return fmt::format("{}, {} (built in: {}, {})", timeText(changed), rateText(flops, changed, "FLOP/s"),
+                       timeText(builtIn), rateText(flops, builtIn, "FLOP/s"));
 }
 
 /// A trial's way to its outcome. Errors leave it as exceptions.
@@ -103,35 +107,17 @@ struct Trial {
     ReplacedShaders replaced{};
 
     void run() {
-        if (!compile()) return;
-        enter(TrialPhase::checking);
+        replaced = compileForTrial(request.texts, changedShaders(request.texts, stepShaders()), watch,
+                                   outcome.report);
+        if (!outcome.report.errors.empty()) return;
+        watch.enter(TrialPhase::checking);
         requireSize();
-        gpu::DeviceOptions options = request.device;
-        options.robust = true;
-        outcome.device = std::make_unique<gpu::Device>(std::move(options));
+        outcome.device = openForTrial(request.device);
         if (!measureBuiltIn()) return;
-        enter(TrialPhase::checking);
+        watch.enter(TrialPhase::checking);
         checkRandom();
         takeTrainer();
         outcome.report.verdict = Verdict::passed;
-    }
-
-    void enter(TrialPhase phase) {
-        if (watch.cancelled) throw Cancelled{};
-        watch.phase = phase;
-    }
-
-    bool compile() {
-        for (const std::string& shader : changedShaders(request.texts)) {
-            enter(TrialPhase::compiling);
-            CompiledShader compiled = compileShader(shader, request.texts);
-            for (const CompileError& error : compiled.errors)
-                if (std::ranges::find(outcome.report.errors, error) == outcome.report.errors.end())
-                    outcome.report.errors.push_back(error);
-            replaced.emplace(shader, std::move(compiled.words));
-        }
-        if (!outcome.report.errors.empty()) outcome.report.verdict = Verdict::notCompiled;
-        return outcome.report.errors.empty();
     }
 
     void requireSize() const {
@@ -152,7 +138,7 @@ struct Trial {
             return std::ranges::find(operations, shader.first, &TracedOperation::source) == operations.end();
         });
         for (const TracedOperation& operation : operations)
-            outcome.report.times.push_back(
+            outcome.times.push_back(
                 {operation.source, operation.layer, operation.flops, operation.milliseconds(), 0});
         if (!replaced.empty()) return true;
         outcome.report.verdict = Verdict::notUsed;
@@ -180,7 +166,7 @@ struct Trial {
         const auto trainer = makeGpuTrainer(job, request.rung, *outcome.device, replaced);
         const std::uint64_t epoch = job.order().stepsPerEpoch();
         for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
-            enter(TrialPhase::checking);
+            watch.enter(TrialPhase::checking);
             trainer->restore(randomState(job, step));
             require(job, *trainer);
         }
@@ -189,12 +175,13 @@ struct Trial {
     void takeTrainer() {
         auto trainer = makeGpuTrainer(request.job, request.rung, *outcome.device, replaced);
         require(request.job, *trainer);
-        enter(TrialPhase::timing);
+        watch.enter(TrialPhase::timing);
         const std::vector<TracedOperation> operations = medianOperations(*trainer);
-        for (std::size_t i = 0; i < std::min(operations.size(), outcome.report.times.size()); ++i)
-            outcome.report.times[i].changedMs = operations[i].milliseconds();
-        std::erase_if(outcome.report.times,
+        for (std::size_t i = 0; i < std::min(operations.size(), outcome.times.size()); ++i)
+            outcome.times[i].changedMs = operations[i].milliseconds();
+        std::erase_if(outcome.times,
                       [this](const OperationTimes& times) { return !replaced.contains(times.source); });
+        outcome.report.timing = comparison(outcome.times);
         outcome.trainer = std::move(trainer);
     }
 
@@ -206,7 +193,7 @@ struct Trial {
         const Clock::time_point start = Clock::now();
         std::vector<StepTrace> traces;
         do {
-            enter(watch.phase);
+            watch.enter(watch.phase);
             traces.push_back(trainer.traceStep({.tensors = false}));
         } while (traces.size() < most && Clock::now() - start < enough);
         const auto middle = static_cast<std::ptrdiff_t>(traces.size() / 2);
@@ -227,22 +214,12 @@ struct Trial {
 } // namespace
 
 TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch) {
-    const Clock::time_point start = Clock::now();
     TrialOutcome outcome;
-    try {
-        Trial{request, watch, outcome}.run();
-    } catch (const Cancelled&) {
-        outcome.report.message = "cancelled";
-    } catch (const NonFiniteError& error) {
-        outcome.report.message = fmt::format("the loss is no longer finite at step {}", error.step);
-    } catch (const std::exception& error) {
-        outcome.report.message = error.what();
-    }
-    if (outcome.report.verdict != Verdict::passed) {
+    runTrial(outcome.report, [&] { Trial{request, watch, outcome}.run(); });
+    if (!outcome.report.passed()) {
         outcome.trainer.reset();
         outcome.device.reset();
     }
-    outcome.report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return outcome;
 }
 

@@ -2,12 +2,12 @@
 // it on a device of its own, so that a shader which hangs it does not take the window's with it.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "demos/kit/edit_trial.h"
 #include "demos/kit/source_text.h"
 #include "engine/gpu/device.h"
 #include "engine/net/dataset.h"
@@ -24,21 +24,6 @@ struct TrialRequest {
     ShaderTexts texts;
 };
 
-enum class TrialPhase { compiling, checking, timing };
-
-/// Between a trial and those who wait for it. Any thread.
-struct TrialWatch {
-    std::atomic<bool> cancelled{false}; ///< it ends soon; its outcome does not count
-    std::atomic<TrialPhase> phase{TrialPhase::compiling};
-};
-
-enum class Verdict {
-    passed,
-    notCompiled,
-    notUsed, ///< the rung has no operation of these shaders
-    refused, ///< wrong results, other parameters or buffers, a lost device, ...
-};
-
 /// How long an operation takes, medians of a few steps; 0 on a device without a clock.
 struct OperationTimes {
     std::string source;
@@ -48,17 +33,10 @@ struct OperationTimes {
     double changedMs = 0;
 };
 
-struct TrialReport {
-    Verdict verdict = Verdict::refused;
-    std::vector<CompileError> errors;  ///< of notCompiled
-    std::string message;               ///< of notUsed and refused: why
-    std::vector<OperationTimes> times; ///< of operations with changed shaders, in the order of the step
-    double seconds = 0;                ///< that the trial took
-};
-
 /// What was checked is what runs: the trainer, at some step, with some weights.
 struct TrialOutcome {
     TrialReport report;
+    std::vector<OperationTimes> times; ///< of operations with changed shaders, in the order of the step
     std::unique_ptr<gpu::Device> device;
     std::unique_ptr<Trainer> trainer; ///< on that device; null unless passed
 };

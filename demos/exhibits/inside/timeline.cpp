@@ -215,7 +215,7 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
                 timeline.hovered == OperationAt{machine, i});
         if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
         if (!operations[i].replaced) continue;
-        const OperationTimes* times = model.edits().timesOf(operations[i]);
+        const OperationTimes* times = model.timesOf(operations[i]);
         const bool timed = times != nullptr && !frame.inOrder;
         drawEditedMark(ui, frame.draw, {left, low.y}, {right, high.y},
                        timed ? frame.x(operations[i].beginMs + times->builtInMs) : left);

@@ -1,17 +1,20 @@
-// What a person has changed in the shaders of a step, and how far the changes have come: typed, on trial,
-// running. A changed shader runs only once its trial has passed; until then runs what ran before.
+// What a person has changed in shaders, and how far the changes have come: typed, on trial, in use. A changed
+// shader is used only once its trial has passed; until then what was used before stays.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "demos/draw/theme.h"
-#include "demos/exhibits/inside/shader_trial.h"
+#include "demos/draw/ui.h"
+#include "demos/kit/edit_trial.h"
 #include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
@@ -19,7 +22,7 @@ namespace lockstep::demos {
 class ShaderEdits {
   public:
     ShaderEdits() = default;
-    /// Ends a trial under way, and waits for that.
+    /// Ends a trial under way; one that std::async runs is waited for.
     ~ShaderEdits() { cancel(); }
     ShaderEdits(const ShaderEdits&) = delete;
     ShaderEdits& operator=(const ShaderEdits&) = delete;
@@ -29,7 +32,7 @@ class ShaderEdits {
     const ShaderTexts& texts() const { return texts_; }
     /// Another text for a file; one that is on trial is given up.
     void setText(const std::string& file, std::string text);
-    /// Replaces all texts by others of the same person's, and tries them out.
+    /// Replaces all texts by others of the same person's; submit() tries them out.
     void setTexts(ShaderTexts texts);
     /// Replaces all texts, as a file has them, or after the device was lost: they wait until a person has
     /// seen them and submits them, because a shader can keep a GPU, and the desktop with it, from answering.
@@ -40,6 +43,10 @@ class ShaderEdits {
     void revert(const std::string& file);
     /// Tries the texts out as they are.
     void submit();
+    /// Tries those in use once more.
+    void repeat();
+    /// Gives a trial up; what was in use stays.
+    void stop();
     /// There is something to be tried.
     bool canSubmit() const { return !trying() && !runs(texts_); }
     bool trying() const { return wanted_ || trial_.valid(); }
@@ -51,8 +58,8 @@ class ShaderEdits {
     /// The texts that the last trial was of, or that the one under way is of.
     const ShaderTexts& submitted() const { return submitted_; }
     bool runs(const ShaderTexts& texts) const { return running_ == texts; }
-    /// Of an operation that runs with a changed shader; null for others.
-    const OperationTimes* timesOf(const TracedOperation& operation) const;
+    /// Those in use; empty: the built-in ones.
+    const ShaderTexts& running() const { return running_; }
 
     // For who runs the kernels.
     /// The kernels are built-in ones now, and others are going to be wanted.
@@ -60,11 +67,10 @@ class ShaderEdits {
     bool builtInWanted() const;
     void builtInRuns() { running_.clear(); }
     bool trialWanted() const { return wanted_; }
-    /// `data`: of the job, kept as long as it is used here.
-    void begin(TrialRequest request, std::shared_ptr<const Dataset> data);
-    /// The outcome of a trial that passed, once: its kernels run from now on. Waits for the trial if asked
-    /// to.
-    std::optional<TrialOutcome> takePassed(bool wait);
+    /// A trial of submitted() is under way.
+    void begin(std::shared_ptr<TrialWatch> watch, std::future<TrialReport> trial);
+    /// True once for a trial that has passed: its kernels are used from now on. Waits for it if asked to.
+    bool takePassed(bool wait);
 
   private:
     void cancel();
@@ -72,19 +78,29 @@ class ShaderEdits {
     ShaderTexts texts_;
     ShaderTexts submitted_;
     ShaderTexts running_;
-    std::vector<OperationTimes> runningTimes_;
     bool wanted_ = false; // a trial of submitted_
     bool unseen_ = false;
     std::optional<TrialReport> last_;
     std::uint64_t ended_ = 0;
     std::shared_ptr<TrialWatch> watch_; // of the trial; it uses this
-    std::future<TrialOutcome> trial_;
-    std::vector<std::future<TrialOutcome>> leaving_; // given up, and not yet ended
+    std::future<TrialReport> trial_;
+    std::vector<std::future<TrialReport>> leaving_; // given up, and not yet ended
 };
 
+/// "dense_naive.comp": a list of lines.
 nlohmann::ordered_json toJson(const ShaderTexts& texts);
-/// The field "shaders" of a state; none where it is missing. Throws std::invalid_argument naming the field.
-ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state);
+/// What toJson() wrote. Throws std::invalid_argument naming the file.
+///   field     "the field 'shaders' of 'inside'"
+///   allowed   which files may be changed, and what others are not: "a shader of a training step"
+ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& json, const std::string& field,
+                                const std::function<bool(std::string_view file)>& allowed, const char* kind);
+
+/// What an exhibit does with kernels, in the words of its messages.
+struct EditWords {
+    const char* passed = "passed and running";          ///< a trial
+    const char* used = "runs";                          ///< a shader
+    const char* kept = "previous kernels keep running"; ///< after one that was refused
+};
 
 struct EditStatus {
     std::string text;
@@ -92,7 +108,21 @@ struct EditStatus {
     ImU32 Theme::*colour = &Theme::muted;
 };
 
-/// Where the changes are: typed, on trial, refused, running.
-EditStatus statusOf(const ShaderEdits& edits);
+/// Where the changes are: typed, on trial, refused, in use.
+EditStatus statusOf(const ShaderEdits& edits, const EditWords& words);
+
+/// Messages about trials: the source may be out of sight, and a log has nothing else.
+class EditMessages {
+  public:
+    /// Once per frame: says what is new.
+    void tell(Ui& ui, const ShaderEdits& edits, const EditWords& words);
+
+  private:
+    void tellOfTrial(Ui& ui, const ShaderEdits& edits, const EditWords& words);
+
+    std::uint64_t seenTrials_ = 0;
+    bool toldOfUnseen_ = false;
+    bool complained_ = false; // about the last one; a complaint stays, so what ends it is said, too
+};
 
 } // namespace lockstep::demos
