@@ -140,6 +140,7 @@ std::string axisTitle(const PlotAxis& axis) {
 
 void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const PlotOptions& options) {
     id_ = id;
+    overlay_ = options.overlay;
     nowLogX_ = logX_.value_or(options.x.log);
     nowLogY_ = logY_.value_or(options.y.log);
     nowSmoothing_ = smoothing_.value_or(options.smoothing);

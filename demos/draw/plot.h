@@ -42,9 +42,10 @@ struct PlotOptions {
     ImVec2 size{0, 0}; ///< 0: all there is
     std::string empty = "no data yet";
     std::span<const PlotBand> bands{};
-    bool legend = true;  ///< above the curves; else the menu has it
-    float lead = 0;      ///< pixels on the legend's left that the caller has drawn on
-    float smoothing = 0; ///< weight of the running mean until a person chooses another
+    bool legend = true;                   ///< above the curves; else the menu has it
+    std::string overlay = "earlier runs"; ///< what faint lines are, in the legend
+    float lead = 0;                       ///< pixels on the legend's left that the caller has drawn on
+    float smoothing = 0;                  ///< weight of the running mean until a person chooses another
 };
 
 struct PlotFrame;
@@ -86,6 +87,7 @@ class Plot {
     bool nowLogX_ = false;  ///< of this frame
     bool nowLogY_ = false;
     float nowSmoothing_ = 0;
+    std::string overlay_;
     bool legendShown_ = true;
     bool openMenu_ = false;
     double zoomWish_ = 1; ///< from the menu, around the middle

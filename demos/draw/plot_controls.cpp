@@ -125,10 +125,7 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
 }
 
 // Overlays share one entry.
-const std::string& Plot::legendName(const PlotLine& line) const {
-    static const std::string overlay = "earlier runs";
-    return line.faint ? overlay : line.name;
-}
+const std::string& Plot::legendName(const PlotLine& line) const { return line.faint ? overlay_ : line.name; }
 
 void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width) {
     const SmallLetters small(ui);

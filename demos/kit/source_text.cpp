@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -140,6 +141,18 @@ std::vector<CompileError> errorsFrom(const std::string& log, const std::string& 
     return errors;
 }
 
+std::vector<std::string> shadersBeginning(std::initializer_list<std::string_view> words) {
+    constexpr std::string_view ending = ".comp";
+    std::vector<std::string> shaders;
+    for (std::string_view name : sourceNames()) {
+        const auto begins = [name](std::string_view word) { return name.starts_with(word); };
+        if (!name.ends_with(ending) || std::ranges::none_of(words, begins)) continue;
+        name.remove_suffix(ending.size());
+        shaders.emplace_back(name);
+    }
+    return shaders;
+}
+
 /// The compiler takes a text without this line for another language, and prints pages about it.
 bool beginsWithVersion(std::string_view text) {
     for (std::string_view line : linesOf(text)) {
@@ -195,17 +208,10 @@ std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::str
 }
 
 std::vector<std::string> stepShaders() {
-    constexpr std::string_view operations[] = {"gather_batch", "dense", "loss", "update", "whole_step"};
-    constexpr std::string_view ending = ".comp";
-    std::vector<std::string> shaders;
-    for (std::string_view name : sourceNames()) {
-        const auto begins = [name](std::string_view operation) { return name.starts_with(operation); };
-        if (!name.ends_with(ending) || std::ranges::none_of(operations, begins)) continue;
-        name.remove_suffix(ending.size());
-        shaders.emplace_back(name);
-    }
-    return shaders;
+    return shadersBeginning({"gather_batch", "dense", "loss", "update", "whole_step"});
 }
+
+std::vector<std::string> labShaders() { return shadersBeginning({"lab_"}); }
 
 bool isStepShaderFile(std::string_view file) {
     return std::ranges::any_of(stepShaders(), [file](const std::string& shader) {

@@ -49,6 +49,8 @@ std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& 
 
 /// The shaders that training steps are made of, on any rung: "dense_naive".
 std::vector<std::string> stepShaders();
+/// The shaders of experiments on parallelism: "lab_sum".
+std::vector<std::string> labShaders();
 /// A shader of a training step, or something that one includes: what may be changed.
 bool isStepShaderFile(std::string_view file);
 

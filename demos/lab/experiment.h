@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
@@ -32,7 +34,31 @@ struct LabLink {
 struct LabView {
     Plot plot;
     double seconds = 0; ///< since the experiment was opened; time in an animation
+    /// The result shown is that of edited kernels, and this one of the built-in ones; null: it is not.
+    const LabResult* builtIn = nullptr;
+
+    /// How a curve is called: "GPU with a stride, edited".
+    std::string nameOf(const LabSeries& series) const {
+        return series.fullName() + (builtIn != nullptr && series.gpu ? ", edited" : "");
+    }
 };
+
+/// Faint lines of the built-in kernels, for a plot of edited ones. The lines point into it.
+class BuiltInLines {
+  public:
+    BuiltInLines(const Ui& ui, const LabView& view);
+    BuiltInLines(const BuiltInLines&) = delete;
+    BuiltInLines& operator=(const BuiltInLines&) = delete;
+
+    const std::vector<PlotLine>& lines() const { return lines_; }
+
+  private:
+    std::deque<std::vector<double>> numbers_;
+    std::vector<PlotLine> lines_;
+};
+
+/// What these lines are, in a plot's legend.
+inline constexpr const char* builtInLegend = "built-in kernels";
 
 struct Experiment {
     int place;              ///< in the list: lower ones come first

@@ -52,6 +52,7 @@ LabResult runExperiment(const Experiment& experiment, LabBench& bench) {
         result.noGpu = bench.noDevice();
     }
     experiment.measure(bench, result);
+    bench.addKnownNumbers(result);
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
+#include "engine/cpu/cpu_info.h"
 #include "engine/cpu/topology.h"
 
 namespace lockstep::demos {
@@ -22,16 +23,35 @@ LabPoint pointOf(double x, std::vector<double> samples) {
     return {x, samples[samples.size() / 2], samples[last / 4], samples[last - last / 4]};
 }
 
+BenchDevice deviceOf(Machines& machines) {
+    BenchDevice found;
+    found.missing = failureOf([&] { found.device = machines.deviceOf({true, Rung::best, {}}); });
+    return found;
+}
+
 } // namespace
 
 LabBench::LabBench(Machines& machines, bool rough, Progress progress, const std::atomic<bool>& stop)
-    : machines_(machines), rough_(rough), progress_(std::move(progress)), stop_(stop) {
-    const std::size_t threads = machines.threads();
+    : LabBench(machines.threads(), deviceOf(machines), rough, std::move(progress), stop) {}
+
+LabBench::LabBench(std::size_t threads, BenchDevice device, bool rough, Progress progress,
+                   const std::atomic<bool>& stop)
+    : device_(device.device), noDevice_(std::move(device.missing)), rough_(rough),
+      progress_(std::move(progress)), stop_(stop) {
     team_ = std::make_unique<ThreadTeam>(threads == 0 ? usablePhysicalCores().physical : threads);
-    noDevice_ = failureOf([&] { device_ = machines_.deviceOf({true, Rung::best, {}}); });
     if (device_ == nullptr) return;
     kernels_ = std::make_unique<Kernels>(*device_);
     recorder_ = std::make_unique<gpu::Recorder>(*device_);
+}
+
+void LabBench::know(const LabResult& result) {
+    if (result.rough != rough_ || result.cpu.device != cpuName() || result.cpu.threads != threads()) return;
+    known_ = result;
+}
+
+void LabBench::addKnownNumbers(LabResult& result) const {
+    for (const auto& [name, value] : known_.numbers)
+        if (!name.starts_with("gpu_")) result.numbers.try_emplace(name, value);
 }
 
 void LabBench::sweep(LabResult& result, const LabSweep& sweep) {
@@ -39,6 +59,10 @@ void LabBench::sweep(LabResult& result, const LabSweep& sweep) {
     if (sweep.gpu && device_ == nullptr) {
         series.note = noDevice_;
         result.series.push_back(std::move(series));
+        return;
+    }
+    if (const LabSeries* known = known_.find(false, sweep.name); !sweep.gpu && known != nullptr) {
+        result.series.push_back(*known);
         return;
     }
     progress_(series.fullName());

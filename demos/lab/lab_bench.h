@@ -38,6 +38,11 @@ struct LabSweep {
     double longest = 0; ///< milliseconds of a sample; 0: what the device may be held for
 };
 
+struct BenchDevice {
+    gpu::Device* device = nullptr;
+    std::string missing = {}; ///< why there is none
+};
+
 /// Used by one thread. The device may serve a window at the same time.
 class LabBench {
   public:
@@ -47,6 +52,16 @@ class LabBench {
     /// rough   a few rounds of little work: to try the program, and for pictures without numbers
     /// stop    becoming true ends every sweep soon
     LabBench(Machines& machines, bool rough, Progress progress, const std::atomic<bool>& stop);
+    /// The same on any device.
+    ///   threads   of the CPU; 0: one per core
+    LabBench(std::size_t threads, BenchDevice device, bool rough, Progress progress,
+             const std::atomic<bool>& stop);
+
+    /// The CPU's series of `result` are not measured again, if this machine measured them as this bench
+    /// would.
+    void know(const LabResult& result);
+    /// Adds what measuring those series has brought besides.
+    void addKnownNumbers(LabResult& result) const;
 
     /// Null: there is none.
     gpu::Device* device() const { return device_; }
@@ -63,6 +78,7 @@ class LabBench {
     std::size_t threads() const { return team_->size(); }
 
     // Only with a device.
+    Kernels& kernels() { return *kernels_; }
     const LabKernel& kernel(const std::string& stem, gpu::SpecConstants constants,
                             gpu::WorkItems itemsPerGroup = {0, 0, 0}) {
         return kernels_->find<shared::LabParams>(stem, std::move(constants), {}, itemsPerGroup);
@@ -84,12 +100,12 @@ class LabBench {
     void sweep(LabResult& result, const LabSweep& sweep);
 
   private:
-    Machines& machines_;
     gpu::Device* device_ = nullptr;
     std::string noDevice_;
     bool rough_;
     Progress progress_;
     const std::atomic<bool>& stop_;
+    LabResult known_;
     std::unique_ptr<ThreadTeam> team_;
     std::unique_ptr<Kernels> kernels_;
     std::unique_ptr<gpu::Recorder> recorder_;

@@ -16,6 +16,27 @@ ImU32 colourOf(const Ui& ui, const LabSeries& series, std::size_t index) {
 
 } // namespace
 
+BuiltInLines::BuiltInLines(const Ui& ui, const LabView& view) {
+    if (view.builtIn == nullptr) return;
+    std::size_t index = 0;
+    for (const LabSeries& series : view.builtIn->series) {
+        if (!series.gpu || series.points.empty()) continue;
+        std::vector<double>& x = numbers_.emplace_back();
+        std::vector<double>& y = numbers_.emplace_back();
+        for (const LabPoint& point : series.points) {
+            if (ui.masked && !x.empty()) break; // how many there are depends on the machine's speed
+            x.push_back(point.x);
+            y.push_back(point.median);
+        }
+        lines_.push_back({.name = series.fullName() + ", built in",
+                          .colour = colourOf(ui, series, index++),
+                          .dashed = true,
+                          .faint = true,
+                          .x = x,
+                          .y = y});
+    }
+}
+
 void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view, float height,
                    std::span<const PlotLine> models) {
     struct Values {
@@ -36,7 +57,7 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
         }
         if (series.points.empty()) continue;
         const ImU32 colour = colourOf(ui, series, ofMachine[series.gpu ? 1 : 0]++);
-        lines.push_back({.name = series.fullName(),
+        lines.push_back({.name = view.nameOf(series),
                          .colour = colour,
                          .dashed = series.gpu,
                          .x = values[i].x,
@@ -46,6 +67,8 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
             {.colour = faded(colour, 0.2f), .x = values[i].x, .low = values[i].low, .high = values[i].high});
     }
     if (!lines.empty()) lines.insert(lines.end(), models.begin(), models.end());
+    const BuiltInLines builtIn(ui, view);
+    lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     const ImVec2 room = ImGui::GetContentRegionAvail();
     view.plot.draw(ui, "lab", lines,
                    {.x = {.title = std::string(experiment.x.title),
@@ -58,7 +81,8 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
                           .measured = true},
                     .size = {room.x, height > 0 ? height : std::max(room.y, ui.px(120))},
                     .empty = "Predict, then measure.",
-                    .bands = ui.masked ? std::span<const PlotBand>() : spreads});
+                    .bands = ui.masked ? std::span<const PlotBand>() : spreads,
+                    .overlay = builtInLegend});
 }
 
 } // namespace lockstep::demos

@@ -1,5 +1,6 @@
 #include "engine/step/kernels.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace lockstep {
@@ -25,6 +26,13 @@ void Kernels::useReplacement(gpu::KernelSource& source) const {
     source.limitLoops = true;
     const gpu::SpecConstants known = gpu::reflect(source.words, {}, source.name).specConstants;
     std::erase_if(source.constants, [&](const auto& constant) { return !known.contains(constant.first); });
+}
+
+bool Kernels::made(std::string_view shader) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(made_, [shader](const auto& entry) {
+        return std::string_view(entry.first).substr(0, entry.first.find(' ')) == shader;
+    });
 }
 
 const gpu::AnyKernel* Kernels::known(const std::string& key) {

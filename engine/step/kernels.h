@@ -30,6 +30,9 @@ class Kernels {
     bool replaced(std::string_view shader) const { return replaced_.contains(shader); }
     const ReplacedShaders& replacedShaders() const { return replaced_; }
 
+    /// A kernel of this shader has been asked for.
+    bool made(std::string_view shader);
+
     DenseKernel dense(Product product, const ProductKernel& how, Activation activation);
     const DenseUpdateKernel& denseUpdate(const ProductKernel& how, Optimizer optimizer);
     /// `half`: the batch is stored as fp16; likewise the outputs and the gradients of sums below.

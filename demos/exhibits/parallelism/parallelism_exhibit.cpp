@@ -1,6 +1,7 @@
 // Parallelism: small experiments that say why a card is fast, and when it is not.
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,32 +10,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/parallelism/kernel_view.h"
 #include "demos/exhibits/parallelism/parallelism_control_words.h"
 #include "demos/exhibits/parallelism/parallelism_model.h"
+#include "demos/exhibits/parallelism/parallelism_state.h"
 #include "demos/kit/exhibit.h"
-#include "demos/kit/source_pane.h"
 #include "demos/words/glossary.h"
 #include "demos/words/text.h"
-#include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 
 namespace {
-
-enum class Tab : std::size_t { measurements, explanation, source };
-constexpr std::string_view tabWords[] = {"measurements", "explanation", "source"};
-
-std::vector<std::string_view> namesOfExperiments() {
-    std::vector<std::string_view> names;
-    for (const Experiment* each : experiments()) names.push_back(each->name);
-    return names;
-}
-
-template <std::size_t N>
-std::span<const std::string_view> filled(const std::array<std::string_view, N>& all) {
-    const auto end = std::ranges::find(all, std::string_view());
-    return {all.begin(), end};
-}
 
 class ParallelismExhibit final : public Exhibit {
   public:
@@ -58,7 +44,9 @@ class ParallelismExhibit final : public Exhibit {
 
     void update(Ui& ui) override {
         shownSeconds_ += ui.delta;
-        model_.update(ui.scripted);
+        model_.update(ui.machines, ui.masked, ui.scripted);
+        for (const Experiment* each : experiments())
+            messages_[each].tell(ui, model_.editsOf(*each), parallelismEdits);
     }
     void draw(Ui& ui) override {
         const float list = ui.presenter ? 0 : ui.px(190);
@@ -78,7 +66,8 @@ class ParallelismExhibit final : public Exhibit {
         const LabResult& result = model_.result();
         if (result.measured()) {
             ui.paragraph("CPU: " + honestDevice(result.cpu), ui.theme.muted);
-            ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu),
+            ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu) +
+                             (model_.edited() != nullptr ? ", edited kernels" : ""),
                          ui.theme.muted);
             ui.paragraph("Solid: CPU. Dashed: GPU. A band holds the middle half of the rounds.",
                          ui.theme.muted);
@@ -125,9 +114,15 @@ class ParallelismExhibit final : public Exhibit {
         for (const Experiment* each : experiments())
             if (const auto predicted = model_.predictedOf(*each))
                 predictions[std::string(each->name)] = each->choices[*predicted];
+        nlohmann::ordered_json shaders = nlohmann::ordered_json::object();
+        for (const Experiment* each : experiments())
+            if (const ShaderTexts& texts = model_.editedTexts(*each); !texts.empty())
+                shaders[std::string(each->name)] = toJson(texts);
         return {{"experiment", model_.open().name},
-                {"tab", tabWords[static_cast<std::size_t>(tab_)]},
-                {"predictions", std::move(predictions)}};
+                {"tab", labTabWords[static_cast<std::size_t>(tab_)]},
+                {"editing", source_.editing},
+                {"predictions", std::move(predictions)},
+                {"shaders", std::move(shaders)}};
     }
     nlohmann::ordered_json lastState() const override {
         nlohmann::ordered_json json = state();
@@ -137,49 +132,51 @@ class ParallelismExhibit final : public Exhibit {
         return json;
     }
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
-        const nlohmann::ordered_json read =
-            jsonCompleted({{"experiment", experiments().front()->name}, {"tab", tabWords[0]}},
-                          withoutMaps(state), "parallelism");
-        const std::vector<std::string_view> names = namesOfExperiments();
-        const Experiment* open = experiments()[jsonWord(read, "experiment", names)];
-        const auto tab = static_cast<Tab>(jsonWord(read, "tab", tabWords));
-        std::vector<std::pair<const Experiment*, std::size_t>> predictions;
-        if (state.contains("predictions"))
-            for (const auto& [name, choice] : jsonField(state, "predictions").items()) {
-                const Experiment& experiment = experimentFromName(name);
-                predictions.emplace_back(
-                    &experiment, jsonWord(state["predictions"], name.c_str(), filled(experiment.choices)));
-            }
-        std::vector<std::pair<const Experiment*, LabResult>> results;
-        if (state.contains("results"))
-            for (const auto& [name, result] : jsonField(state, "results").items())
-                results.emplace_back(&experimentFromName(name), labFromJson(result));
-        return [=, this] {
-            show(*open);
-            for (const auto& [experiment, result] : results) model_.setResult(*experiment, result);
-            tab_ = tab;
-            model_.forgetPredictions();
-            for (const auto& [experiment, choice] : predictions) model_.predict(*experiment, choice);
-        };
+        return [this, read = parallelismFromJson(state)] { restore(read, false); };
     }
     std::string releaseDevice() override {
         return model_.releaseDevice() ? "The experiment has stopped; Measure begins it again." : "";
     }
 
   private:
-    /// Without the fields that have a field for each experiment.
-    static nlohmann::ordered_json withoutMaps(nlohmann::ordered_json state) {
-        if (!state.is_object()) return state;
-        state.erase("predictions");
-        state.erase("results");
-        return state;
+    /// same   it is the same person's as what is here: edited kernels need not be looked at first
+    void restore(const ParallelismState& read, bool same) {
+        show(*read.open);
+        for (const auto& [experiment, result] : read.results) model_.setResult(*experiment, result);
+        tab_ = read.tab;
+        source_.editing = read.editing;
+        model_.forgetPredictions();
+        for (const auto& [experiment, choice] : read.predictions) model_.predict(*experiment, choice);
+        for (const Experiment* each : experiments()) {
+            const auto found = read.shaders.find(each);
+            ShaderTexts texts = found == read.shaders.end() ? ShaderTexts() : found->second;
+            if (texts == model_.editedTexts(*each)) continue;
+            if (same)
+                model_.editsOf(*each).setTexts(std::move(texts));
+            else
+                model_.editsOf(*each).show(std::move(texts));
+        }
+    }
+
+    /// What Ctrl+Z takes back: no views.
+    std::string edited() const {
+        nlohmann::ordered_json json = state();
+        json.erase("tab");
+        json.erase("editing");
+        return json.dump();
+    }
+    void restoreEdited(const std::string& wanted) {
+        ParallelismState read = parallelismFromJson(nlohmann::ordered_json::parse(wanted));
+        read.tab = tab_;
+        read.editing = source_.editing;
+        restore(read, true);
     }
 
     void show(const Experiment& experiment) {
         if (&experiment == &model_.open()) return;
         model_.open(experiment);
         view_ = {};
-        file_ = 0;
+        source_.restart();
         shownSeconds_ = 0;
     }
 
@@ -235,9 +232,11 @@ class ParallelismExhibit final : public Exhibit {
             drawQuestion(ui, experiment);
             drawActions(ui, experiment);
         }
-        if (tab_ == Tab::source) return drawSource(ui, experiment);
         view_.seconds = shownSeconds_;
+        view_.builtIn = model_.edited() != nullptr ? &model_.edited()->builtIn : nullptr;
+        if (tab_ == LabTab::source) return source_.draw(ui, model_, view_);
         const LabResult& result = model_.result();
+        drawEdited(ui);
         const std::string words = result.measured() ? ui.timing(experiment.explain(result)) : std::string();
         const std::string notes = ui.masked ? std::string() : notesOf(result);
         const auto drawWords = [&] {
@@ -245,7 +244,7 @@ class ParallelismExhibit final : public Exhibit {
             if (!notes.empty()) ui.paragraph(notes, ui.theme.muted);
         };
         // The picture gets what the words below leave; a presenter's picture gets all of it.
-        if (ui.presenter && tab_ == Tab::explanation) return drawWords();
+        if (ui.presenter && tab_ == LabTab::explanation) return drawWords();
         const float room = ImGui::GetContentRegionAvail().x;
         float below = 0;
         for (const std::string* text : {&words, &notes})
@@ -262,13 +261,25 @@ class ParallelismExhibit final : public Exhibit {
         if (!ui.presenter) drawWords();
     }
 
+    /// That the GPU's kernels are not the experiment's own.
+    void drawEdited(Ui& ui) {
+        const LabTrialOutcome* edited = model_.edited();
+        if (edited == nullptr) return;
+        std::string files;
+        for (const auto& [file, text] : edited->texts) files += (files.empty() ? "" : ", ") + file;
+        const std::string timing = edited->report.timing.empty() ? "" : ui.timing(edited->report.timing);
+        ui.paragraph(fmt::format("GPU: edited kernels ({}){}{}.", files, timing.empty() ? "" : ": ", timing),
+                     legible(ui.theme, ui.theme.gpu));
+    }
+
     void drawQuestion(Ui& ui, const Experiment& experiment) {
         ui.paragraph(experiment.question, ui.theme.accent);
         const auto choices = filled(experiment.choices);
         const std::size_t none = choices.size();
         const std::size_t predicted = model_.predicted().value_or(none);
-        const bool shown = model_.result().measured() && !ui.masked;
-        const std::size_t answer = shown ? experiment.answer(model_.result()).value_or(none) : none;
+        const LabResult& builtIn = model_.resultOf(experiment); // which the question is about
+        const bool shown = builtIn.measured() && !ui.masked;
+        const std::size_t answer = shown ? experiment.answer(builtIn).value_or(none) : none;
         for (std::size_t i = 0; i < choices.size(); ++i) {
             const std::string label(choices[i]);
             const float width = textWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
@@ -286,7 +297,7 @@ class ParallelismExhibit final : public Exhibit {
             const ImVec2 to = ImGui::GetItemRectMax();
             ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
         }
-        const std::string verdict = verdictText(experiment, model_.result(), model_.predicted());
+        const std::string verdict = verdictText(experiment, builtIn, model_.predicted());
         const bool wrong = answer != none && predicted != none && answer != predicted;
         if (!verdict.empty()) ui.paragraph(ui.timing(verdict), wrong ? ui.theme.text : ui.theme.good);
     }
@@ -298,14 +309,14 @@ class ParallelismExhibit final : public Exhibit {
             model_.measure(ui.machines, ui.masked);
         }
         ImGui::SameLine(0, ui.px(10));
-        std::vector<Tab> tabs{Tab::measurements, Tab::source};
+        std::vector<LabTab> tabs{LabTab::measurements, LabTab::source};
         if (ui.presenter)
-            tabs.insert(tabs.begin() + 1, Tab::explanation); // elsewhere it is below the picture
+            tabs.insert(tabs.begin() + 1, LabTab::explanation); // elsewhere it is below the picture
         std::vector<std::string> names;
         std::size_t chosen = 0;
-        for (const Tab each : tabs) {
+        for (const LabTab each : tabs) {
             if (each == tab_) chosen = names.size();
-            std::string name(tabWords[static_cast<std::size_t>(each)]);
+            std::string name(labTabWords[static_cast<std::size_t>(each)]);
             name[0] = static_cast<char>(std::toupper(name[0]));
             names.push_back(std::move(name));
         }
@@ -346,27 +357,14 @@ class ParallelismExhibit final : public Exhibit {
         return notes;
     }
 
-    void drawSource(Ui& ui, const Experiment& experiment) {
-        const auto files = filled(experiment.sources);
-        std::vector<std::string> names(files.begin(), files.end());
-        file_ = std::min(file_, names.size() - 1);
-        ui.segments("##parallelism/file", file_, names);
-        beginSourcePane(ui, "parallelism/source", {0, 0});
-        const std::string_view text = sourceText(names[file_]);
-        const float gutter = textWidth("0000 ");
-        std::size_t number = 0;
-        for (const std::string_view line : linesOf(text)) drawSourceLine(ui, ++number, line, gutter);
-        endSourcePane();
-    }
-
     ParallelismModel model_;
-    ValueHistory<std::string> edits_{[this] { return state().dump(); },
-                                     [this](const std::string& wanted, const std::string&) {
-                                         readState(nlohmann::ordered_json::parse(wanted))();
-                                     }};
+    ValueHistory<std::string> edits_{
+        [this] { return edited(); },
+        [this](const std::string& wanted, const std::string&) { restoreEdited(wanted); }};
+    KernelView source_;
+    std::map<const Experiment*, EditMessages> messages_;
     LabView view_;
-    Tab tab_ = Tab::measurements;
-    std::size_t file_ = 0;
+    LabTab tab_ = LabTab::measurements;
     double shownSeconds_ = 0; // since the experiment was opened
 };
 

@@ -1,5 +1,6 @@
 #include "demos/exhibits/parallelism/parallelism_model.h"
 
+#include <future>
 #include <stdexcept>
 #include <utility>
 
@@ -16,43 +17,107 @@ const LabResult& ParallelismModel::resultOf(const Experiment& experiment) const 
     return found == results_.end() ? nothing : found->second;
 }
 
+const LabTrialOutcome* ParallelismModel::edited() const {
+    const auto found = kernels_.find(open_->name);
+    if (found == kernels_.end() || found->second.edits.runs({})) return nullptr;
+    return found->second.passed.get();
+}
+
+const ShaderTexts& ParallelismModel::editedTexts(const Experiment& experiment) const {
+    static const ShaderTexts none;
+    const auto found = kernels_.find(experiment.name);
+    return found == kernels_.end() ? none : found->second.edits.texts();
+}
+
+void ParallelismModel::forgetResult() {
+    results_.erase(open_->name);
+    edits().stop();
+    edits().builtInRuns();
+}
+
+WorkQueue& ParallelismModel::queue() {
+    if (!work_) work_ = std::make_unique<WorkQueue>();
+    return *work_;
+}
+
 void ParallelismModel::measure(Machines& machines, bool rough) {
     if (measuring()) return;
+    if (edited() != nullptr) return edits().repeat();
     machines.deviceOf({true, Rung::best, {}}); // opened on this thread
-    if (!work_) work_ = std::make_unique<WorkQueue>();
     const Experiment* experiment = open_;
     doing_ = experiment->title;
-    WorkQueue* queue = work_.get(); // work_ itself is empty while it is being given up
-    work_->post(std::string(experiment->name), [this, queue, experiment, &machines,
-                                                rough](const std::atomic<bool>& cancelled) {
+    WorkQueue* work = &queue(); // work_ itself is empty while it is being given up
+    work->post(std::string(experiment->name), [this, work, experiment, &machines,
+                                               rough](const std::atomic<bool>& cancelled) {
         const auto progress = [&](const std::string& what) {
-            queue->tell([this, experiment, what] { doing_ = std::string(experiment->title) + ": " + what; });
+            work->tell([this, experiment, what] { doing_ = std::string(experiment->title) + ": " + what; });
         };
         LabBench bench(machines, rough, progress, cancelled);
         LabResult result = runExperiment(*experiment, bench);
         if (cancelled) return;
-        queue->tell([this, experiment, result = std::move(result)]() mutable {
+        work->tell([this, experiment, result = std::move(result)]() mutable {
             results_.insert_or_assign(experiment->name, std::move(result));
         });
     });
 }
 
+// After whatever is being measured, so that neither takes anything from the other.
+void ParallelismModel::beginTrial(const Experiment& experiment, EditedKernels& kernels, Machines& machines,
+                                  bool rough) {
+    LabTrialRequest request{.experiment = &experiment,
+                            .texts = kernels.edits.submitted(),
+                            .device = {},
+                            .threads = machines.threads(),
+                            .rough = rough,
+                            .known = resultOf(experiment),
+                            .before = kernels.passed};
+    request.noDevice = failureOf([&] {
+        request.device = ownDevice(*machines.deviceOf({true, Rung::best, {}}));
+    });
+    doing_ = experiment.title;
+    WorkQueue* work = &queue();
+    request.progress = [this, work, title = experiment.title](const std::string& what) {
+        work->tell([this, title, what] { doing_ = std::string(title) + ": " + what; });
+    };
+    const auto watch = std::make_shared<TrialWatch>();
+    const auto report = std::make_shared<std::promise<TrialReport>>();
+    kernels.trial = std::make_shared<LabTrialOutcome>();
+    kernels.edits.begin(watch, report->get_future());
+    work->post(std::string(experiment.name), [request = std::move(request), watch, report,
+                                              outcome = kernels.trial](const std::atomic<bool>&) {
+        *outcome = tryLabKernels(request, *watch);
+        report->set_value(outcome->report);
+    });
+}
+
 void ParallelismModel::stop() {
+    for (auto& [name, kernels] : kernels_) kernels.edits.stop();
     if (work_) work_->cancel();
 }
 
 std::string ParallelismModel::doing() const { return measuring() ? doing_ : std::string(); }
 
-void ParallelismModel::update(bool wait) {
+void ParallelismModel::update(Machines& machines, bool rough, bool wait) {
+    for (auto& [name, kernels] : kernels_) {
+        if (kernels.edits.builtInWanted()) kernels.edits.builtInRuns();
+        if (kernels.edits.trialWanted()) beginTrial(experimentFromName(name), kernels, machines, rough);
+    }
     if (!work_) return;
     if (wait) work_->wait();
     for (const auto& news : work_->takeNews()) news();
+    for (auto& [name, kernels] : kernels_)
+        if (kernels.edits.takePassed(false)) kernels.passed = kernels.trial;
     const std::string failure = work_->takeFailure();
     if (!failure.empty()) throw std::runtime_error(failure);
 }
 
 bool ParallelismModel::releaseDevice() {
     const bool was = measuring();
+    // One of them may be why the device is given up.
+    for (auto& [name, kernels] : kernels_) {
+        kernels.edits.stop();
+        kernels.edits.show(kernels.edits.texts());
+    }
     work_.reset();
     return was;
 }

@@ -1,4 +1,5 @@
-// "Parallelism" without its looks: which experiment is open, what was predicted, what has been measured.
+// "Parallelism" without its looks: which experiment is open, what was predicted, what has been measured, and
+// which kernels are edited.
 #pragma once
 
 #include <map>
@@ -8,13 +9,21 @@
 #include <string_view>
 
 #include "demos/kit/machines.h"
+#include "demos/kit/shader_edits.h"
 #include "demos/kit/worker.h"
 #include "demos/lab/experiment.h"
+#include "demos/lab/lab_trial.h"
 
 namespace lockstep::demos {
 
 class ParallelismModel {
   public:
+    ParallelismModel() = default;
+    /// Stops what is being measured, and waits for that.
+    ~ParallelismModel() { stop(); }
+    ParallelismModel(const ParallelismModel&) = delete;
+    ParallelismModel& operator=(const ParallelismModel&) = delete;
+
     const Experiment& open() const { return *open_; }
     void open(const Experiment& experiment) { open_ = &experiment; }
 
@@ -24,33 +33,53 @@ class ParallelismModel {
     void predict(const Experiment& experiment, std::size_t choice) { predicted_[experiment.name] = choice; }
     void forgetPredictions() { predicted_.clear(); }
 
-    /// Of the open experiment; nothing is measured in it yet where it has no series.
-    const LabResult& result() const { return resultOf(*open_); }
+    /// Of the open experiment with the kernels in use, edited ones or the built-in ones; nothing is measured
+    /// in it yet where it has no series.
+    const LabResult& result() const { return edited() ? edited()->edited : resultOf(*open_); }
+    /// The trial that result() comes from; null: those are the built-in kernels.
+    const LabTrialOutcome* edited() const;
+    /// With the built-in kernels.
     const LabResult& resultOf(const Experiment& experiment) const;
     void setResult(const Experiment& experiment, LabResult result) {
         results_[experiment.name] = std::move(result);
     }
     /// Drops what was measured of the open experiment.
-    void forgetResult() { results_.erase(open_->name); }
+    void forgetResult();
 
-    /// Measures the open experiment in the background; nothing where something is being measured. Throws
-    /// gpu::GpuError for a device that cannot be opened.
+    /// Edited kernels of the open experiment. They are used once they have passed their trial.
+    ShaderEdits& edits() { return editsOf(*open_); }
+    ShaderEdits& editsOf(const Experiment& experiment) { return kernels_[experiment.name].edits; }
+    /// Their texts; empty: none.
+    const ShaderTexts& editedTexts(const Experiment& experiment) const;
+
+    /// Measures the open experiment in the background, with the kernels in use; nothing where something is
+    /// being measured. Throws gpu::GpuError for a device that cannot be opened.
     void measure(Machines& machines, bool rough);
     void stop();
     bool measuring() const { return work_ && !work_->idle(); }
     /// The experiment being measured, and how far it is: "Reading as neighbours: gpu anywhere".
     std::string doing() const;
 
-    /// Once per frame: brings what is new. With `wait`, everything asked for is there when this returns.
-    /// Throws std::runtime_error with what went wrong.
-    void update(bool wait);
+    /// Once per frame: begins trials, and brings what is new. With `wait`, everything asked for is there when
+    /// this returns. Throws std::runtime_error with what went wrong.
+    void update(Machines& machines, bool rough, bool wait);
     /// Gives up everything on the device, and waits for it. Returns whether it was measuring.
     bool releaseDevice();
 
   private:
+    struct EditedKernels {
+        ShaderEdits edits = {};
+        std::shared_ptr<LabTrialOutcome> trial = nullptr;        // the last one that was begun
+        std::shared_ptr<const LabTrialOutcome> passed = nullptr; // the last one that has
+    };
+
+    WorkQueue& queue();
+    void beginTrial(const Experiment& experiment, EditedKernels& kernels, Machines& machines, bool rough);
+
     const Experiment* open_ = experiments().front();
     std::map<std::string_view, std::size_t> predicted_; // by experiment
     std::map<std::string_view, LabResult> results_;     // likewise
+    std::map<std::string_view, EditedKernels> kernels_; // likewise
     std::string doing_;
     std::unique_ptr<WorkQueue> work_; // last: its thread uses none of the above, but tells news to them
 };

@@ -254,7 +254,7 @@ void measure(LabBench& bench, LabResult& result) {
     };
     note(false, measureCpuRoof(bench.threads()));
     if (bench.device() == nullptr) return;
-    Kernels kernels(*bench.device());
+    Kernels kernels(*bench.device()); // never edited ones: their results are not checked
     note(true, measureRoof(*bench.device(), kernels, bench.rough()));
 }
 
@@ -351,7 +351,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             curve.y.push_back(point.median);
             lowest = std::min(lowest, point.median);
         }
-        add(series.fullName(), series.gpu ? ui.theme.gpu : ui.theme.cpu, series.gpu, std::move(curve), true);
+        add(view.nameOf(series), series.gpu ? ui.theme.gpu : ui.theme.cpu, series.gpu, std::move(curve),
+            true);
     }
     // A mark stands on the axis; the operations' labels take turns, one above the other.
     std::size_t step = 0;
@@ -362,6 +363,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             add(operation.name, ui.theme.muted, false,
                 {{operation.flopPerByte, operation.flopPerByte}, {lowest, top}}, false);
         }
+    const BuiltInLines builtIn(ui, view);
+    lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     const ImVec2 room = ImGui::GetContentRegionAvail();
     view.plot.draw(
         ui, "lab", lines,
@@ -372,7 +375,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
                .measured = true},
          .size = {room.x, std::max(room.y, ui.px(120))},
          .empty = "Predict, then measure.",
-         .legend = false});
+         .legend = false,
+         .overlay = builtInLegend});
 }
 
 } // namespace

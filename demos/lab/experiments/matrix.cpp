@@ -146,15 +146,15 @@ void multiplyBest(LabBench& bench, const float* a, const float* w, float* c, std
 class DeviceProduct {
   public:
     DeviceProduct(LabBench& bench, std::uint32_t most)
-        : bench_(bench), kernels_(*bench.device()), a_(matrix("A", most)), w_(matrix("W", most)),
-          c_(matrix("C", most)), bias_(bench.buffer(4 * most, "bias")) {
+        : bench_(bench), a_(matrix("A", most)), w_(matrix("W", most)), c_(matrix("C", most)),
+          bias_(bench.buffer(4 * most, "bias")) {
         if (!bench.rough()) tryKernels();
     }
 
     double milliseconds(std::uint32_t size, bool fastest) {
         prepare(size);
         const DenseShape shape = square(size);
-        const DenseKernel kernel = kernels_.dense(
+        const DenseKernel kernel = bench_.kernels().dense(
             Product::forward, fastest ? fastestFor(shape) : naiveFor(shape), Activation::identity);
         const std::uint64_t bytes = std::uint64_t{4} * size * size;
         const Work work = denseWork(shape);
@@ -204,8 +204,8 @@ class DeviceProduct {
         auto candidates = fastCandidates(*bench_.device(), Product::forward, shape);
         candidates.resize(std::min<std::size_t>(candidates.size(), 6));
         for (const ProductKernel& candidate : candidates) {
-            const TrialResult result =
-                trial.measure(kernels_.dense(Product::forward, candidate, Activation::identity), 3, 100);
+            const TrialResult result = trial.measure(
+                bench_.kernels().dense(Product::forward, candidate, Activation::identity), 3, 100);
             if (!result.verified() || result.milliseconds >= least) continue;
             least = result.milliseconds;
             won_ = candidate;
@@ -213,7 +213,6 @@ class DeviceProduct {
     }
 
     LabBench& bench_;
-    Kernels kernels_;
     gpu::Buffer a_, w_, c_, bias_;
     std::uint32_t size_ = 0;
     std::optional<ProductKernel> won_;
@@ -367,7 +366,7 @@ void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, L
             curve.y.push_back(point.median);
         }
         const double claim = pointClaimed(&series)->median;
-        const std::string name = fmt::format("{}: {}", series.fullName(), duration(1e-3 * claim));
+        const std::string name = fmt::format("{}: {}", view.nameOf(series), duration(1e-3 * claim));
         const bool whole = series.points.back().x == claimed;
         lines.push_back({.name = whole ? name : std::string(), // at the end of what is drawn
                          .colour = colour,
@@ -385,6 +384,8 @@ void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, L
         const Curve& end = curves.emplace_back(Curve{{claimed}, {claim}});
         lines.push_back({.name = name, .colour = colour, .dashed = series.gpu, .x = end.x, .y = end.y});
     }
+    const BuiltInLines builtIn(ui, view);
+    lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     view.plot.draw(ui, "lab", lines,
                    {.x = {.title = std::string(experiment.x.title), .unit = {}, .log = true},
                     .y = {.title = std::string(experiment.y.title),
@@ -393,7 +394,8 @@ void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, L
                           .measured = true},
                     .size = size,
                     .empty = "Predict, then measure.",
-                    .legend = false});
+                    .legend = false,
+                    .overlay = builtInLegend});
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {

@@ -1,0 +1,44 @@
+#include "demos/exhibits/parallelism/parallelism_state.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/kit/shader_edits.h"
+#include "demos/lab/lab_trial.h"
+#include "engine/files/json_field.h"
+
+namespace lockstep::demos {
+
+ParallelismState parallelismFromJson(const nlohmann::ordered_json& state) {
+    nlohmann::ordered_json plain = state; // without the fields that have a field for each experiment
+    if (plain.is_object())
+        for (const char* field : {"predictions", "results", "shaders"}) plain.erase(field);
+    plain = jsonCompleted(
+        {{"experiment", experiments().front()->name}, {"tab", labTabWords[0]}, {"editing", false}}, plain,
+        "parallelism");
+    std::vector<std::string_view> names;
+    for (const Experiment* each : experiments()) names.push_back(each->name);
+    ParallelismState read{.open = experiments()[jsonWord(plain, "experiment", names)],
+                          .tab = static_cast<LabTab>(jsonWord(plain, "tab", labTabWords)),
+                          .editing = jsonValue<bool>(plain, "editing")};
+    if (state.contains("predictions"))
+        for (const auto& [name, choice] : jsonField(state, "predictions").items()) {
+            const Experiment& experiment = experimentFromName(name);
+            read.predictions.emplace_back(
+                &experiment, jsonWord(state["predictions"], name.c_str(), filled(experiment.choices)));
+        }
+    if (state.contains("results"))
+        for (const auto& [name, result] : jsonField(state, "results").items())
+            read.results.emplace_back(&experimentFromName(name), labFromJson(result));
+    if (state.contains("shaders"))
+        for (const auto& entry : jsonField(state, "shaders").items()) {
+            const Experiment& experiment = experimentFromName(entry.key());
+            read.shaders[&experiment] = shaderTextsFromJson(
+                entry.value(), fmt::format("the field 'shaders' of 'parallelism', {}", experiment.name),
+                [&](std::string_view file) { return isEditable(experiment, file); },
+                "a kernel of this experiment");
+        }
+    return read;
+}
+
+} // namespace lockstep::demos
