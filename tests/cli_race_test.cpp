@@ -103,6 +103,38 @@ TEST_CASE("a repeated race states medians and ranges, in text and as JSON") {
     CHECK(load["busy"].get<bool>() == race.says("warning: "));
 }
 
+TEST_CASE("throttled lanes are named in the table, the headline and the JSON, and learn the same") {
+    const Folder folder;
+    const std::string race =
+        "race --quick --quiet --data spiral --steps 40 --lane gpu:naive --lane cpu:best ";
+    const auto lanesOf = [&](const std::string& options) {
+        const std::string file = folder.file("race.json");
+        const Outcome outcome = run(race + options + " --json " + file);
+        REQUIRE(outcome.code == 0);
+        return std::pair{outcome, Json::parse(contents(file))["lanes"]};
+    };
+    const auto [full, all] = lanesOf("");
+    const auto [outcome, throttled] = lanesOf("--gpu-workgroups 3");
+    CHECK(throttled[0]["gpu_workgroups"] == 3);
+    CHECK(throttled[1]["gpu_workgroups"].is_null());
+    CHECK(all[0]["gpu_workgroups"].is_null());
+    CHECK(throttled[0]["steps"].size() == 40);
+    for (std::size_t step = 0; step < 40; ++step)
+        CHECK(throttled[0]["steps"][step]["loss"] == all[0]["steps"][step]["loss"]);
+    CHECK(outcome.says("throttled: gpu:naive (at most 3 workgroups at once)")); // below the table
+    CHECK_FALSE(full.says("throttled"));
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+        CAPTURE(line);
+        CHECK(line.size() <= 110);
+    }
+    const std::size_t sentence = outcome.out.find("gpu:naive on ");
+    REQUIRE(sentence != std::string::npos);
+    CHECK(outcome.out.find("workgroups", sentence) != std::string::npos);
+    CHECK(run(race + "--gpu-workgroups -1").code == 2);
+    CHECK(run(race + "--gpu-workgroups many").code == 2);
+}
+
 TEST_CASE("an interrupt stops the race, and the table is still printed") {
     const Folder folder;
     const std::string json = folder.file("r.json");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cpu/cpu_info.h"
 #include "engine/net/param_layout.h"
 #include "tests/sanitized.h"
 #include "tests/trainer_jobs.h"
@@ -83,6 +84,24 @@ TEST_CASE("layers with a million weights are cut by columns, and evaluate and pr
                 REQUIRE(static_cast<double>(outputs[k]) ==
                         doctest::Approx(static_cast<double>(expected[k])).epsilon(1e-3));
         }
+}
+
+TEST_CASE("a trainer limited to fewer threads says how many it would have had") {
+    const std::size_t cores = usablePhysicalCores().physical;
+    const Dataset data = pixelData(784, 10, 300);
+    TrainJob job = jobFor(data, {1024, 1024});
+    job.settings.batch = 200;
+    const std::size_t useful = usefulThreads(job.shape, 200, cores);
+    for (const char* rung : {"best", "threads"}) {
+        CAPTURE(rung);
+        CHECK(makeCpuTrainer(job, rung, 0)->machine().ofThreads == 0);
+        CHECK(makeCpuTrainer(job, rung, cores + 1)->machine().ofThreads == 0);
+        const MachineInfo one = makeCpuTrainer(job, rung, 1)->machine();
+        CHECK(one.threads == 1);
+        CHECK(one.ofThreads == (useful > 1 ? useful : 0));
+        CHECK(one.throttled() == (useful > 1));
+    }
+    CHECK(makeCpuTrainer(job, "simd", 1)->machine().ofThreads == 0); // one thread is all it takes
 }
 
 TEST_CASE("regularised SGD agrees too, folded or not") {

@@ -219,6 +219,72 @@ TEST_CASE("submissions are timed, and several are in flight without waiting") {
     CHECK(buffer.downloadValues<std::uint32_t>(1)[0] == 2);
 }
 
+TEST_CASE(
+    "with a limit of workgroups, a dispatch is cut into pieces with a barrier between, and computes the "
+    "same") {
+    gpu::Device& device = testDevice();
+    constexpr std::uint32_t count = 64 * 4 * 10; // ten workgroups of 64 vec4s
+    gpu::Buffer weights(device, count * 4, gpu::Memory::device, "weights");
+    gpu::Buffer gradients(device, count * 4, gpu::Memory::device, "gradients");
+    gpu::Buffer status(device, 4, gpu::Memory::device, "status");
+    const std::uint32_t none = shared::noStep;
+    status.uploadValues<std::uint32_t>({&none, 1});
+    gradients.uploadValues<float>(numbers(count));
+    const gpu::Kernel<shared::UpdateParams> kernel(device, updateSource());
+    shared::UpdateParams params{};
+    params.count = count;
+    params.stride = count / 4;
+    params.learningRate = 0.5f;
+    params.weightKeep = 1;
+    gpu::Recorder recorder(device);
+    std::vector<float> reference;
+    for (const auto& [most, pieces] :
+         {std::pair<std::uint64_t, std::uint64_t>{0, 1}, {1, 10}, {3, 4}, {4, 3}, {10, 1}, {11, 1}, {0, 1}}) {
+        CAPTURE(most);
+        weights.uploadValues<float>(std::vector<float>(count, 7));
+        recorder.limitWorkgroups(most);
+        const std::uint64_t dispatches = recorder.dispatches();
+        const std::uint64_t barriers = recorder.barriers();
+        recorder.begin();
+        recorder.dispatch(kernel, {count / 4, 1, 1}, params,
+                          {status.view(), gradients.view(), weights.view(), weights.view(), weights.view()});
+        recorder.submit();
+        recorder.finish();
+        CHECK(recorder.dispatches() - dispatches == pieces);
+        CHECK(recorder.barriers() - barriers == pieces - 1);
+        const auto result = weights.downloadValues<float>(count);
+        if (reference.empty()) reference = result;
+        CHECK(result.front() == 6.5f);
+        CHECK(result == reference);
+    }
+}
+
+TEST_CASE("so many pieces go out in several submissions, each timed") {
+    gpu::Device& device = testDevice();
+    constexpr std::uint32_t count = 64 * 4 * 600;
+    gpu::Buffer weights(device, count * 4, gpu::Memory::device, "weights");
+    gpu::Buffer status(device, 4, gpu::Memory::device, "status");
+    const std::uint32_t none = shared::noStep;
+    status.uploadValues<std::uint32_t>({&none, 1});
+    weights.uploadValues<float>(std::vector<float>(count, 2));
+    const gpu::Kernel<shared::UpdateParams> kernel(device, updateSource());
+    shared::UpdateParams params{};
+    params.count = count;
+    params.stride = count / 4;
+    params.learningRate = 0.5f;
+    params.weightKeep = 1;
+    gpu::Recorder recorder(device);
+    recorder.limitWorkgroups(1);
+    recorder.begin();
+    recorder.dispatch(kernel, {count / 4, 1, 1}, params,
+                      {status.view(), weights.view(), weights.view(), weights.view(), weights.view()});
+    recorder.submit();
+    recorder.finish();
+    CHECK(recorder.dispatches() == 600);
+    CHECK(recorder.takeFinished().size() == 3); // 256 pieces at most
+    CHECK(weights.downloadValues<float>(count) == std::vector<float>(count, 1));
+}
+
 TEST_CASE("a pipeline cache is used only if intact and from the same device") {
     gpu::Device& device = testDevice();
     const std::string identity = gpu::cacheIdentity(device.report());

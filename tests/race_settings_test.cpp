@@ -47,12 +47,24 @@ TEST_CASE("settings come back from JSON exactly") {
     run.lanes = {laneSpecFromText("cpu:simd"), laneSpecFromText("gpu:tiled@1")};
     settings.together = true;
     settings.repeat = 5;
+    run.threads = 3;
+    run.workgroups = 48;
     const Json json = toJson(settings);
     const RaceSettings back = raceSettingsFromJson(Json::parse(json.dump()));
     CHECK(toJson(back) == json);
     CHECK(back.run.lanes[1].device == "1");
     CHECK(back.run.settings.seed == 12345678901234567890u);
     CHECK(back.run.finish.accuracy == 0.875);
+    CHECK(back.run.threads == 3);
+    CHECK(back.run.workgroups == 48);
+    CHECK(back == settings);
+    const std::vector<std::size_t RunOptions::*> limits = {&RunOptions::threads, &RunOptions::workgroups};
+    for (std::size_t RunOptions::*limit : limits) {
+        RaceSettings other = settings;
+        other.run.*limit = 0;
+        CHECK_FALSE(other == settings);
+        CHECK(setupText(other) != setupText(settings));
+    }
 
     run.hiddenWidths = std::vector<std::size_t>{}; // no hidden layer is not the usual layers
     CHECK(raceSettingsFromJson(toJson(settings)).run.hiddenWidths->empty());
@@ -92,6 +104,10 @@ TEST_CASE("a wrong field is named") {
         {{{"repeat", 0u}}, "'repeat'"},
         {{{"repeat", 21u}}, "from 1 to 20"},
         {{{"repeat", 2.5}}, "'repeat'"},
+        {{{"threads", -1}}, "'threads'"},
+        {{{"threads", 4097u}}, "4096"},
+        {{{"gpu_workgroups", "all"}}, "'gpu_workgroups'"},
+        {{{"gpu_workgroups", std::uint64_t{1} << 32}}, "'gpu_workgroups'"},
         {{{"lanes", {"gpu:fast"}}}, "'lanes'"},
         {{{"lanes", std::vector<std::string>(mostLanes + 1, "cpu:best")}}, "at most 6"},
     };

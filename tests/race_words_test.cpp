@@ -248,6 +248,36 @@ TEST_CASE("the result in a few words") {
     CHECK(verdict(lanes, headline) == "cpu:best 1,230× faster");
 }
 
+TEST_CASE("no throttled result looks like a full one") {
+    MachineInfo cpu{.device = "CPU", .driver = "", .threads = 1};
+    CHECK(honestDevice(cpu) == "CPU, 1 thread");
+    cpu.ofThreads = 2;
+    CHECK(honestDevice(cpu) == "CPU, 1 of 2 threads");
+    CHECK(fullName(laneSpecFromText("cpu:best"), cpu) == "cpu:best on CPU (1 of 2 threads)");
+    MachineInfo gpu{.device = "GPU", .driver = "", .gpu = true};
+    CHECK(honestDevice(gpu) == "GPU");
+    gpu.workgroups = 8;
+    CHECK(honestDevice(gpu) == "GPU, at most 8 workgroups at once");
+    CHECK(fullName(laneSpecFromText("gpu:best"), gpu) == "gpu:best on GPU (at most 8 workgroups at once)");
+    gpu.software = true;
+    CHECK(honestDevice(gpu) == "GPU: software, not a GPU, at most 8 workgroups at once");
+    CHECK(fullName(laneSpecFromText("gpu:best"), gpu) ==
+          "gpu:best on GPU (software, not a GPU, at most 8 workgroups at once)");
+
+    LostRace lost;
+    const auto said = [&] { return verdict(lost.run.lanes, lost.run.headline); };
+    CHECK(said() == "CPU 2× faster");
+    lost.run.lanes[1].machine.workgroups = 8;
+    CHECK(said() == "CPU 2× faster, GPU throttled");
+    CHECK(whyTheProcessorWins(lost.run).find("at most 8 workgroups at once") != std::string::npos);
+    lost.run.lanes[0].machine.ofThreads = 2;
+    CHECK(said() == "CPU 2× faster, both throttled");
+    lost.run.lanes[1].machine.workgroups = 0;
+    CHECK(said() == "CPU 2× faster, CPU throttled");
+    lost.run.headline.ratio = 1;
+    CHECK(said() == "Equally fast, CPU throttled");
+}
+
 TEST_CASE("a race is shown again as it was recorded, on one clock") {
     RaceRun run;
     run.over = true;

@@ -15,8 +15,9 @@ inline std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_
     return makeCpuTrainer(job, rungFromName(rung, false), threads);
 }
 inline std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung,
-                                               gpu::Device& device, const ReplacedShaders& replaced = {}) {
-    return makeGpuTrainer(job, rungFromName(rung, true), device, replaced);
+                                               gpu::Device& device, const ReplacedShaders& replaced = {},
+                                               std::size_t workgroups = 0) {
+    return makeGpuTrainer(job, rungFromName(rung, true), device, replaced, workgroups);
 }
 
 } // namespace lockstep

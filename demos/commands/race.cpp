@@ -42,6 +42,7 @@ constexpr const char* raceExamples = R"(examples:
   lockstep race --lane gpu:best@0 --lane gpu:best@1      one card against the other
   lockstep race --data spiral --layers 32,32 --until-accuracy 95%
   lockstep race --epochs 3 --log-every 1 --json race.json
+  lockstep race --threads 1 --gpu-workgroups 8           both machines throttled: the headline says so
   lockstep race --repeat 5                               how much the times vary from run to run
 
 Without a finish line, a race lasts 10 epochs on large data (1 if a lane runs on software Vulkan), else 5,000 steps.
@@ -161,7 +162,8 @@ int race(const RaceCommandOptions& options) {
     std::fflush(people);
 
     std::vector<RaceEntry> entries;
-    for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
+    for (const LaneSpec& spec : choice.lanes)
+        entries.push_back({spec, machines.maker(job, spec, options.share())});
     RaceOptions how{laneOptions(options, job, finish), options.together};
     if (!options.together && !options.quick) how.lane.compareTimes();
     const LoadWatch watch;
@@ -257,7 +259,7 @@ int train(TrainCommandOptions options) {
     if (resumed) saved.start = resumed->state;
     saved.saveEvery = options.saveEvery;
     saved.save = save;
-    Race race(job, {{lane, machines.maker(job, lane)}}, {std::move(saved)});
+    Race race(job, {{lane, machines.maker(job, lane, options.share())}}, {std::move(saved)});
     const LoadWatch watch;
     const int interrupt = runToEnd(race, machines, options.quiet);
     const int exitCode =

@@ -61,7 +61,7 @@ int tune(const RunOptions& options) {
     std::vector<std::vector<std::string>> rows{{"operation", "rows x inputs x outputs", "fastest kernel"}};
     for (std::size_t layer = 0; layer < job.shape.layers(); ++layer) addRows(rows, job, layer, step);
     fmt::print("\n{}\n", table(rows, 3));
-    const auto trainer = makeTrainer(job, laneSpecFromText("gpu:best"), 0, &device); // whole steps, too
+    const auto trainer = makeTrainer(job, laneSpecFromText("gpu:best"), {}, &device); // whole steps, too
     if (compared == 0)
         fmt::print("nothing was left to compare: this choice was made before\n");
     else

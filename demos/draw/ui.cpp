@@ -196,20 +196,25 @@ bool Ui::intSlider(const char* label, int& value, int from, int to, const char* 
         [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
 }
 
-bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to) {
-    const auto exponent = [](std::size_t number) { return static_cast<int>(std::bit_width(number)) - 1; };
-    int at = exponent(std::clamp(value, from, to));
-    const int first = exponent(from);
-    const int last = exponent(to);
+bool Ui::stopSlider(const char* label, std::size_t& stop, std::size_t stops, const std::string& shown) {
+    int at = static_cast<int>(stop);
+    const int last = static_cast<int>(stops) - 1;
     const bool changed = drawSlider(
-        label,
-        [&] {
-            return ImGui::SliderInt(label, &at, first, last, std::to_string(value).c_str(),
-                                    ImGuiSliderFlags_NoInput);
-        },
-        [&] { return static_cast<float>(at - first) / static_cast<float>(std::max(last - first, 1)); });
-    if (changed) value = std::size_t{1} << at;
+        label, [&] { return ImGui::SliderInt(label, &at, 0, last, shown.c_str(), ImGuiSliderFlags_NoInput); },
+        [&] { return static_cast<float>(at) / static_cast<float>(std::max(last, 1)); });
+    if (changed) stop = static_cast<std::size_t>(at);
     return changed;
+}
+
+bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to) {
+    const auto exponent = [](std::size_t number) {
+        return static_cast<std::size_t>(std::bit_width(number)) - 1;
+    };
+    const std::size_t first = exponent(from);
+    std::size_t stop = exponent(std::clamp(value, from, to)) - first;
+    if (!stopSlider(label, stop, exponent(to) - first + 1, std::to_string(value))) return false;
+    value = std::size_t{1} << (first + stop);
+    return true;
 }
 
 bool Ui::textField(const char* label, std::string& text) {

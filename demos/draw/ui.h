@@ -123,6 +123,8 @@ class Ui {
     /// Logarithmic.
     bool logSlider(const char* label, float& value, float from, float to, const char* format = "%.4g");
     bool intSlider(const char* label, int& value, int from, int to, const char* format = "%d");
+    /// One of so many stops, counted from 0; the slider says `shown` of the present one.
+    bool stopSlider(const char* label, std::size_t& stop, std::size_t stops, const std::string& shown);
     /// Powers of two from `from` to `to`.
     bool powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to);
     bool textField(const char* label, std::string& text);

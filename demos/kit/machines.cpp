@@ -25,10 +25,9 @@ bool isLost(gpu::Device& device) {
 
 } // namespace
 
-Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec) {
-    return [job, spec, threads = threads_, device = deviceOf(spec)] {
-        return makeTrainer(job, spec, threads, device);
-    };
+Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec, MachineShare share) {
+    if (share.threads == 0) share.threads = threads_;
+    return [job, spec, share, device = deviceOf(spec)] { return makeTrainer(job, spec, share, device); };
 }
 
 gpu::Device* Machines::deviceOf(const LaneSpec& spec) {

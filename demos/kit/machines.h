@@ -47,7 +47,8 @@ class Machines {
     /// Whether somebody has chosen the device of lanes that name none: then it has to be that one.
     bool deviceAsked() const { return !device_.empty(); }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
-    Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec);
+    /// share   of the machine; its 0 threads are threads()
+    Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec, MachineShare share = {});
     /// The lane's device, opened, so that what is wrong with it is known before anything runs; null for a CPU
     /// lane. Throws gpu::GpuError.
     gpu::Device* deviceOf(const LaneSpec& spec);

@@ -1,5 +1,6 @@
 #include "demos/kit/run_form.h"
 
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -82,6 +83,28 @@ void RunForm::schedule(OptimizerSettings& settings) {
     if (settings.schedule == Schedule::step)
         number("gamma", "Factor", settings.scheduleGamma, 0.01f, 1, "%.2f", Scale::linear);
     count("warm-up", "Warm-up steps", settings.warmupSteps, 0, 10000);
+}
+
+void RunForm::threads(std::size_t& threads, std::size_t all) {
+    add("threads", "CPU threads", 90, [&](const char* control) {
+        std::size_t stop = (threads == 0 ? all : std::min(threads, all)) - 1;
+        if (!ui_.stopSlider(control, stop, all, threads == 0 ? "all" : std::to_string(threads))) return false;
+        threads = stop + 1 < all ? stop + 1 : 0;
+        return true;
+    });
+}
+
+void RunForm::workgroups(std::size_t& workgroups) {
+    constexpr std::size_t powers = 13; // 1 to 4,096, which is what the largest GPUs take; then "all"
+    add("workgroups", "GPU workgroups", 100, [&](const char* control) {
+        std::size_t stop =
+            workgroups == 0 ? powers : static_cast<std::size_t>(std::bit_width(workgroups)) - 1;
+        stop = std::min(stop, powers);
+        const std::string shown = workgroups == 0 ? "all" : std::to_string(workgroups);
+        if (!ui_.stopSlider(control, stop, powers + 1, shown)) return false;
+        workgroups = stop < powers ? std::size_t{1} << stop : 0;
+        return true;
+    });
 }
 
 bool RunForm::number(std::string_view field, const char* title, double& value, float from, float to,

@@ -116,6 +116,10 @@ class RunForm {
     void shuffle(bool& value) {
         add("shuffle", "Shuffle", 60, [&](const char* control) { return ui_.checkbox(control, value); });
     }
+    /// At most so many CPU threads; "all" is 0.
+    void threads(std::size_t& threads, std::size_t all);
+    /// At most so many workgroups of a GPU at once; "all" is 0.
+    void workgroups(std::size_t& workgroups);
     /// field   of the control's name; a lane that is not among `names` is offered, too
     void lane(const char* field, const char* title, std::string& lane, const std::vector<std::string>& names,
               float units = 122) {

@@ -158,6 +158,10 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
     addSettingsOptions(command, options);
     addFinishOptions(command, options);
     addMachineOptions(command, options, what, knownLanes());
+    addNumber(
+        command, "--gpu-workgroups", "N", options.workgroups, notNegative(),
+        "throttle GPU lanes: at most N workgroups in flight. Each dispatch of a\ntraining step is cut into "
+        "pieces, and each piece waits for the one before; 0: no limit [0]");
     command.option_defaults()->group(networkGroup);
     addValue(command, "--init", "FILE", options.weightsFile,
              "initial weights from a file (safetensors with PyTorch's names)");

@@ -48,6 +48,9 @@ struct RunOptions : MachineOptions {
 
     std::string weightsFile; ///< initial weights; empty: random weights
     std::uint64_t logEvery = 0;
+    std::size_t workgroups = 0; ///< MachineShare::workgroups
+
+    MachineShare share() const { return {threads, workgroups}; }
 };
 
 /// Headings of the groups of options in the help. A checkpoint records data, network and settings.
@@ -68,8 +71,8 @@ void addSettingsOptions(CLI::App& command, RunOptions& options);
 /// --json, --csv and --quiet.
 ///   csvRows   describes the table in the help
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows);
-/// All groups, for `race` and `train`: these, the finish line, the lanes that `what` introduces, --init and
-/// --log-every.
+/// All groups, for `race` and `train`: these, the finish line, the lanes that `what` introduces,
+/// --gpu-workgroups, --init and --log-every.
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what);
 
 /// laneSpecFromText(); for a lane that only other commands have, the message names one of them.

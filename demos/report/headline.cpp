@@ -40,6 +40,36 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
                       headline.ratio, task, fmt::format("{} ({})", evidence, how));
 }
 
+std::string winner(const std::vector<LaneResult>& results, const Headline& headline) {
+    if (headline.ratio < equalBelow) return "Equally fast";
+    const LaneSpec& faster = results[headline.faster].spec;
+    const LaneSpec& slower = results[headline.slower].spec;
+    const bool machines = faster.gpu != slower.gpu;
+    const bool software =
+        results[headline.faster].machine.software || results[headline.slower].machine.software;
+    // Two digits are enough to be remembered; near 1, two would hide half of the difference.
+    const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
+    const std::string ratio =
+        near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio);
+    if (!machines) return fmt::format("{} {}× faster", faster.text(), ratio);
+    // Words that are passed on alone: what stands in for a GPU is not one.
+    if (software && faster.gpu) return fmt::format("Software Vulkan {}× faster than the CPU", ratio);
+    if (software) return fmt::format("CPU {}× faster than software Vulkan", ratio);
+    return fmt::format("{} {}× faster", faster.gpu ? "GPU" : "CPU", ratio);
+}
+
+/// What the result must not be passed on without: ", GPU throttled".
+std::string throttledText(const LaneResult& faster, const LaneResult& slower) {
+    const bool machines = faster.spec.gpu != slower.spec.gpu;
+    const auto who = [machines](const LaneResult& lane) {
+        if (!machines) return lane.spec.text();
+        return std::string(!lane.spec.gpu ? "CPU" : lane.machine.software ? "software Vulkan" : "GPU");
+    };
+    const bool first = faster.machine.throttled(), second = slower.machine.throttled();
+    if (first && second) return ", both throttled";
+    return first || second ? fmt::format(", {} throttled", who(first ? faster : slower)) : "";
+}
+
 } // namespace
 
 std::string comparison(const std::string& faster, const std::string& slower, double ratio,
@@ -72,21 +102,7 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
 
 std::string verdict(const std::vector<LaneResult>& results, const Headline& headline) {
     if (!headline.valid) return "No comparison";
-    if (headline.ratio < equalBelow) return "Equally fast";
-    const LaneSpec& faster = results[headline.faster].spec;
-    const LaneSpec& slower = results[headline.slower].spec;
-    const bool machines = faster.gpu != slower.gpu;
-    const bool software =
-        results[headline.faster].machine.software || results[headline.slower].machine.software;
-    // Two digits are enough to be remembered; near 1, two would hide half of the difference.
-    const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
-    const std::string ratio =
-        near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio);
-    if (!machines) return fmt::format("{} {}× faster", faster.text(), ratio);
-    // Words that are passed on alone: what stands in for a GPU is not one.
-    if (software && faster.gpu) return fmt::format("Software Vulkan {}× faster than the CPU", ratio);
-    if (software) return fmt::format("CPU {}× faster than software Vulkan", ratio);
-    return fmt::format("{} {}× faster", faster.gpu ? "GPU" : "CPU", ratio);
+    return winner(results, headline) + throttledText(results[headline.faster], results[headline.slower]);
 }
 
 std::string reasonOf(const Headline& headline) {

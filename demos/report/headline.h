@@ -59,13 +59,13 @@ std::string comparison(const std::string& faster, const std::string& slower, dou
                        const std::string& task, const std::string& evidence);
 
 /// Compares the lanes that pairUp() chooses among those that reached the finish line and agree in their
-/// losses. The sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran
-/// at the same time.
+/// losses. The sentence names device, threads and handicaps (no SIMD, no GPU, throttled) of both, and says if
+/// they ran at the same time.
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together);
 
 /// The result in a few words, for display type: "GPU 5.9× faster", by lane where both are of one kind
 /// ("cpu:best 3.1× faster"), "CPU 5.9× faster than software Vulkan" where no GPU took part; "Equally fast",
-/// "No comparison".
+/// "No comparison". A throttled machine is named: "GPU 5.9× faster, CPU throttled".
 std::string verdict(const std::vector<LaneResult>& results, const Headline& headline);
 /// What a headline says, without "no comparison: " where that is said already.
 std::string reasonOf(const Headline& headline);

@@ -19,11 +19,27 @@ namespace {
 
 constexpr std::size_t widest = 110;
 
+/// Columns are too narrow for a limit of workgroups: throttledLanes() stands below the table.
+MachineInfo inTable(MachineInfo machine) {
+    machine.workgroups = 0;
+    return machine;
+}
+
+/// "throttled: cpu:best (1 of 2 threads), gpu:best (at most 8 workgroups at once)"; empty if none is.
+std::string throttledLanes(const std::vector<LaneResult>& results) {
+    std::string text;
+    for (const LaneResult& result : results)
+        if (result.machine.throttled())
+            text += fmt::format("{}{} ({})", text.empty() ? "throttled: " : ", ", result.spec.text(),
+                                shareText(result.machine));
+    return text.empty() ? text : wrapped(text, widest) + "\n";
+}
+
 std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth, int decimals) {
     const LaneSnapshot& end = result.end;
     const Evaluation* test = result.evaluation ? &*result.evaluation : nullptr;
     return {result.spec.text(),
-            result.machine.device.empty() ? "-" : honestDevice(result.machine, deviceWidth),
+            result.machine.device.empty() ? "-" : honestDevice(inTable(result.machine), deviceWidth),
             grouped(end.runSteps),
             fixed(end.trainingSeconds, decimals),
             fixed(end.deviceSeconds, decimals),
@@ -44,7 +60,8 @@ std::string numbersTable(const std::vector<LaneResult>& results, std::size_t dev
 
 std::size_t longestDevice(const std::vector<LaneResult>& results) {
     std::size_t longest = 0;
-    for (const LaneResult& result : results) longest = std::max(longest, honestDevice(result.machine).size());
+    for (const LaneResult& result : results)
+        longest = std::max(longest, honestDevice(inTable(result.machine)).size());
     return longest;
 }
 
@@ -92,7 +109,10 @@ Json agreementJson(const Agreement& agreement) {
 Json laneJson(const LaneResult& result, std::size_t classes) {
     const LaneSnapshot& end = result.end;
     Json json = laneJson(reportOf(result));
-    json.update({{"step", end.step},
+    const auto limit = [](std::size_t count) { return count > 0 ? Json(count) : Json(); };
+    json.update({{"of_threads", limit(result.machine.ofThreads)},
+                 {"gpu_workgroups", limit(result.machine.workgroups)},
+                 {"step", end.step},
                  {"steps", stepsJson(result.telemetry)},
                  {"log_every", result.telemetry.stride()},
                  {"epochs", epochsJson(result.telemetry)},
@@ -180,6 +200,7 @@ std::string resultText(const std::vector<LaneResult>& results, bool together) {
     const std::size_t width = text.find('\n');
     const std::size_t device = longestDevice(results);
     if (width > widest) text = numbersTable(results, device - std::min(width - widest, device));
+    text += throttledLanes(results);
     if (together)
         text += "head to head: the lanes ran at once and competed for the machine; for a measurement, omit "
                 "--together\n";
@@ -258,10 +279,12 @@ std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* l
     if (machine.device.empty()) return text + "did not start\n";
     text += machine.device;
     if (machine.software) text += ", software, not a GPU";
-    if (!machine.gpu) text += ", " + counted(machine.threads, "thread");
+    const std::string share = shareText(machine);
+    if (!machine.gpu) text += ", " + share;
     if (!machine.driver.empty()) text += ", driver " + machine.driver;
     const std::string nextLine = "\n" + std::string(laneWidth + 2, ' ');
     text += nextLine + machine.kernels;
+    if (machine.gpu && !share.empty()) text += nextLine + "throttled: " + share;
     if (skippedSteps > 0)
         text += fmt::format("{}gradients overflowed in {} steps, which were skipped", nextLine,
                             grouped(skippedSteps));

@@ -69,7 +69,8 @@ std::string jobText(const TrainJob& job, const FinishLine& finish);
 /// Decimals with which every lane's training seconds have at least three digits: 3 from 0.1 s on, at most 6.
 int secondsDecimals(const std::vector<LaneResult>& results);
 
-/// A table of at most 110 columns, a row per lane; then what ran where, and why it ended early.
+/// A table of at most 110 columns, a row per lane; then which lanes are throttled, what ran where, and why it
+/// ended early.
 std::string resultText(const std::vector<LaneResult>& results, bool together);
 
 /// {"data": {name, train, test, inputs, classes}}, the first member of every result.

@@ -149,10 +149,18 @@ std::string shortDevice(const MachineInfo& machine) {
     return name;
 }
 
+std::string shareText(const MachineInfo& machine) {
+    if (machine.workgroups > 0)
+        return fmt::format("at most {} at once", counted(machine.workgroups, "workgroup"));
+    if (machine.gpu) return {};
+    if (machine.ofThreads == 0) return counted(machine.threads, "thread");
+    return fmt::format("{} of {}", grouped(machine.threads), counted(machine.ofThreads, "thread"));
+}
+
 std::string honestDevice(const MachineInfo& machine, std::size_t width) {
-    std::string remark;
-    if (machine.software) remark = ": software, not a GPU";
-    if (!machine.gpu) remark = ", " + counted(machine.threads, "thread");
+    const std::string share = shareText(machine);
+    const std::string remark =
+        (machine.software ? ": software, not a GPU" : "") + (share.empty() ? "" : ", " + share);
     constexpr std::size_t leastName = 6;
     return cut(shortDevice(machine), std::max(width, remark.size() + leastName) - remark.size()) + remark;
 }
@@ -211,12 +219,14 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t
 }
 
 std::string fullName(const LaneSpec& spec, const MachineInfo& machine) {
-    const std::string lack(handicap(spec));
-    std::string note = lack;
-    if (spec.gpu && machine.software)
-        note = "software, not a GPU" + (lack.empty() ? "" : ", " + lack);
-    else if (!spec.gpu && lack.empty())
-        note = counted(machine.threads, "thread");
+    std::string note;
+    const auto add = [&note](std::string_view text) {
+        if (!text.empty()) note.append(note.empty() ? "" : ", ").append(text);
+    };
+    const std::string_view lack = handicap(spec);
+    if (spec.gpu && machine.software) add("software, not a GPU");
+    add(lack);
+    if (lack.empty() || machine.throttled()) add(shareText(machine));
     return fmt::format("{} on {}{}", spec.text(), shortDevice(machine),
                        note.empty() ? "" : " (" + note + ")");
 }

@@ -41,8 +41,12 @@ std::string cut(std::string_view text, std::size_t width);
 
 /// The device's short name: "AMD Ryzen 9 9950X", "Intel Xeon", "llvmpipe".
 std::string shortDevice(const MachineInfo& machine);
+/// "16 threads" of a CPU; of a throttled machine "1 of 16 threads", "at most 8 workgroups at once"; else
+/// empty.
+std::string shareText(const MachineInfo& machine);
 /// The device, with what its numbers must not be shown without: "AMD Ryzen 9 9950X, 16 threads",
-/// "llvmpipe: software, not a GPU". At most `width` characters, if that leaves part of the name.
+/// "llvmpipe: software, not a GPU, at most 8 workgroups at once". At most `width` characters, if that leaves
+/// part of the name.
 std::string honestDevice(const MachineInfo& machine, std::size_t width = 110);
 
 /// Wraps the text at blanks, so that lines have at most `width` characters where possible.

@@ -1,9 +1,10 @@
 // Start at record(): emit a barrier if order() asks for one, bind, set the push constants, dispatch.
 // dispatchBytes() checks the buffers before and cuts what would take too long. The rest creates and submits
-// command buffers and reads timestamps.
+// command buffers; recorder_times.cpp reads timestamps.
 #include "engine/gpu/recorder.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -144,7 +145,8 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     DispatchPace& pace = paces_[kernel.id()];
     const std::uint64_t all = total(groups);
     const double longest = device_.longestSubmission();
-    if (cost.flops <= pace.most(longest)) return record(kernel, {{0, 0, 0}, groups}, params, views, cost);
+    if (cost.flops <= pace.most(longest) && static_cast<double>(all) <= mostGroups())
+        return record(kernel, {{0, 0, 0}, groups}, params, views, cost);
 
     const double share = 1 / static_cast<double>(all);
     if (current().recorded > 0) submitAndGoOn(); // pieces are timed by themselves
@@ -156,13 +158,27 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
             gaveUp_ = true;
             return;
         }
-        const GroupRange range = nextGroups(groups, done, pace.most(longest) / (cost.flops * share));
+        const double most = std::min(pace.most(longest) / (cost.flops * share), mostGroups());
+        const GroupRange range = nextGroups(groups, done, most);
         const double part = static_cast<double>(total(range.count)) * share;
         record(kernel, range, params, views,
                {cost.flops * part, cost.bytes * part, cost.tag, cost.continues || done > 0});
         passed += pace.milliseconds(cost.flops * part);
         done += total(range.count);
     }
+}
+
+// Kernels are slower with fewer workgroups at once, so what is known of their speed no longer holds.
+void Recorder::limitWorkgroups(std::uint64_t most) {
+    mostWorkgroups_ = most;
+    paces_.clear();
+}
+
+// The workgroups of one submission. The cost of pieces lies in their number, which no operation's cost says.
+double Recorder::mostGroups() const {
+    constexpr double piecesAtOnce = 256;
+    return mostWorkgroups_ == 0 ? std::numeric_limits<double>::infinity()
+                                : piecesAtOnce * static_cast<double>(mostWorkgroups_);
 }
 
 // Once the speed is known, nobody needs to wait.
@@ -196,13 +212,7 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
     if (timed)
         writeTimestamp(query,
                        tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
-    const auto& [first, count] = groups;
-    // Synchronization validation 1.3.239 looks at vkCmdDispatch, and not at vkCmdDispatchBase.
-    if (first.x == 0 && first.y == 0 && first.z == 0)
-        vk.CmdDispatch(slot.commands, count.x, count.y, count.z);
-    else
-        vk.CmdDispatchBase(slot.commands, first.x, first.y, first.z, count.x, count.y, count.z);
-    ++dispatches_;
+    launch(groups);
     ++slot.recorded;
     slot.kernel = kernel.id();
     slot.flops = cost.flops;
@@ -210,6 +220,32 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
         writeTimestamp(query + 1);
         slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), cost, barrierBefore, 0, 0});
         slot.traced = tracing_;
+    }
+}
+
+// At once or, with a limit, piece after piece. The pieces write different bytes, so that nothing has to
+// become visible between them: they only wait.
+void Recorder::launch(const GroupRange& groups) {
+    const DeviceApi& vk = device_.vk();
+    const VkCommandBuffer commands = current().commands;
+    const std::uint64_t all = total(groups.count);
+    const auto most = static_cast<double>(mostWorkgroups_ == 0 ? all : mostWorkgroups_);
+    for (std::uint64_t done = 0; done < all;) {
+        if (done > 0) {
+            vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 0, nullptr, 0, nullptr, 0,
+                                  nullptr);
+            ++barriers_;
+        }
+        auto [first, count] = nextGroups(groups.count, done, most);
+        done += total(count);
+        first = {first.x + groups.first.x, first.y + groups.first.y, first.z + groups.first.z};
+        // Synchronization validation 1.3.239 looks at vkCmdDispatch, and not at vkCmdDispatchBase.
+        if (first.x == 0 && first.y == 0 && first.z == 0)
+            vk.CmdDispatch(commands, count.x, count.y, count.z);
+        else
+            vk.CmdDispatchBase(commands, first.x, first.y, first.z, count.x, count.y, count.z);
+        ++dispatches_;
     }
 }
 
@@ -279,56 +315,6 @@ Ticket Recorder::submit() {
     slot.ticket = device_.submit(slot.commands);
     next_ = (next_ + 1) % slots;
     return slot.ticket;
-}
-
-double Recorder::millisecondsFromQueries(Slot& slot) {
-    const auto count = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
-    std::vector<std::uint64_t> ticks(count);
-    check(device_.vk().GetQueryPoolResults(device_.handle(), slot.queries.get(), 0, count,
-                                           count * sizeof(std::uint64_t), ticks.data(), sizeof(std::uint64_t),
-                                           VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-          "vkGetQueryPoolResults"); // the submission has finished, so results are available without waiting
-    const double millisecondsPerTick = device_.limits().timestampNanoseconds * 1e-6;
-    // Counters with fewer than 64 bits wrap around, some every few minutes.
-    const std::uint32_t bits = device_.limits().timestampBits;
-    const std::uint64_t valid = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-    const auto elapsed = [&](std::size_t from, std::size_t to) {
-        if (bits >= 64 && ticks[to] < ticks[from]) return 0.0;
-        return static_cast<double>((ticks[to] - ticks[from]) & valid) * millisecondsPerTick;
-    };
-    if (slot.traced && !traceOrigin_) traceOrigin_ = ticks[0];
-    const double start =
-        slot.traced ? static_cast<double>((ticks[0] - *traceOrigin_) & valid) * millisecondsPerTick : 0;
-    for (std::size_t index = 0; index < slot.timed.size(); ++index) {
-        slot.timed[index].beginMs = start + elapsed(0, 2 + 2 * index);
-        slot.timed[index].endMs = start + elapsed(0, 3 + 2 * index);
-    }
-    return elapsed(0, 1);
-}
-
-void Recorder::noteTimed(Slot& slot) {
-    for (TracedDispatch& timed : slot.timed) {
-        if (!slot.traced) {
-            KernelTiming& sum = timings_[timed.name];
-            sum.milliseconds += timed.endMs - timed.beginMs;
-            sum.calls += 1;
-            sum.flops += timed.cost.flops;
-            sum.bytes += timed.cost.bytes;
-            continue;
-        }
-        // Its start timestamp may be taken while it still waits at its barrier.
-        if (timed.barrierBefore) timed.beginMs = std::max(timed.beginMs, traceBarrier_);
-        timed.endMs = std::max(timed.endMs, timed.beginMs);
-        traceBarrier_ = std::max(traceBarrier_, timed.endMs);
-        trace_.push_back(std::move(timed));
-    }
-}
-
-std::vector<TracedDispatch> Recorder::takeTrace() {
-    collectFinished();
-    traceOrigin_.reset();
-    traceBarrier_ = 0;
-    return std::exchange(trace_, {});
 }
 
 void Recorder::collect(Slot& slot) {

@@ -82,6 +82,13 @@ class Recorder {
         dispatchBytes(kernel, items, &params, {views.begin(), views.size()}, cost);
     }
 
+    /// From now on, at most so many workgroups of this recorder are in flight at once (0: as many as the
+    /// device takes): every dispatch is cut into pieces of at most that many, and each piece waits for the
+    /// one before at an execution barrier. So the last workgroups of a piece run beside idle processors, as
+    /// on a smaller device, and every piece costs a launch. Results are the same bits. On llvmpipe, only as
+    /// many workgroups run at once as it has threads; higher limits only add launches.
+    void limitWorkgroups(std::uint64_t most);
+
     /// From now on, leaves out the rest of a dispatch once its pieces show that all of it would take longer
     /// than so many milliseconds (0: never). For trials; results are incomplete then.
     void giveUpBeyond(double milliseconds) { giveUpBeyond_ = milliseconds; }
@@ -136,6 +143,8 @@ class Recorder {
                        std::span<const BufferView> views, const Cost& cost);
     void record(const AnyKernel& kernel, const GroupRange& groups, const void* params,
                 std::span<const BufferView> views, const Cost& cost);
+    void launch(const GroupRange& groups);
+    double mostGroups() const;
     void submitPiece(const DispatchPace& pace);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
     void bind(const AnyKernel& kernel, std::span<const BufferView> views);
@@ -160,6 +169,7 @@ class Recorder {
     HazardTracker hazards_;
     std::vector<Access> accesses_;
     std::map<std::uint64_t, DispatchPace> paces_; ///< by kernel
+    std::uint64_t mostWorkgroups_ = 0;            ///< at once; 0: no limit
     double giveUpBeyond_ = 0;
     bool gaveUp_ = false;
     std::vector<FinishedSubmission> finished_;

@@ -20,9 +20,10 @@ namespace {
 class CpuTrainer final : public TrainerBase {
   public:
     /// `small` may be null: how a network that fits SmallOps is trained, by one thread.
-    /// first   threads to begin with; 0: all
+    /// first       threads to begin with; 0: all
+    /// ofThreads   as in MachineInfo
     CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
-               const SmallKernels* small);
+               const SmallKernels* small, std::size_t ofThreads);
 
     void run(std::uint64_t steps) override;
     void finish() override {}
@@ -77,11 +78,12 @@ class CpuTrainer final : public TrainerBase {
 };
 
 CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
-                       const SmallKernels* small)
+                       const SmallKernels* small, std::size_t ofThreads)
     : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads),
       sizing_(threads, first), shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
       secondsOfTeams_(threads + 1) {
     machine_.threads = sizing_.next().threads;
+    machine_.ofThreads = ofThreads;
     if (small != nullptr) {
         timing_.setPeriod(256);
         stepsPerClock_ = 8;
@@ -250,12 +252,16 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
     const CoreCount cores = usablePhysicalCores();
     const std::size_t available = threads == 0 ? cores.physical : threads;
     const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    const std::size_t team =
-        row.allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
-    const std::size_t first = threads == 0 ? cores.fast : 0; // the others join where that is faster
     const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
-    return std::make_unique<CpuTrainer>(job, trainingKernels(row, team, cores), small ? 1 : team, first,
-                                        small ? &widestTables().small : nullptr);
+    const auto teamOf = [&](std::size_t most) {
+        return row.allCores && !small ? usefulThreads(job.shape, batch, most, flopsPerMicrosecond) : 1;
+    };
+    const std::size_t team = teamOf(available);
+    const std::size_t unlimited = teamOf(cores.physical);
+    const std::size_t first = threads == 0 ? cores.fast : 0; // the others join where that is faster
+    return std::make_unique<CpuTrainer>(job, trainingKernels(row, team, cores), team, first,
+                                        small ? &widestTables().small : nullptr,
+                                        team < unlimited ? unlimited : 0);
 }
 
 } // namespace lockstep

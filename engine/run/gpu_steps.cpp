@@ -7,9 +7,9 @@
 namespace lockstep {
 
 GpuSteps::GpuSteps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
-                   Rung rung, const StepKernels& how, const HalfArenas* half)
+                   Rung rung, const StepKernels& how, const HalfArenas* half, std::size_t workgroups)
     : recorder_(recorder), arenas_(arenas), kernels_(kernels), job_(job), rung_(rung),
-      inPieces_(how.inPieces()), fusions_(kernels, arenas, job.settings, how),
+      inPieces_(how.inPieces()), workgroups_(workgroups), fusions_(kernels, arenas, job.settings, how),
       ops_(recorder, arenas, kernels, job.settings, how, half) {}
 
 void GpuSteps::record(std::uint64_t first, std::uint64_t count) {
@@ -36,13 +36,24 @@ void GpuSteps::warmUp() {
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     coldMilliseconds_ = warmUpSteps();
     ops_.fuse(&fusions_);
-    if (inPieces_) return;
+    if (inPieces_) return limitWorkgroups();
     submitEachOperation(false); // it would slow down what is compared below
     mayChange_ = rung_ == Rung::best && wholeStepLayout(kernels_.device(), job_).refusal.empty();
     if (mayChange_) chooseWhole();
     if (rung_ == Rung::best && !wholeStep_) chooseFused();
+    limitWorkgroups();
     constexpr double slow = 2000; // milliseconds, of which most may be the compiler's
     if (coldMilliseconds_ < slow) countDispatches();
+}
+
+// After all choices: a run with a limit shows what fewer workgroups do to the same kernels, and what the
+// cache remembers is about the whole device. Then kernels show their speed anew (Recorder::limitWorkgroups).
+void GpuSteps::limitWorkgroups() {
+    if (workgroups_ == 0) return;
+    recorder_.limitWorkgroups(workgroups_);
+    submitEachOperation(true);
+    for (int seen = 0; seen < 2; ++seen) warmUpSteps(); // the first time is not believed
+    submitEachOperation(false);
 }
 
 // The first step of an epoch and its last one, whose batch may be smaller. Returns the first one's

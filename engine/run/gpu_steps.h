@@ -14,11 +14,13 @@ namespace lockstep {
 class GpuSteps {
   public:
     /// All references must outlive the object. `half` as for GpuOps.
+    /// workgroups   MachineShare::workgroups
     GpuSteps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainJob& job, Rung rung,
-             const StepKernels& how, const HalfArenas* half);
+             const StepKernels& how, const HalfArenas* half, std::size_t workgroups);
 
     /// Dispatches all that steps will dispatch, so that drivers compile it now; on the rung `best` also
-    /// chooses what is fastest. Updates must be switched off.
+    /// chooses what is fastest on the whole device. The limit of workgroups holds from then on. Updates must
+    /// be switched off.
     void warmUp();
     /// Steps [first, first + count), into the submission that has begun.
     void record(std::uint64_t first, std::uint64_t count);
@@ -35,6 +37,8 @@ class GpuSteps {
     /// Compiles what it needs. Updates must be switched off.
     void setWhole(bool on);
 
+    /// As in MachineInfo.
+    std::size_t workgroups() const { return workgroups_; }
     /// Device time of a step while its kernels were compiled.
     double coldMilliseconds() const { return coldMilliseconds_; }
     /// What is special: "whole-step: ...", ", fused: last layer"; empty: nothing.
@@ -45,6 +49,7 @@ class GpuSteps {
 
   private:
     double warmUpSteps();
+    void limitWorkgroups();
     void chooseWhole();
     void chooseFused();
     void countDispatches();
@@ -57,6 +62,7 @@ class GpuSteps {
     const TrainJob& job_;
     const Rung rung_;
     const bool inPieces_;
+    const std::size_t workgroups_;
     StepFusions fusions_;
     GpuOps ops_;
     std::optional<WholeStep> wholeStep_; ///< instead of ops_

@@ -20,7 +20,8 @@ namespace {
 
 class GpuTrainer final : public TrainerBase {
   public:
-    GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced);
+    GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
+               std::size_t workgroups);
     /// Waits for steps in flight, after an error: they read what steps_ holds, which goes before recorder_.
     ~GpuTrainer() override {
         try {
@@ -104,13 +105,15 @@ class GpuTrainer final : public TrainerBase {
     double warmUpRecorded_ = 0; // seconds of everything before training, on the device
 };
 
-GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced)
+GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
+                       std::size_t workgroups)
     : TrainerBase(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job),
       how_(choose(replaced)),
       half_(how_.half ? std::optional<HalfArenas>(std::in_place, device, arenas_,
                                                   initialWeights(job.shape, job.settings.seed))
                       : std::nullopt),
-      recorder_(device), steps_(recorder_, arenas_, kernels_, job_, rung, how_, half_ ? &*half_ : nullptr),
+      recorder_(device),
+      steps_(recorder_, arenas_, kernels_, job_, rung, how_, half_ ? &*half_ : nullptr, workgroups),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submission_({submissionMilliseconds(device.software())}) {
@@ -130,6 +133,7 @@ StepKernels GpuTrainer::choose(const ReplacedShaders& replaced) {
 
 void GpuTrainer::describeMachine() {
     machine_ = machineOf(device_);
+    machine_.workgroups = steps_.workgroups();
     machine_.dispatches = steps_.dispatches();
     machine_.barriers = steps_.barriers();
     const std::string first = how_.layers.front().forward.describe();
@@ -297,10 +301,10 @@ void GpuTrainer::runTraced(StepTrace& trace) {
 } // namespace
 
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
-                                        const ReplacedShaders& replaced) {
+                                        const ReplacedShaders& replaced, std::size_t workgroups) {
     job.validate();
     requireMemory(device, job, rowOf(rung).half);
-    return std::make_unique<GpuTrainer>(job, rung, device, replaced);
+    return std::make_unique<GpuTrainer>(job, rung, device, replaced, workgroups);
 }
 
 } // namespace lockstep

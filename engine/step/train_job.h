@@ -76,6 +76,12 @@ struct TrainerState {
     std::optional<bool> wholeSteps;
 };
 
+/// How much of a machine a run may use. It changes times; on a CPU also the rounding, never on a GPU.
+struct MachineShare {
+    std::size_t threads = 0;    ///< of CPU rungs that use all cores, at most; 0: one per core
+    std::size_t workgroups = 0; ///< of a GPU at once, at most (Recorder::limitWorkgroups); 0: as many as fit
+};
+
 /// What computes, as results name it.
 struct MachineInfo {
     std::string
@@ -90,6 +96,12 @@ struct MachineInfo {
     /// make one dispatch.
     std::size_t dispatches = 0;
     std::size_t barriers = 0;
+    /// Of a throttled run (MachineShare), else 0: the threads that it would have had, and the most workgroups
+    /// at once.
+    std::size_t ofThreads = 0;
+    std::size_t workgroups = 0;
+
+    bool throttled() const { return ofThreads > 0 || workgroups > 0; }
 };
 
 /// The first `width` values of every `stride`: rows of a matrix without their padding.

@@ -22,6 +22,10 @@ inline constexpr ControlWords raceControls[] = {
      "What the race shows: curves, where the time goes, predictions, the result, or earlier races."},
     {"##*repeat",
      "Runs of the race, one after the other. The result shows each lane's median and the range of all runs."},
+    {"##*threads", "CPU lanes that use all cores take at most so many threads."},
+    {"##*workgroups",
+     "At most so many workgroups of a GPU lane run at once. Every dispatch of a step is cut into pieces of "
+     "that size; each piece waits for the one before. On llvmpipe, no more run at once than it has threads."},
     {"History", "Shows earlier races in place of the lanes."},
     {"Front##run *", "Shows the curves of this race in front."},
     {"Behind##run *", "Draws the curves of this race faintly behind the others. Press again for none."},

@@ -169,6 +169,7 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
                      {"mean loss", lossText(end.loss) + ", over about 50 steps"},
                      {"test loss", lossText(end.testLoss)},
                      {"test accuracy", percent(end.testAccuracy)}};
+    if (lane.machine.throttled()) detail.values.emplace_back("throttled to", shareText(lane.machine));
     if (end.extraSeconds > 0)
         detail.values.emplace_back("timed in all",
                                    seconds(end.timedSeconds()) + ", beyond the finish line, too");

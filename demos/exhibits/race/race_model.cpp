@@ -220,7 +220,7 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     // One for each, also where a device cannot be opened.
     for (std::size_t i = 0; i < run.lanes.size(); ++i) run.probes.emplace_back();
     for (LaneResult& lane : run.lanes) {
-        entries.push_back({lane.spec, machines.maker(run.job, lane.spec)});
+        entries.push_back({lane.spec, machines.maker(run.job, lane.spec, run.settings.run.share())});
         lane = {.spec = lane.spec, .machine = lane.machine, .telemetry = Telemetry(run.job.order())};
     }
     run.asked.resize(run.lanes.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -13,6 +14,7 @@
 #include "demos/options/parse.h"
 #include "demos/report/repeats.h"
 #include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
 #include "engine/files/json_field.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
@@ -75,6 +77,25 @@ FinishLine finishFrom(const Json& value) {
         throw std::invalid_argument(
             "field 'finish': seconds and loss must be above 0, the accuracy from 0 to 1");
     return line;
+}
+
+constexpr std::size_t mostThreads = 4096; // of a ThreadTeam
+constexpr std::size_t mostWorkgroups = std::numeric_limits<std::uint32_t>::max();
+
+/// 0 where the field is missing: no limit.
+std::size_t limitFrom(const Json& json, const char* field, std::size_t most) {
+    const std::size_t limit = jsonValueOr(json, field, std::size_t{0});
+    if (limit > most)
+        throw std::invalid_argument(fmt::format("the field '{}' must be from 0 to {}", field, most));
+    return limit;
+}
+
+std::string throttleText(const MachineShare& share) {
+    std::string text;
+    if (share.threads > 0) text += "  ·  " + counted(share.threads, "CPU thread");
+    if (share.workgroups > 0)
+        text += fmt::format("  ·  at most {} at once", counted(share.workgroups, "workgroup"));
+    return text;
 }
 
 /// The number of that kind, as it is typed: "10", "85%".
@@ -143,6 +164,14 @@ void drawFinish(Ui& ui, RunForm& form, RaceSettings& settings) {
     });
 }
 
+// Each where a lane feels it.
+void drawThrottle(RunForm& form, RaceSettings& settings, std::size_t allThreads) {
+    const std::vector<LaneSpec> lanes = plannedLanes(settings);
+    if (std::ranges::any_of(lanes, [](const LaneSpec& lane) { return !lane.gpu; }))
+        form.threads(settings.run.threads, allThreads);
+    if (std::ranges::any_of(lanes, &LaneSpec::gpu)) form.workgroups(settings.run.workgroups);
+}
+
 void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<std::string>& names) {
     const std::vector<LaneSpec> before = plannedLanes(settings);
     std::vector<LaneSpec> lanes = before;
@@ -171,7 +200,8 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
 } // namespace
 
 bool operator==(const RaceSettings& a, const RaceSettings& b) {
-    return a.run == b.run && a.run.finish == b.run.finish && a.together == b.together && a.repeat == b.repeat;
+    return a.run == b.run && a.run.finish == b.run.finish && a.together == b.together &&
+           a.repeat == b.repeat && a.run.threads == b.run.threads && a.run.workgroups == b.run.workgroups;
 }
 
 Json toJson(const RaceSettings& settings) {
@@ -179,11 +209,13 @@ Json toJson(const RaceSettings& settings) {
     json["finish"] = finishJson(settings.run.finish);
     json["together"] = settings.together;
     json["repeat"] = settings.repeat;
+    json["threads"] = settings.run.threads;
+    json["gpu_workgroups"] = settings.run.workgroups;
     return json;
 }
 
 RaceSettings raceSettingsFromJson(const Json& json) {
-    constexpr std::string_view own[] = {"finish", "together", "repeat"};
+    constexpr std::string_view own[] = {"finish", "together", "repeat", "threads", "gpu_workgroups"};
     RaceSettings settings;
     settings.run = runFromJson(json, settings.run, "race", own);
     if (json.contains("finish")) settings.run.finish = finishFrom(json["finish"]);
@@ -191,6 +223,8 @@ RaceSettings raceSettingsFromJson(const Json& json) {
     settings.repeat = jsonValueOr(json, "repeat", settings.repeat);
     if (settings.repeat < 1 || settings.repeat > mostRepeats)
         throw std::invalid_argument(fmt::format("the field 'repeat' must be from 1 to {}", mostRepeats));
+    settings.run.threads = limitFrom(json, "threads", mostThreads);
+    settings.run.workgroups = limitFrom(json, "gpu_workgroups", mostWorkgroups);
     return settings;
 }
 
@@ -211,7 +245,8 @@ std::string setupText(const RaceSettings& settings) {
                        run.settings.batch, run.settings.seed,
                        run.finish == FinishLine{} ? "automatic finish" : "until " + run.finish.text(),
                        settings.together ? "head to head" : "time trial",
-                       settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "");
+                       settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "") +
+           throttleText(run.share());
 }
 
 void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
@@ -235,6 +270,8 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
     form.batch(run.settings.batch);
     form.seed(run.settings.seed);
     drawFinish(ui, form, settings);
+    const std::size_t threads = ui.machines.threads();
+    drawThrottle(form, settings, threads > 0 ? threads : usablePhysicalCores().physical);
     form.newRow();
     drawLanes(ui, form, settings, lanes_);
     form.end();

@@ -21,8 +21,8 @@ struct RaceSettings {
 /// Equal in everything that toJson() writes.
 bool operator==(const RaceSettings& a, const RaceSettings& b);
 
-/// The fields of the run's JSON, "finish", "together" and "repeat". `finish` is null where it is left to the
-/// data.
+/// The fields of the run's JSON, "finish", "together", "repeat", and "threads" and "gpu_workgroups" (0: no
+/// limit). `finish` is null where it is left to the data.
 nlohmann::ordered_json toJson(const RaceSettings& settings);
 /// Missing fields have the values of the first start. Throws std::invalid_argument naming the field.
 RaceSettings raceSettingsFromJson(const nlohmann::ordered_json& json);

@@ -170,6 +170,11 @@ std::string whyTheProcessorWins(const RaceRun& run) {
         return fmt::format("Why the CPU wins: there is no GPU in this race. {} runs on the CPU, too, in "
                            "software that stands in for a GPU. {}",
                            gpuName, steps);
+    if (gpu.machine.workgroups > 0)
+        return fmt::format(
+            "Why the CPU wins: the GPU is throttled. {} runs {}, and every piece of a dispatch "
+            "is a launch of its own. {}",
+            gpuName, shareText(gpu.machine), steps);
     if (slow.wholeSteps)
         return fmt::format(
             "Why the CPU wins: this network is too small to keep a GPU busy. {} trains it in a "
