@@ -115,12 +115,13 @@ ordered_json labJson(const Experiment& experiment, const LabResult& result) {
     ordered_json series = ordered_json::array();
     for (const LabSeries& each : result.series) series.push_back(seriesJson(each));
     ordered_json spans = ordered_json::array();
-    for (const LabSpan& span : result.spans)
-        spans.push_back({{"machine", span.gpu ? "gpu" : "cpu"},
-                         {"row", span.row},
-                         {"begin", span.begin},
-                         {"end", span.end},
-                         {"item", span.item}});
+    for (const bool gpu : {true, false})
+        for (const GroupSpan& span : result.spans(gpu))
+            spans.push_back({{"machine", gpu ? "gpu" : "cpu"},
+                             {"row", span.row},
+                             {"begin", span.begin},
+                             {"end", span.end},
+                             {"item", span.item}});
     ordered_json numbers = ordered_json::object();
     for (const auto& [name, value] : result.numbers) numbers[name] = numberOrNull(value);
     const std::optional<std::size_t> answer = experiment.answer(result);
@@ -159,8 +160,9 @@ LabResult labFromJson(const ordered_json& json) {
         const auto row = jsonValue<std::uint32_t>(span, "row");
         if (row >= mostPoints)
             throw std::invalid_argument("the field 'row' must be less than the number of spans");
-        result.spans.push_back({ofGpu(span), row, amountOf(span, "begin"), amountOf(span, "end"),
-                                jsonValue<std::uint32_t>(span, "item")});
+        result.spans(ofGpu(span))
+            .push_back({row, amountOf(span, "begin"), amountOf(span, "end"),
+                        jsonValue<std::uint32_t>(span, "item")});
     }
     const ordered_json& numbers = jsonField(json, "numbers");
     if (!numbers.is_object() || numbers.size() > mostPoints)

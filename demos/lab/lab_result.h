@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/kit/workgroup_chart.h"
 #include "engine/run/trainer.h"
 
 namespace lockstep::demos {
@@ -40,18 +41,15 @@ struct LabSeries {
     std::string fullName() const { return (gpu ? "GPU " : "CPU ") + name; }
 };
 
-/// Something that took place on a machine, from `begin` to `end` in microseconds, drawn in a row.
-struct LabSpan {
-    bool gpu = false;
-    std::uint32_t row = 0;
-    double begin = 0;
-    double end = 0;
-    std::uint32_t item = 0; ///< what it was: the number of a workgroup
-};
-
 struct LabResult {
     std::vector<LabSeries> series = {};
-    std::vector<LabSpan> spans = {};
+    /// When workgroups ran, of the GPU and of the CPU (pieces on threads), in microseconds.
+    std::vector<GroupSpan> gpuSpans = {};
+    std::vector<GroupSpan> cpuSpans = {};
+
+    std::vector<GroupSpan>& spans(bool ofGpu) { return ofGpu ? gpuSpans : cpuSpans; }
+    const std::vector<GroupSpan>& spans(bool ofGpu) const { return ofGpu ? gpuSpans : cpuSpans; }
+
     /// Measured values that texts quote, by name: "microseconds_per_launch".
     std::map<std::string, double, std::less<>> numbers = {};
     MachineInfo cpu = {};

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
+#include "demos/kit/workgroup_chart.h"
 #include "demos/lab/experiment.h"
 #include "demos/words/text.h"
 
@@ -52,42 +53,6 @@ class Turned {
     std::uint32_t ofBit_[32];
 };
 
-/// When a group ran: ticks of the device, or microseconds.
-struct Noted {
-    double begin = 0;
-    double end = 0;
-};
-
-/// Puts each into the first row that is free by then.
-std::vector<LabSpan> inRows(const std::vector<Noted>& noted) {
-    std::vector<std::uint32_t> order(noted.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, {}, [&](std::uint32_t i) { return noted[i].begin; });
-    std::vector<LabSpan> spans;
-    std::vector<double> free; // by row: from when on
-    for (const std::uint32_t item : order) {
-        const double begin = noted[item].begin; // no structured binding: clang 14 captures none
-        const double end = noted[item].end;
-        // Clocks of different processors differ a little.
-        const double grace = 0.02 * (end - begin);
-        auto row = std::ranges::find_if(free, [&](double from) { return from <= begin + grace; });
-        if (row == free.end()) row = free.insert(free.end(), 0);
-        *row = end;
-        spans.push_back({true, static_cast<std::uint32_t>(row - free.begin()), begin, end, item});
-    }
-    return spans;
-}
-
-std::uint32_t rowsOf(std::span<const LabSpan> spans) {
-    std::uint32_t rows = 0;
-    for (const LabSpan& span : spans) rows = std::max(rows, span.row + 1);
-    return rows;
-}
-
-double lastEnd(std::span<const LabSpan> spans) {
-    return spans.empty() ? 0 : std::ranges::max_element(spans, {}, &LabSpan::end)->end;
-}
-
 class DeviceGroups {
   public:
     explicit DeviceGroups(LabBench& bench)
@@ -117,16 +82,8 @@ class DeviceGroups {
         return microseconds;
     }
     /// When the groups ran that were timed last.
-    std::vector<Noted> noted(std::uint32_t groups) const {
-        const auto words = times_.downloadValues<std::uint32_t>(std::size_t{4} * groups);
-        const auto ticks = [&](std::size_t at) { return std::uint64_t{words[at + 1]} << 32 | words[at]; };
-        std::uint64_t first = ticks(0);
-        for (std::size_t w = 1; w < groups; ++w) first = std::min(first, ticks(4 * w));
-        std::vector<Noted> noted;
-        for (std::size_t w = 0; w < groups; ++w)
-            noted.push_back({static_cast<double>(ticks(4 * w) - first),
-                             static_cast<double>(std::max(ticks(4 * w), ticks(4 * w + 2)) - first)});
-        return noted;
+    std::vector<GroupTimes> noted(std::uint32_t groups) const {
+        return groupTimes(times_.downloadValues<std::uint32_t>(std::size_t{4} * groups));
     }
     /// Groups that run at once.
     std::uint32_t atOnce() {
@@ -202,7 +159,7 @@ class ProcessorGroups {
             for (std::uint32_t item = next++; item < groups; item = next++) {
                 const double begin = now();
                 Turned::turn(&words[std::size_t{item} * group], group, rounds_);
-                spans[item] = {false, static_cast<std::uint32_t>(thread), begin, now(), item};
+                spans[item] = {static_cast<std::uint32_t>(thread), begin, now(), item};
             }
         });
         const double microseconds = now();
@@ -210,7 +167,7 @@ class ProcessorGroups {
         return microseconds;
     }
 
-    std::vector<LabSpan> spans; ///< of the last time
+    std::vector<GroupSpan> spans; ///< of the last time
 
   private:
     ThreadTeam& team_;
@@ -255,17 +212,14 @@ void sweepGroups(LabBench& bench, LabResult& result, bool gpu, std::uint32_t atO
 }
 
 /// Adds the shortest of some runs of two and a half waves. `run` returns the spans of one.
-template <class Run> void addSpans(LabBench& bench, LabResult& result, const std::string& machine, Run run) {
-    std::vector<LabSpan> best;
+template <class Run> void addSpans(LabBench& bench, LabResult& result, bool gpu, Run run) {
+    std::vector<GroupSpan>& best = result.spans(gpu);
     for (int round = 0; round < (bench.rough() ? 1 : runs) && !bench.stopped(); ++round) {
-        std::vector<LabSpan> spans = run();
+        std::vector<GroupSpan> spans = run();
         if (best.empty() || lastEnd(spans) < lastEnd(best)) best = std::move(spans);
     }
-    double busy = 0;
-    for (const LabSpan& span : best) busy += span.end - span.begin;
-    if (const double all = lastEnd(best) * rowsOf(best); all > 0)
-        result.numbers[machine + "busy_share"] = busy / all;
-    result.spans.insert(result.spans.end(), best.begin(), best.end());
+    if (const double share = busyShare(best); share > 0)
+        result.numbers[gpu ? "gpu_busy_share" : "cpu_busy_share"] = share;
 }
 
 std::uint32_t twoAndAHalfWaves(std::uint32_t atOnce) {
@@ -280,15 +234,15 @@ void measureDevice(LabBench& bench, LabResult& result, DeviceGroups& groups) {
     const auto ticksOf = [&](std::uint32_t count) { return lastEnd(inRows(groups.noted(count))); };
     // What a submission costs besides its groups is in both times.
     double perTick = 0; // microseconds
-    addSpans(bench, result, "gpu_", [&] {
+    addSpans(bench, result, true, [&] {
         const double shortTime = groups.time(1);
         const double shortTicks = ticksOf(1);
         const double longTime = groups.time(many);
-        std::vector<LabSpan> spans = inRows(groups.noted(many));
-        if (!(lastEnd(spans) > 0)) return std::vector<LabSpan>(); // the clock stands still
+        std::vector<GroupSpan> spans = inRows(groups.noted(many));
+        if (!(lastEnd(spans) > 0)) return std::vector<GroupSpan>(); // the clock stands still
         perTick = (longTime - shortTime) / (lastEnd(spans) - shortTicks);
         if (!(perTick > 0)) perTick = longTime / lastEnd(spans); // something came in between
-        for (LabSpan& span : spans) span.begin *= perTick, span.end *= perTick;
+        for (GroupSpan& span : spans) span.begin *= perTick, span.end *= perTick;
         return spans;
     });
     result.numbers["gpu_nanoseconds_per_tick"] = 1e3 * perTick;
@@ -305,7 +259,7 @@ void measure(LabBench& bench, LabResult& result) {
     const auto threads = static_cast<std::uint32_t>(bench.threads());
     ProcessorGroups processor(bench);
     sweepGroups(bench, result, false, threads, &processor);
-    addSpans(bench, result, "cpu_", [&] {
+    addSpans(bench, result, false, [&] {
         processor.time(twoAndAHalfWaves(threads));
         return processor.spans;
     });
@@ -334,9 +288,7 @@ std::string contradiction(const LabResult& result, bool gpu) {
 
 /// " (5 of 6 places)", if that explains how much of the time the GPU's rows are busy.
 std::string placesOf(const LabResult& result) {
-    std::vector<LabSpan> spans;
-    for (const LabSpan& span : result.spans)
-        if (span.gpu) spans.push_back(span);
+    const std::vector<GroupSpan>& spans = result.gpuSpans;
     const std::uint64_t rows = rowsOf(spans);
     if (rows == 0) return {};
     const std::uint64_t places = (spans.size() + rows - 1) / rows * rows;
@@ -382,50 +334,18 @@ std::string explain(const LabResult& result) {
            "Tiles of a layer fill waves in the same way: a nearly empty last wave wastes time.";
 }
 
-/// When each group of a machine ran, until `shown` of the whole time.
-void drawRows(const Ui& ui, const LabResult& result, bool gpu, Place place, double shown) {
-    std::vector<LabSpan> spans;
-    for (const LabSpan& span : result.spans)
-        if (span.gpu == gpu) spans.push_back(span);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
-    const SmallLetters small(ui);
-    const float letters = ImGui::GetTextLineHeight();
-    const std::uint32_t rows = rowsOf(spans);
-    const double end = lastEnd(spans);
-    const std::string title =
-        spans.empty() ? (gpu ? "GPU: no clock, so only the staircase below" : "CPU")
-                      : fmt::format("{}: {} {} {}, {}{}", gpu ? "GPU" : "CPU",
-                                    counted(spans.size(), gpu ? "workgroup" : "piece"), gpu ? "in" : "on",
-                                    counted(rows, gpu ? "row" : "thread"), duration(1e-6 * end),
-                                    result.rough ? "" : fmt::format(", fastest of {} runs", runs));
-    draw.AddText(place.min, legible(ui.theme, colour), fittedText(title, place.max.x - place.min.x).c_str());
-    place.min.y += letters + ui.px(3);
-    draw.AddRectFilled(place.min, place.max, ui.theme.raised);
-    if (spans.empty() || end <= 0) return;
-    const float row = (place.max.y - place.min.y) / static_cast<float>(rows);
-    const float gap = row > ui.px(6) ? ui.px(1) : 0;
-    const auto x = [&](double time) {
-        return place.min.x + static_cast<float>(time / end) * (place.max.x - place.min.x);
-    };
-    std::vector<int> wave(rows); // of the row's next group: neighbours differ in brightness
-    for (const LabSpan& span : spans) {
-        const ImU32 shade = mixed(colour, ui.theme.background, wave[span.row]++ % 2 == 0 ? 0.1f : 0.4f);
-        if (span.begin > shown * end) continue;
-        const ImVec2 from{x(span.begin), place.min.y + static_cast<float>(span.row) * row + gap};
-        const ImVec2 to{x(std::min(span.end, shown * end)), from.y + std::max(row - gap, 0.5f)};
-        draw.AddRectFilled(from, to, shade);
-        const std::string number = std::to_string(span.item);
-        if (row > letters + ui.px(2) && to.x - from.x > textWidth(number) + ui.px(8))
-            draw.AddText({from.x + ui.px(4), (from.y + to.y - letters) / 2}, ui.theme.background,
-                         number.c_str());
-    }
-    draw.AddLine({x(shown * end), place.min.y}, {x(shown * end), place.max.y}, ui.theme.text, ui.line());
+std::string titleOf(const LabResult& result, bool gpu) {
+    const std::vector<GroupSpan>& spans = result.spans(gpu);
+    if (spans.empty()) return gpu ? "GPU: no clock, so only the staircase below" : "CPU";
+    return fmt::format("{}: {} {} {}, {}{}", gpu ? "GPU" : "CPU",
+                       counted(spans.size(), gpu ? "workgroup" : "piece"), gpu ? "in" : "on",
+                       counted(rowsOf(spans), gpu ? "row" : "thread"), duration(1e-6 * lastEnd(spans)),
+                       result.rough ? "" : fmt::format(", fastest of {} runs", runs));
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (result.spans.empty() || ui.masked || room.y < ui.px(170))
+    if ((result.gpuSpans.empty() && result.cpuSpans.empty()) || ui.masked || room.y < ui.px(170))
         return drawLabCurves(ui, experiment, result, view, room.y);
     // The whole picture, then how it came to be, in slow motion.
     const double phase = std::fmod(view.seconds, 8.0);
@@ -433,8 +353,12 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const float height = std::floor(0.45f * room.y);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float middle = start.x + room.x / 2;
-    drawRows(ui, result, true, {start, {middle - ui.px(8), start.y + height}}, shown);
-    drawRows(ui, result, false, {{middle + ui.px(8), start.y}, {start.x + room.x, start.y + height}}, shown);
+    const auto drawRows = [&](bool gpu, Place place) {
+        drawWorkgroups(ui, result.spans(gpu), gpu ? ui.theme.gpu : ui.theme.cpu, titleOf(result, gpu), place,
+                       shown);
+    };
+    drawRows(true, {start, {middle - ui.px(8), start.y + height}});
+    drawRows(false, {{middle + ui.px(8), start.y}, {start.x + room.x, start.y + height}});
     ImGui::Dummy({room.x, height});
     {
         const SmallLetters small(ui);
