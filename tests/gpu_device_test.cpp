@@ -238,11 +238,13 @@ TEST_CASE(
     params.weightKeep = 1;
     gpu::Recorder recorder(device);
     std::vector<float> reference;
-    for (const auto& [most, pieces] :
-         {std::pair<std::uint64_t, std::uint64_t>{0, 1}, {1, 10}, {3, 4}, {4, 3}, {10, 1}, {11, 1}, {0, 1}}) {
-        CAPTURE(most);
+    struct Cut {
+        std::uint64_t most, pieces;
+    };
+    for (const Cut& cut : {Cut{0, 1}, {1, 10}, {3, 4}, {4, 3}, {10, 1}, {11, 1}, {0, 1}}) {
+        CAPTURE(cut.most);
         weights.uploadValues<float>(std::vector<float>(count, 7));
-        recorder.limitWorkgroups(most);
+        recorder.limitWorkgroups(cut.most);
         const std::uint64_t dispatches = recorder.dispatches();
         const std::uint64_t barriers = recorder.barriers();
         recorder.begin();
@@ -250,8 +252,8 @@ TEST_CASE(
                           {status.view(), gradients.view(), weights.view(), weights.view(), weights.view()});
         recorder.submit();
         recorder.finish();
-        CHECK(recorder.dispatches() - dispatches == pieces);
-        CHECK(recorder.barriers() - barriers == pieces - 1);
+        CHECK(recorder.dispatches() - dispatches == cut.pieces);
+        CHECK(recorder.barriers() - barriers == cut.pieces - 1);
         const auto result = weights.downloadValues<float>(count);
         if (reference.empty()) reference = result;
         CHECK(result.front() == 6.5f);

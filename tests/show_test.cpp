@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/gpu/device.h"
 #include "tests/picture_compare.h"
 #include "tests/show_script.h"
 
@@ -174,6 +175,22 @@ TEST_CASE("frames are drawn in any size, down to a single pixel") {
                                        "click Run\nresize 1 1\nframes 3\nresize 40 2000\nframes 3\n"
                                        "resize 3000 30\nframes 3\nresize 1280 800\nframes 3\n");
     CHECK(outcome.code == 0);
+}
+
+TEST_CASE("workgroups are drawn once a step has noted them") {
+    const Folder folder;
+    const std::string script = "frames 3\nclick ##inside/tab/Workgroups\nframes 3\ncontrols\nclick Step\n"
+                               "frames 3\ncontrols\n";
+    std::ofstream(folder.file("script.txt")) << script;
+    const auto countOf = [](const std::string& out) {
+        return std::ranges::count(controlNames(out), std::string("workgroups"));
+    };
+    const Outcome outcome =
+        run("show " + stateOf("inside") + " --headless --script " + folder.file("script.txt"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const lockstep::gpu::Device device{lockstep::gpu::DeviceOptions{}};
+    CHECK(countOf(outcome.out) == (device.limits().deviceClock ? 1 : 0)); // only after the step
 }
 
 TEST_CASE("no race that begins or ends takes a view away") {

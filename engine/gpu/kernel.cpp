@@ -8,6 +8,7 @@
 #include "engine/gpu/loop_limit.h"
 #include "engine/gpu/loop_watch.h"
 #include "engine/gpu/matrix_dialect.h"
+#include "engine/gpu/workgroup_clock.h"
 
 namespace lockstep::gpu {
 
@@ -42,11 +43,17 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& given)
     itemsPerGroup_ = {items.x != 0 ? items.x : info_.groupSize[0],
                       items.y != 0 ? items.y : info_.groupSize[1],
                       items.z != 0 ? items.z : info_.groupSize[2]};
-    std::vector<std::uint32_t> limited;
-    if (source.limitLoops) limited = limitedLoops(source);
+    std::vector<std::uint32_t> limited, clocked;
+    if (source.limitLoops) source.words = limited = limitedLoops(source);
+    if (source.workgroupClock) {
+        const std::uint32_t binding = asUint(info_.bindings.size());
+        source.words = clocked = withWorkgroupClock(source.words, name_, binding);
+        info_.bindings.push_back({binding, "workgroups", BindingKind::storage, true, true});
+        clocked_ = true;
+    }
     checkLimits();
     createLayout();
-    createPipeline(source.limitLoops ? limited : source.words, source.constants);
+    createPipeline(source.words, source.constants);
 }
 
 // Where the device has no room for one more buffer, loops end all the same, and nobody is told.

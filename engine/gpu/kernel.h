@@ -40,6 +40,7 @@ struct KernelSource {
     std::string shader{};                     ///< stem of the shader's file; empty: `name`
     bool limitLoops = false;                  ///< nobody has looked at it: see loop_limit.h
     std::string variant{};                    ///< how its constants specialise it, for humans; may be empty
+    bool workgroupClock = false;              ///< notes when its workgroups run: see workgroup_clock.h
 };
 
 /// The untyped base of Kernel.
@@ -60,8 +61,10 @@ class AnyKernel {
     TexelFormat texels() const { return texels_; }
     /// Differs from that of every other kernel of this process, past ones included.
     std::uint64_t id() const { return id_; }
-    /// Whether its last binding is the device's LoopWatch.
+    /// Whether the binding after its own is the device's LoopWatch.
     bool watched() const { return watched_; }
+    /// Whether its last binding is for the times of its workgroups.
+    bool clocked() const { return clocked_; }
     /// Whether the kernel has not been dispatched with buffers of these sizes before.
     bool firstUse(std::span<const BufferView> views) const;
 
@@ -82,6 +85,7 @@ class AnyKernel {
     WorkItems itemsPerGroup_;
     TexelFormat texels_;
     bool watched_ = false;
+    bool clocked_ = false;
     Owned<VkDescriptorSetLayout> setLayout_;
     Owned<VkPipelineLayout> layout_;
     Owned<VkPipeline> pipeline_;

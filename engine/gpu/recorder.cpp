@@ -134,11 +134,15 @@ void Recorder::checkViews(const AnyKernel& kernel, std::span<const BufferView> v
 void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                              std::span<const BufferView> views, const Cost& cost) {
     requireRecording(kernel.name());
-    std::array<BufferView, mostBindings> watched;
-    if (kernel.watched() && views.size() < mostBindings) {
-        *std::ranges::copy(views, watched.begin()).out = device_.loopWatch().view();
-        views = {watched.data(), views.size() + 1};
-    }
+    std::array<BufferView, mostBindings> more;
+    const auto append = [&](const BufferView& view) {
+        if (views.size() == mostBindings) return; // checkViews() complains
+        if (views.data() != more.data()) std::ranges::copy(views, more.begin());
+        more[views.size()] = view;
+        views = {more.data(), views.size() + 1};
+    };
+    if (kernel.watched()) append(device_.loopWatch().view());
+    if (kernel.clocked()) append(nextClockRegion());
     checkViews(kernel, views);
     const WorkItems groups = kernel.groupsFor(items);
     if (kernel.firstUse(views)) ++device_.counters().coldDispatches;
@@ -219,6 +223,7 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
     if (timed) {
         writeTimestamp(query + 1);
         slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), cost, barrierBefore, 0, 0});
+        if (kernel.clocked() && !cost.continues) slot.timed.back().clockRegion = clockRegions_ - 1;
         slot.traced = tracing_;
     }
 }

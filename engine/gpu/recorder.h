@@ -16,6 +16,7 @@
 #include "engine/gpu/dispatch_pace.h"
 #include "engine/gpu/hazards.h"
 #include "engine/gpu/kernel.h"
+#include "engine/gpu/workgroup_clock.h"
 
 namespace lockstep::gpu {
 
@@ -44,6 +45,10 @@ struct TracedDispatch {
     bool barrierBefore = false; ///< it waited for earlier dispatches
     double beginMs = 0;
     double endMs = 0;
+    /// Of a kernel with a clock (KernelSource), at most `mostClockedGroups`; the first 64 dispatches of a
+    /// trace.
+    std::vector<WorkgroupTime> workgroups = {};
+    std::optional<std::size_t> clockRegion = {}; ///< where they are noted; the recorder's own business
 };
 
 /// A finished submission. Its time comes from timestamps or, where there are none, from the host's clock.
@@ -157,6 +162,8 @@ class Recorder {
     double millisecondsFromQueries(Slot& slot);
     void noteTimed(Slot& slot);
     Slot& current() { return slots_[next_]; }
+    BufferView nextClockRegion();
+    void readClocks();
 
     Device& device_;
     Owned<VkCommandPool> pool_;
@@ -180,6 +187,8 @@ class Recorder {
     std::map<std::string, KernelTiming> timings_;
     std::vector<TracedDispatch> trace_;
     std::optional<std::uint64_t> traceOrigin_; ///< ticks
+    std::optional<Buffer> clocks_;             ///< regions for the workgroups of one dispatch each
+    std::size_t clockRegions_ = 0;             ///< used since the last takeTrace()
     double traceBarrier_ = 0;                  ///< milliseconds by which everything traced so far has ended
 };
 

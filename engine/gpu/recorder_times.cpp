@@ -7,6 +7,14 @@
 
 namespace lockstep::gpu {
 
+namespace {
+
+constexpr std::size_t mostClockRegions = 65; // the last of them is never read
+constexpr std::uint64_t clockRegionBytes =
+    (4 * (clockHeaderWords + std::uint64_t{clockRecordWords} * mostClockedGroups) + 255) / 256 * 256;
+
+} // namespace
+
 double Recorder::millisecondsFromQueries(Slot& slot) {
     const auto count = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
     std::vector<std::uint64_t> ticks(count);
@@ -50,8 +58,30 @@ void Recorder::noteTimed(Slot& slot) {
     }
 }
 
+// One for each dispatch; what comes after the last one shares it.
+BufferView Recorder::nextClockRegion() {
+    if (!clocks_) clocks_.emplace(device_, clockRegionBytes * mostClockRegions, Memory::device, "workgroups");
+    const std::size_t region = std::min(clockRegions_++, mostClockRegions - 1);
+    return clocks_->view(region * clockRegionBytes, clockRegionBytes);
+}
+
+// And clears what will be counted in the next trace.
+void Recorder::readClocks() {
+    for (TracedDispatch& dispatch : trace_) {
+        const std::size_t region = dispatch.clockRegion.value_or(mostClockRegions);
+        if (region + 1 >= mostClockRegions) continue;
+        dispatch.workgroups = workgroupTimes(
+            clocks_->downloadValues<std::uint32_t>(clockRegionBytes / 4, region * clockRegionBytes));
+    }
+    const std::uint32_t none = 0;
+    for (std::size_t region = 0; region < std::min(clockRegions_, mostClockRegions); ++region)
+        clocks_->uploadValues<std::uint32_t>({&none, 1}, region * clockRegionBytes);
+    clockRegions_ = 0;
+}
+
 std::vector<TracedDispatch> Recorder::takeTrace() {
     collectFinished();
+    readClocks();
     traceOrigin_.reset();
     traceBarrier_ = 0;
     return std::exchange(trace_, {});

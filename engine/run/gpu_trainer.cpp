@@ -76,6 +76,8 @@ class GpuTrainer final : public TrainerBase {
         return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
     }
     void runTraced(StepTrace& trace) override;
+    std::vector<TracedOperation> clockedStep(std::string& why) override;
+    void putBack(const TrainerState& state);
 
     StepKernels choose(const ReplacedShaders& replaced);
     void describeMachine();
@@ -103,6 +105,20 @@ class GpuTrainer final : public TrainerBase {
     std::optional<std::chrono::steady_clock::time_point>
         pendingSince_;          // the end of a call, if steps were pending
     double warmUpRecorded_ = 0; // seconds of everything before training, on the device
+
+    // Kernels that note their workgroups, and what records steps with them.
+    struct Clocked {
+        explicit Clocked(GpuTrainer& of) : kernels(of.device_, true), recorder(of.device_) {
+            kernels.replace(of.kernels_.replacedShaders());
+            recorder.limitWorkgroups(of.steps_.workgroups());
+            steps.emplace(recorder, of.arenas_, kernels, of.job_, of.rung_, of.how_,
+                          of.half_ ? &*of.half_ : nullptr, of.steps_.workgroups());
+        }
+        Kernels kernels;
+        gpu::Recorder recorder;
+        std::optional<GpuSteps> steps;
+    };
+    std::unique_ptr<Clocked> clocked_; // once asked for
 };
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
@@ -243,10 +259,7 @@ void GpuTrainer::restore(const TrainerState& state) {
     recorder_.takeFinished();
     flights_.clear();
     pendingSince_.reset();
-    arenas_.parameters.uploadValues<float>(state.parameters);
-    if (half_) half_->restore(state.parameters, state.lossScaling);
-    for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
-        arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);
+    putBack(state);
     nextStep_ = state.step;
     if (!steps_.mayChange() || !state.wholeSteps || *state.wholeSteps == steps_.whole())
         return setStatus(shared::noStep);
@@ -256,6 +269,13 @@ void GpuTrainer::restore(const TrainerState& state) {
     warmUpRecorded_ += recorder_.deviceSeconds() - before;
     setStatus(shared::noStep);
     describeMachine();
+}
+
+void GpuTrainer::putBack(const TrainerState& state) {
+    arenas_.parameters.uploadValues<float>(state.parameters);
+    if (half_) half_->restore(state.parameters, state.lossScaling);
+    for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
+        arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);
 }
 
 std::vector<OperationTiming> GpuTrainer::operations() const {
@@ -296,6 +316,32 @@ void GpuTrainer::runTraced(StepTrace& trace) {
         operation.replaced = kernels_.replaced(operation.source);
     }
     trace.skipped = half_ && half_->overflowed();
+}
+
+// The same dispatches on the same data; the clock's own cost and the wait at its barrier are in the
+// workgroups' times, but not in the trace.
+std::vector<TracedOperation> GpuTrainer::clockedStep(std::string& why) {
+    if (!device_.limits().deviceClock) why = "shaders cannot read a clock on this device";
+    if (how_.inPieces()) why = "this rung makes thousands of dispatches of a product";
+    if (!why.empty()) return {};
+    const TrainerState before = state();
+    setStatus(0); // nothing is learned from warming up
+    if (!clocked_) clocked_ = std::make_unique<Clocked>(*this);
+    gpu::Recorder& recorder = clocked_->recorder;
+    clocked_->steps->setWhole(steps_.whole());
+    const auto make = [&] {
+        recorder.begin();
+        recorder.traceDispatches(true);
+        clocked_->steps->recordApart(nextStep_);
+        recorder.submitAndTime();
+        return operationsOf(recorder.takeTrace());
+    };
+    make(); // drivers compile
+    setStatus(shared::noStep);
+    std::vector<TracedOperation> operations = make();
+    putBack(before);
+    setStatus(shared::noStep);
+    return operations;
 }
 
 } // namespace

@@ -139,8 +139,13 @@ StepTrace TrainerBase::traceStep(const TraceOptions& options) {
     StepTrace trace;
     trace.step = completed_;
     trace.machine = machine_;
+    std::vector<TracedOperation> clocked;
+    trace.clocked = options.workgroups;
+    if (options.workgroups) clocked = clockedStep(trace.noWorkgroups);
     keepBefore(step, trace);
     runTraced(trace);
+    for (std::size_t i = 0; i < std::min(clocked.size(), trace.operations.size()); ++i)
+        trace.operations[i].workgroups = std::move(clocked[i].workgroups);
     throwIfFailed();
     trace.loss = losses_.back().loss;
     keepAfter(step, trace);

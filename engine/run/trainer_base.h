@@ -70,6 +70,11 @@ class TrainerBase : public Trainer {
     virtual bool foldsUpdate() const = 0;
     /// As TracedStep::source.
     virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) = 0;
+    /// Makes the next step and takes it back. Returns its operations with their workgroups, or says why not.
+    virtual std::vector<TracedOperation> clockedStep(std::string& why) {
+        why = "a CPU has no workgroups";
+        return {};
+    }
     /// Trains the next step, notes its loss, and fills in the trace's times and operations.
     virtual void runTraced(StepTrace& trace) = 0;
 

@@ -20,7 +20,11 @@ namespace lockstep {
 /// Several threads may ask for kernels at once, so that drivers compile them side by side.
 class Kernels {
   public:
-    explicit Kernels(gpu::Device& device) : device_(device) {}
+    /// workgroupClock   all kernels note when their workgroups run (engine/gpu/workgroup_clock.h). For
+    /// devices
+    ///                  with Limits::deviceClock
+    explicit Kernels(gpu::Device& device, bool workgroupClock = false)
+        : device_(device), workgroupClock_(workgroupClock) {}
 
     gpu::Device& device() const { return device_; }
 
@@ -120,7 +124,8 @@ class Kernels {
                                      .itemsPerGroup = itemsPerGroup,
                                      .texels = texels,
                                      .shader = stem,
-                                     .variant = std::move(variant)};
+                                     .variant = std::move(variant),
+                                     .workgroupClock = workgroupClock_};
             useReplacement(source);
             kernel = &keep(key, std::make_unique<gpu::Kernel<Params>>(device_, source));
         }
@@ -135,6 +140,7 @@ class Kernels {
     const gpu::AnyKernel& keep(const std::string& key, std::unique_ptr<gpu::AnyKernel> made);
 
     gpu::Device& device_;
+    bool workgroupClock_;
     ReplacedShaders replaced_;
     std::mutex mutex_;                                            ///< guards made_
     std::map<std::string, std::unique_ptr<gpu::AnyKernel>> made_; ///< by shader and constants

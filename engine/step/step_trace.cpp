@@ -25,6 +25,7 @@ std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> d
             operation.layer = dispatch.cost.tag;
             operation.beginMs = dispatch.beginMs;
             operation.barrierBefore = dispatch.barrierBefore;
+            operation.workgroups = dispatch.workgroups;
         }
         operations.back().endMs = dispatch.endMs;
         operations.back().flops += dispatch.cost.flops;

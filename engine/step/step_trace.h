@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/gpu/workgroup_clock.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -22,6 +23,9 @@ struct TracedDispatch; // engine/gpu/recorder.h
 struct TraceOptions {
     bool tensors = true;                           ///< also copy what the operations read and write
     std::size_t mostValues = std::size_t{1} << 20; ///< per tensor: the first rows of a larger one
+    /// On a GPU: before the step, makes it once with a clock in every shader, and takes it back, so that the
+    /// operations have `workgroups`.
+    bool workgroups = false;
 };
 
 /// Notation as in ops.h. `state1` and `state2` are what the optimizer keeps (momentum, mean squares).
@@ -103,6 +107,7 @@ struct TracedOperation {
     bool barrierBefore = false; ///< it waited for earlier operations (CPU: for the other threads)
     std::vector<TensorId> reads;
     std::vector<TensorId> writes;
+    std::vector<gpu::WorkgroupTime> workgroups; ///< in the order of their ends
 
     double milliseconds() const { return endMs - beginMs; }
 };
@@ -119,6 +124,8 @@ struct StepTrace {
     bool oneSubmission = true; ///< false: the step is long, so each operation was submitted separately
     std::vector<TracedOperation> operations; ///< in the order in which they ran
     double totalMs = 0;                      ///< from the step's begin to its end, by the machine's own clock
+    bool clocked = false;                    ///< TraceOptions::workgroups was asked for
+    std::string noWorkgroups;                ///< why its operations have none then; empty: they have
     double wallMs = 0;                       ///< by the host's clock: recording, launch and waiting included
     std::map<TensorId, TracedTensor> tensors; ///< empty unless requested
 

@@ -105,7 +105,7 @@ class SourceView {
     SourceEditor editor_{"inside"};
 };
 
-enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab };
+enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab, workgroupsTab };
 
 /// All of the view that a person sets.
 struct InsideView {
@@ -160,6 +160,10 @@ void drawTensors(Ui& ui, Inside& inside);
 
 /// Draws an element as the sum that it is. True when the tensors are to be seen again.
 bool drawElement(Ui& ui, const ElementSum& element);
+
+/// When the workgroups of a GPU's operation ran, as large as there is room, or why that is not known:
+/// workgroup_view.cpp.
+void drawWorkgroupView(Ui& ui, const StepTrace& trace, const TracedOperation& operation);
 
 /// The middle of the window: the timeline, the player below it, and what is known about the selected
 /// operation.

@@ -43,7 +43,7 @@ const TracedOperation* Inside::operation(OperationAt at) const {
 namespace {
 
 constexpr std::string_view machineWords[] = {"cpu", "gpu"};
-constexpr std::string_view tabWords[] = {"tensors", "source", "network"};
+constexpr std::string_view tabWords[] = {"tensors", "source", "network", "workgroups"};
 
 /// The field "shown_ms": null or missing is all of the step.
 std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
@@ -75,6 +75,7 @@ class InsideExhibit final : public Exhibit {
     }
 
     void update(Ui& ui) override {
+        inside_.model.clockWorkgroups(inside_.view.tab == workgroupsTab);
         inside_.model.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted);
         if (inside_.model.revision() != seenRevision_) {
             seenRevision_ = inside_.model.revision();

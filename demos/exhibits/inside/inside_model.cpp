@@ -42,9 +42,10 @@ class TraceSession {
     const TrainJob& job() const { return job_; }
 
     /// Asks a machine for the trace of its next step; takeTrace() has it later.
-    void trace(std::size_t machine) {
-        seats_[machine].lane->post([this, machine](Trainer& trainer) {
-            StepTrace trace = trainer.traceStep({});
+    /// workgroups   TraceOptions::workgroups
+    void trace(std::size_t machine, bool workgroups) {
+        seats_[machine].lane->post([this, machine, workgroups](Trainer& trainer) {
+            StepTrace trace = trainer.traceStep({.workgroups = workgroups});
             const std::lock_guard lock(mutex_);
             mail_[machine] = std::move(trace);
         });
@@ -278,7 +279,7 @@ void InsideModel::advance(bool wait) {
     if (!turn_) {
         if (wanted_ == 0) return;
         turn_ = 0;
-        session_->trace(0);
+        session_->trace(0, clockWorkgroups_);
     }
     if (wait) session_->wait(*turn_);
     if (!session_->idle(*turn_)) return;
@@ -288,7 +289,7 @@ void InsideModel::advance(bool wait) {
         return;
     }
     if (++*turn_ < machineCount) {
-        session_->trace(*turn_);
+        session_->trace(*turn_, clockWorkgroups_);
         return;
     }
     turn_.reset();

@@ -53,6 +53,8 @@ class InsideModel {
     void pause() { running_ = false; }
     /// Traces so many steps more.
     void step(std::uint64_t steps) { wanted_ += steps; }
+    /// Steps asked for from now on also note when the workgroups of the GPU's operations run.
+    void clockWorkgroups(bool on) { clockWorkgroups_ = on; }
     void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
     /// Back to the first step and the initial weights; it is traced again.
     void reset();
@@ -100,6 +102,7 @@ class InsideModel {
     bool gaveUp_ = false; // the settings at hand do not work, and that has been said
 
     bool running_ = false;
+    bool clockWorkgroups_ = false;
     Pacer pacer_{4};
     std::uint64_t wanted_ = 1;                                 // steps
     std::optional<std::size_t> turn_;                          // the machine that is tracing

@@ -125,7 +125,7 @@ void drawTimeline(Ui& ui, Inside& inside) {
 
 // Tabs and settings on the right of the player, or below it where there is no room.
 void drawTabs(Ui& ui, Inside& inside) {
-    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
+    const std::array<std::string, 4> names{"Tensors", "Source", "Network", "Workgroups"};
     const float padding = 2 * ImGui::GetStyle().FramePadding.x;
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     float width = ui.px(4);
@@ -250,6 +250,8 @@ void drawShown(Ui& ui, Inside& inside) {
         inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
     } else if (inside.view.tab == networkTab) {
         drawNetwork(ui, inside, true);
+    } else if (inside.view.tab == workgroupsTab) {
+        drawWorkgroupView(ui, *inside.model.trace(machine), *inside.selected());
     } else {
         ImGui::BeginChild("inside/tensors");
         drawTensors(ui, inside);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/futures.h"
+#include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/repeats.h"
 #include "demos/words/text.h"

@@ -1,0 +1,73 @@
+// When each workgroup of the selected operation ran, by the clock that shaders read.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/inside/inside.h"
+#include "demos/kit/workgroup_chart.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+/// Why there is no chart; empty: there is one.
+std::string reason(const StepTrace& trace, const TracedOperation& operation) {
+    if (!trace.machine.gpu) return "Choose an operation of the GPU: a CPU has no workgroups.";
+    if (!trace.clocked) return "Press Step: from the next step on, workgroups note when they run.";
+    if (!trace.noWorkgroups.empty()) return "No workgroup times: " + trace.noWorkgroups + ".";
+    if (operation.workgroups.empty()) return "No workgroup of this operation noted its time.";
+    return {};
+}
+
+/// In rows, numbered as gl_WorkGroupID counts them: along x, then y, then z.
+std::vector<GroupSpan> spansOf(std::span<const gpu::WorkgroupTime> workgroups) {
+    std::uint64_t first = workgroups.front().begin;
+    std::uint32_t columns = 0, layer = 0; // workgroups along x; along x and y
+    for (const gpu::WorkgroupTime& each : workgroups) {
+        first = std::min(first, each.begin);
+        columns = std::max(columns, each.group[0] + 1);
+        layer = std::max(layer, each.group[1] + 1);
+    }
+    layer *= columns;
+    std::vector<GroupTimes> times;
+    times.reserve(workgroups.size());
+    for (const gpu::WorkgroupTime& each : workgroups)
+        times.push_back({static_cast<double>(each.begin - first),
+                         static_cast<double>(std::max(each.end, each.begin) - first)});
+    std::vector<GroupSpan> spans = inRows(times);
+    for (GroupSpan& span : spans) {
+        const std::uint32_t* group = workgroups[span.item].group;
+        span.item = group[0] + group[1] * columns + group[2] * layer;
+    }
+    return spans;
+}
+
+} // namespace
+
+void drawWorkgroupView(Ui& ui, const StepTrace& trace, const TracedOperation& operation) {
+    if (const std::string why = reason(trace, operation); !why.empty()) return ui.muted(why);
+    if (ui.masked) return ui.muted("Workgroup times differ from run to run.");
+    const std::size_t groups = operation.workgroups.size();
+    const std::vector<GroupSpan> spans = spansOf(operation.workgroups);
+    const std::string title = fmt::format(
+        "{}{} in {}, busy {:.0f} % of the time", groups == gpu::mostClockedGroups ? "the first " : "",
+        counted(groups, "workgroup"), counted(rowsOf(spans), "row"), 100 * busyShare(spans));
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const char* words =
+        trace.machine.software
+            ? "A workgroup is drawn in the first free row. Here a row is a CPU thread. The step "
+              "ran once more for this, with a clock in every shader."
+            : "A workgroup is drawn in the first free row. The step ran once more for this, "
+              "with a clock in every shader.";
+    const float below =
+        ImGui::CalcTextSize(words, nullptr, false, room.x).y + ImGui::GetStyle().ItemSpacing.y + ui.px(2);
+    const float height = std::max(room.y - below, ui.px(40));
+    drawWorkgroups(ui, spans, ui.theme.gpu, title, {start, {start.x + room.x, start.y + height}});
+    ImGui::Dummy({room.x, height});
+    ui.noteControl("workgroups");
+    ui.paragraph(words, ui.theme.muted);
+}
+
+} // namespace lockstep::demos
