@@ -1,6 +1,7 @@
 #include "demos/draw/plot.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -103,8 +104,10 @@ void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Plac
     frame.draw.AddLine(frame.low, {frame.low.x, frame.high.y}, axis, frame.ui.line());
 }
 
-std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, bool log, bool vertical) {
+std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, const PlotAxis& axis, bool log,
+                                  bool vertical) {
     std::optional<PlotRange> extent;
+    if (axis.shown) extent = plotExtent(std::array{axis.shown->low, axis.shown->high}, log);
     for (const PlotCurve& curve : curves) {
         const PlotLine& line = *curve.line;
         extent = united(extent, plotExtent(vertical ? line.y : line.x, log));
@@ -116,9 +119,7 @@ void drawCalmSentence(const Ui& ui, const Ui::Place& whole, const std::string& t
     const float wrap = whole.max.x - whole.min.x - ui.px(16);
     const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
     const ImVec2 at{(whole.min.x + whole.max.x - size.x) / 2, (whole.min.y + whole.max.y - size.y) / 2};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRect(whole.min, whole.max, ui.theme.grid, ui.px(6), 0, ui.line());
-    draw.AddText(nullptr, 0, at, ui.theme.muted, text.c_str(), nullptr, wrap);
+    ImGui::GetWindowDrawList()->AddText(nullptr, 0, at, ui.theme.muted, text.c_str(), nullptr, wrap);
 }
 
 // Inside the margins that labels need.
@@ -181,10 +182,11 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
             frame.curves.push_back(
                 {&line, nowSmoothing_ > 0 ? smoothed(line.y, nowSmoothing_) : std::vector<double>{}});
     const bool secret = ui.masked && (options.x.measured || options.y.measured);
-    const auto x = extentOf(frame.curves, nowLogX_, false);
-    const auto y = extentOf(frame.curves, nowLogY_, true);
+    const auto x = extentOf(frame.curves, options.x, nowLogX_, false);
+    const auto y = extentOf(frame.curves, options.y, nowLogY_, true);
     if (secret || !x || !y) {
         const bool allHidden = !lines.empty() && frame.curves.empty();
+        frame.draw.AddRect(whole.min, whole.max, ui.theme.grid, ui.px(6), 0, ui.line());
         drawCalmSentence(ui, whole,
                          secret      ? "measured, but masked"
                          : allHidden ? "all lines are hidden"
@@ -198,26 +200,28 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         const SmallLetters small(ui);
         layOut(frame, whole);
         drawPlotAxes(frame, options, whole);
+        if (lines.empty()) drawCalmSentence(ui, {frame.low, frame.high}, options.empty);
         drawPlotBands(frame, options.bands);
         drawPlotCurves(frame);
         drawEndLabels(frame, whole);
     }
     ImGui::InvisibleButton("curves", size,
                            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
-    ui.noteControl(id_.c_str());
+    ui.noteControl(options.pen != nullptr ? options.pen->name : id_.c_str());
     if (ImGui::IsItemHovered() && ImGui::IsMouseReleased(1)) openMenu_ = true;
     if (frame.width() > 0) {
-        handleMouse(frame);
+        handleMouse(frame, options.pen);
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const bool over = mouse.x >= frame.low.x && mouse.x <= frame.high.x && mouse.y <= frame.high.y;
-        if (ImGui::IsItemHovered() && over) drawReadout(frame, options, mouse.x);
+        const bool drawing = options.pen != nullptr && ImGui::IsItemActive();
+        if (ImGui::IsItemHovered() && over && !drawing) drawReadout(frame, options, mouse.x);
     }
     ImGui::Dummy({1, ui.px(2)});
     ImGui::EndChild();
     ImGui::PopStyleVar();
 }
 
-void Plot::handleMouse(const PlotFrame& frame) {
+void Plot::handleMouse(const PlotFrame& frame, const PlotPen* pen) {
     const ImGuiIO& io = ImGui::GetIO();
     if (zoomWish_ != 1) {
         const double by = std::exchange(zoomWish_, 1);
@@ -229,7 +233,11 @@ void Plot::handleMouse(const PlotFrame& frame) {
         const bool belowX = io.MousePos.y > frame.high.y;
         zoomAt(frame, io.MousePos, besideY ? 1 : by, belowX || io.KeyShift ? 1 : by);
     }
-    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
+    if (pen != nullptr) {
+        if (ImGui::IsItemActive() && ImGui::IsMouseDown(0))
+            pen->to(axisValue(frame.xAt(io.MousePos.x), frame.logX),
+                    axisValue(frame.yAt(io.MousePos.y), frame.logY), ImGui::IsItemActivated());
+    } else if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
         fitAll();
     } else if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) {
         const double byX = -io.MouseDelta.x / frame.width() * frame.x.span();

@@ -3,10 +3,12 @@
 //   plot_.draw(ui, "loss", lines, {.x = {"step"}, .y = {"loss"}});
 //
 // The wheel zooms at the mouse (over an axis: that axis only), dragging pans, a double click fits everything
-// again. The menu (right click, or the button with three dots) has the axes, smoothing, CSV and PNG. Its
-// controls are called "log x##ID", "log y##ID", "more##ID", and each line's legend "NAME##ID".
+// again. With a pen, dragging draws instead. The menu (right click, or the button with three dots) has the
+// axes, smoothing, CSV and PNG. Its controls are called "log x##ID", "log y##ID", "more##ID", and each line's
+// legend "NAME##ID".
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,6 +37,14 @@ struct PlotAxis {
     bool log = false;      ///< until a person chooses otherwise
     bool measured = false; ///< a time or rate, other in every run: masked pictures show no curve
     bool whole = false;    ///< of whole numbers: steps, epochs
+    std::optional<PlotRange> shown = {}; ///< values that are on the axis whatever the lines are
+};
+
+/// Draws over a plot whose axes both have `shown` values.
+struct PlotPen {
+    const char* name; ///< of the area among the controls, in place of the plot's
+    /// The mouse has drawn to these values; `begins`: it was pressed there.
+    std::function<void(double x, double y, bool begins)> to;
 };
 
 struct PlotOptions {
@@ -46,6 +56,7 @@ struct PlotOptions {
     std::string overlay = "earlier runs"; ///< what faint lines are, in the legend
     float lead = 0;                       ///< pixels on the legend's left that the caller has drawn on
     float smoothing = 0;                  ///< weight of the running mean until a person chooses another
+    const PlotPen* pen = nullptr;         ///< dragging draws with it instead of panning
 };
 
 struct PlotFrame;
@@ -69,7 +80,7 @@ class Plot {
     void toggle(const std::string& name);
     void legendEntry(Ui& ui, const PlotLine& line);
     void drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size);
-    void handleMouse(const PlotFrame& frame);
+    void handleMouse(const PlotFrame& frame, const PlotPen* pen);
     void zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY);
     void drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options);
     const std::string& legendName(const PlotLine& line) const;

@@ -55,6 +55,7 @@ struct Stroke {
     ImU32 colour = 0;
     float thickness = 1;
     bool dashed = false;
+    bool dotted = false;
 };
 
 // Dashes along a polyline. Noise is not followed up and down: then dashes would be dust.
@@ -97,7 +98,9 @@ void strokeDashes(ImDrawList& draw, std::span<const ImVec2> points, const Stroke
 
 void strokePolyline(const Ui& ui, ImDrawList& draw, std::span<const ImVec2> points, const Stroke& stroke) {
     if (points.size() < 2) return;
-    if (stroke.dashed)
+    if (stroke.dotted)
+        strokeDashes(draw, points, stroke, ui.px(2), ui.px(4));
+    else if (stroke.dashed)
         strokeDashes(draw, points, stroke, ui.px(8), ui.px(5));
     else
         draw.AddPolyline(points.data(), static_cast<int>(points.size()), stroke.colour, 0, stroke.thickness);
@@ -144,7 +147,7 @@ void drawCurve(const PlotFrame& frame, const PlotCurve& curve) {
     }
     if (!curve.smooth.empty())
         strokeCurve(frame, seen(frame, line, line.y), {faded(line.colour, 0.28f), ui.line(), false});
-    strokeCurve(frame, seen(frame, line, curve.y()), {line.colour, ui.line(2), line.dashed});
+    strokeCurve(frame, seen(frame, line, curve.y()), {line.colour, ui.line(2), line.dashed, line.dotted});
 }
 
 void drawMarks(const PlotFrame& frame, const PlotCurve& curve) {
@@ -191,7 +194,9 @@ void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, co
                     ImU32 colour) {
     const ImVec2 ends[] = {left, {left.x + width, left.y}};
     const float thickness = ui.line(line.faint ? 1.0f : 2.0f);
-    if (line.dashed) // two dashes at any width
+    if (line.dotted)
+        strokePolyline(ui, draw, ends, {colour, thickness, false, true});
+    else if (line.dashed) // two dashes at any width
         strokeDashes(draw, ends, {colour, thickness, true}, width * 0.4f, width * 0.2f);
     else
         strokePolyline(ui, draw, ends, {colour, thickness, false});
@@ -233,7 +238,8 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
         if (last.x < frame.low.x) continue;
         // Where the line ends, which gets a mark, or only leaves the picture.
         const ImVec2 end{std::min(last.x, frame.high.x), std::clamp(last.y, frame.low.y, frame.high.y)};
-        if (inside(frame, last)) drawMark(frame.draw, end, frame.ui.px(3.5f), line.dashed, line.colour);
+        if (inside(frame, last) && !line.dotted)
+            drawMark(frame.draw, end, frame.ui.px(3.5f), line.dashed, line.colour);
         const float width = textWidth(line.name) + frame.ui.px(14);
         // Labels that do not fit beside the curves go over them.
         const float left = std::min(end.x, whole.max.x - width);

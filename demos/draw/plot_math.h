@@ -17,6 +17,7 @@ struct PlotLine {
     std::string name; ///< shown at its end and in the legend
     std::uint32_t colour = 0;
     bool dashed = false;       ///< the second cue beside the colour
+    bool dotted = false;       ///< instead: a prediction
     bool faint = false;        ///< an overlay, such as an earlier run: thin, pale, no label
     std::span<const double> x; ///< ascending; same length as y; NaN in y is a gap
     std::span<const double> y;

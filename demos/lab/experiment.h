@@ -12,15 +12,17 @@
 
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
+#include "demos/kit/sketch.h"
 #include "demos/lab/lab_bench.h"
 #include "demos/lab/lab_result.h"
 
 namespace lockstep::demos {
 
 struct LabAxis {
-    std::string_view title; ///< "dispatches"
-    std::string_view unit;  ///< "µs"; empty: a count
+    std::string_view title;     ///< "dispatches"
+    std::string_view unit = {}; ///< "µs"; empty: a count
     bool log = true;
+    std::optional<PlotRange> sketched = {}; ///< values that one sketches over; empty: nothing is sketched
 };
 
 /// Where in a training step the effect is at work: an exhibit, in a state.
@@ -33,7 +35,8 @@ struct LabLink {
 /// What a picture needs besides the numbers.
 struct LabView {
     Plot plot;
-    double seconds = 0; ///< since the experiment was opened; time in an animation
+    double seconds = 0;       ///< since the experiment was opened; time in an animation
+    Sketch* sketch = nullptr; ///< to draw on until something is measured, and then to compare; null: none
     /// The result shown is that of edited kernels, and this one of the built-in ones; null: it is not.
     const LabResult* builtIn = nullptr;
 
@@ -68,6 +71,7 @@ struct Experiment {
     std::string_view question;
     std::array<std::string_view, 4> choices; ///< answers to predict; unused ones are empty
     LabAxis x, y;
+    std::string_view sketched = {};          ///< the GPU's series to sketch before measuring; empty: none
     std::array<std::string_view, 4> sources; ///< files whose text is shown; unused ones are empty
     LabLink link;
     bool animated = false; ///< the picture moves by itself
@@ -91,7 +95,7 @@ const Experiment& experimentFromName(std::string_view name);
 /// gpu::DeviceLostError.
 LabResult runExperiment(const Experiment& experiment, LabBench& bench);
 
-/// The measured series over the experiment's axes.
+/// The measured series over the experiment's axes, with the sketch; until then, the axes to sketch on.
 ///   height   0: all there is
 ///   models   what a law says of the measured numbers, drawn with them
 void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
@@ -100,5 +104,8 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
 /// "You predicted ..., and so it is here." Empty where nothing was measured or predicted.
 std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted);
+
+/// How far the sketch was off, in a sentence. Empty where nothing was measured or sketched.
+std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch);
 
 } // namespace lockstep::demos

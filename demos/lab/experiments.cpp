@@ -67,4 +67,16 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
     return fmt::format("You predicted \"{}\". Measured here: {}.", experiment.choices[*predicted], measured);
 }
 
+std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch) {
+    const LabSeries* series = result.find(true, experiment.sketched);
+    if (sketch.empty() || series == nullptr || series->points.empty()) return {};
+    std::vector<double> x, y;
+    for (const LabPoint& point : series->points) {
+        x.push_back(point.x);
+        y.push_back(point.median);
+    }
+    return missText(missOf(sketch, x, y, experiment.x.log, experiment.y.log), experiment.sketched,
+                    experiment.x.title);
+}
+
 } // namespace lockstep::demos

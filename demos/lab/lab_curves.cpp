@@ -1,5 +1,8 @@
 // The picture that most experiments have: their series over what is turned.
+#include <functional>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "demos/lab/experiment.h"
 
@@ -12,6 +15,19 @@ ImU32 colourOf(const Ui& ui, const LabSeries& series, std::size_t index) {
     const ImU32 machine = series.gpu ? ui.theme.gpu : ui.theme.cpu;
     constexpr float shares[] = {0, 0.35f, 0.6f, 0.8f};
     return mixed(machine, ui.theme.text, shares[index % std::size(shares)]);
+}
+
+// On the left of the plot's legend. Returns its width.
+float clearButton(Ui& ui, Sketch& sketch) {
+    if (sketch.empty()) return 0;
+    const SmallLetters small(ui);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(7), ui.px(2)}); // as the plot's own buttons have
+    if (ui.button("Clear sketch##parallelism")) sketch.clear();
+    ImGui::PopStyleVar();
+    const float width = ImGui::GetItemRectSize().x + ui.px(10);
+    ImGui::SetCursorScreenPos(start);
+    return width;
 }
 
 } // namespace
@@ -69,20 +85,38 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     if (!lines.empty()) lines.insert(lines.end(), models.begin(), models.end());
     const BuiltInLines builtIn(ui, view);
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
+    const bool sketching = view.sketch != nullptr && !result.measured() && !experiment.sketched.empty();
+    const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
+    if (view.sketch != nullptr && !view.sketch->empty()) lines.push_back(view.sketch->line(ui.theme));
+    const PlotAxis x{.title = std::string(experiment.x.title),
+                     .unit = std::string(experiment.x.unit),
+                     .log = experiment.x.log,
+                     .whole = experiment.x.unit.empty(),
+                     .shown = sketching ? experiment.x.sketched : std::nullopt};
+    const PlotAxis y{.title = std::string(experiment.y.title),
+                     .unit = std::string(experiment.y.unit),
+                     .log = experiment.y.log,
+                     .measured = !sketching,
+                     .shown = sketching ? experiment.y.sketched : std::nullopt};
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    view.plot.draw(ui, "lab", lines,
-                   {.x = {.title = std::string(experiment.x.title),
-                          .unit = std::string(experiment.x.unit),
-                          .log = experiment.x.log,
-                          .whole = experiment.x.unit.empty()},
-                    .y = {.title = std::string(experiment.y.title),
-                          .unit = std::string(experiment.y.unit),
-                          .log = experiment.y.log,
-                          .measured = true},
-                    .size = {room.x, height > 0 ? height : std::max(room.y, ui.px(120))},
-                    .empty = "Predict, then measure.",
-                    .bands = ui.masked ? std::span<const PlotBand>() : spreads,
-                    .overlay = builtInLegend});
+    PlotOptions options{.x = x,
+                        .y = y,
+                        .size = {room.x, height > 0 ? height : std::max(room.y, ui.px(120))},
+                        .empty = "Predict, then measure.",
+                        .bands = ui.masked ? std::span<const PlotBand>() : spreads,
+                        .overlay = builtInLegend};
+    std::function<void()> drawn = [] {}; // once the lines that are drawn are not needed any more
+    const PlotPen pen{"sketch##parallelism", [&](double toX, double toY, bool begins) {
+                          drawn = [&, toX, toY, begins] { view.sketch->penTo(x, y, toX, toY, begins); };
+                      }};
+    if (sketching) {
+        options.pen = &pen;
+        options.lead = lead;
+        options.empty =
+            fmt::format("Drag the mouse to sketch what you expect of the GPU: {}.", experiment.sketched);
+    }
+    view.plot.draw(ui, "lab", lines, options);
+    drawn();
 }
 
 } // namespace lockstep::demos

@@ -43,8 +43,8 @@ struct LabTrialRequest {
 /// Never throws for what is wrong with kernels or device: that is the outcome.
 LabTrialOutcome tryLabKernels(const LabTrialRequest& request, TrialWatch& watch);
 
-/// "GPU with a stride 1.8 times as fast as built in": of the series that have changed most, two at most; those
-/// whose middle halves mostly overlap have not changed. Empty where nothing can be compared.
+/// "GPU with a stride 1.8 times as fast as built in": of the series that have changed most, two at most;
+/// those whose middle halves mostly overlap have not changed. Empty where nothing can be compared.
 std::string labComparison(const Experiment& experiment, const LabResult& edited, const LabResult& builtIn);
 
 } // namespace lockstep::demos

@@ -10,6 +10,10 @@ inline constexpr ControlWords parallelismControls[] = {
     {"experiment/*", "Opens this experiment. A dot marks those that have been measured here."},
     {"##parallelism/experiment*", "The experiment shown."},
     {"choice/*", "Predict this before you measure. Your prediction stays until you choose another."},
+    {"sketch##parallelism",
+     "Drag to sketch the curve that you expect; dragging over it again replaces that part. After measuring, "
+     "your sketch is compared with the measured curve."},
+    {"Clear sketch##parallelism", "Deletes your sketch."},
     {"Measure##parallelism",
      "Does the work on the CPU and on the GPU, and draws how long it took. Takes seconds."},
     {"menu/Measure this experiment",

@@ -118,11 +118,13 @@ class ParallelismExhibit final : public Exhibit {
         for (const Experiment* each : experiments())
             if (const ShaderTexts& texts = model_.editedTexts(*each); !texts.empty())
                 shaders[std::string(each->name)] = toJson(texts);
-        return {{"experiment", model_.open().name},
-                {"tab", labTabWords[static_cast<std::size_t>(tab_)]},
-                {"editing", source_.editing},
-                {"predictions", std::move(predictions)},
-                {"shaders", std::move(shaders)}};
+        nlohmann::ordered_json sketches = nlohmann::ordered_json::object();
+        for (const Experiment* each : experiments())
+            if (const Sketch& sketch = model_.sketchOf(*each); !sketch.empty())
+                sketches[std::string(each->name)] = sketch.json();
+        return {{"experiment", model_.open().name}, {"tab", labTabWords[static_cast<std::size_t>(tab_)]},
+                {"editing", source_.editing},       {"predictions", std::move(predictions)},
+                {"sketches", std::move(sketches)},  {"shaders", std::move(shaders)}};
     }
     nlohmann::ordered_json lastState() const override {
         nlohmann::ordered_json json = state();
@@ -147,6 +149,7 @@ class ParallelismExhibit final : public Exhibit {
         source_.editing = read.editing;
         model_.forgetPredictions();
         for (const auto& [experiment, choice] : read.predictions) model_.predict(*experiment, choice);
+        for (const auto& [experiment, sketch] : read.sketches) model_.setSketch(*experiment, sketch);
         for (const Experiment* each : experiments()) {
             const auto found = read.shaders.find(each);
             ShaderTexts texts = found == read.shaders.end() ? ShaderTexts() : found->second;
@@ -233,6 +236,7 @@ class ParallelismExhibit final : public Exhibit {
             drawActions(ui, experiment);
         }
         view_.seconds = shownSeconds_;
+        view_.sketch = &model_.sketch();
         view_.builtIn = model_.edited() != nullptr ? &model_.edited()->builtIn : nullptr;
         if (tab_ == LabTab::source) return source_.draw(ui, model_, view_);
         const LabResult& result = model_.result();
@@ -297,9 +301,11 @@ class ParallelismExhibit final : public Exhibit {
             const ImVec2 to = ImGui::GetItemRectMax();
             ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
         }
-        const std::string verdict = verdictText(experiment, builtIn, model_.predicted());
-        const bool wrong = answer != none && predicted != none && answer != predicted;
-        if (!verdict.empty()) ui.paragraph(ui.timing(verdict), wrong ? ui.theme.text : ui.theme.good);
+        std::string verdict = verdictText(experiment, builtIn, model_.predicted());
+        const std::string missed = sketchText(experiment, builtIn, model_.sketch());
+        if (!missed.empty()) verdict += " " + missed;
+        const bool plain = !missed.empty() || (answer != none && predicted != none && answer != predicted);
+        if (!verdict.empty()) ui.paragraph(ui.timing(verdict), plain ? ui.theme.text : ui.theme.good);
     }
 
     void drawActions(Ui& ui, const Experiment& experiment) {

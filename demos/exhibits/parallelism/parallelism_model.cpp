@@ -11,6 +11,12 @@ std::optional<std::size_t> ParallelismModel::predictedOf(const Experiment& exper
     return found == predicted_.end() ? std::nullopt : std::optional(found->second);
 }
 
+const Sketch& ParallelismModel::sketchOf(const Experiment& experiment) const {
+    static const Sketch nothing;
+    const auto found = sketches_.find(experiment.name);
+    return found == sketches_.end() ? nothing : found->second;
+}
+
 const LabResult& ParallelismModel::resultOf(const Experiment& experiment) const {
     static const LabResult nothing;
     const auto found = results_.find(experiment.name);

@@ -31,7 +31,13 @@ class ParallelismModel {
     std::optional<std::size_t> predicted() const { return predictedOf(*open_); }
     std::optional<std::size_t> predictedOf(const Experiment& experiment) const;
     void predict(const Experiment& experiment, std::size_t choice) { predicted_[experiment.name] = choice; }
-    void forgetPredictions() { predicted_.clear(); }
+    void forgetPredictions() { predicted_.clear(), sketches_.clear(); }
+    /// The curve drawn for the open experiment; may be empty.
+    Sketch& sketch() { return sketches_[open_->name]; }
+    const Sketch& sketchOf(const Experiment& experiment) const;
+    void setSketch(const Experiment& experiment, Sketch sketch) {
+        sketches_[experiment.name] = std::move(sketch);
+    }
 
     /// Of the open experiment with the kernels in use, edited ones or the built-in ones; nothing is measured
     /// in it yet where it has no series.
@@ -78,6 +84,7 @@ class ParallelismModel {
 
     const Experiment* open_ = experiments().front();
     std::map<std::string_view, std::size_t> predicted_; // by experiment
+    std::map<std::string_view, Sketch> sketches_;       // likewise
     std::map<std::string_view, LabResult> results_;     // likewise
     std::map<std::string_view, EditedKernels> kernels_; // likewise
     std::string doing_;

@@ -12,7 +12,7 @@ namespace lockstep::demos {
 ParallelismState parallelismFromJson(const nlohmann::ordered_json& state) {
     nlohmann::ordered_json plain = state; // without the fields that have a field for each experiment
     if (plain.is_object())
-        for (const char* field : {"predictions", "results", "shaders"}) plain.erase(field);
+        for (const char* field : {"predictions", "sketches", "results", "shaders"}) plain.erase(field);
     plain = jsonCompleted(
         {{"experiment", experiments().front()->name}, {"tab", labTabWords[0]}, {"editing", false}}, plain,
         "parallelism");
@@ -27,6 +27,9 @@ ParallelismState parallelismFromJson(const nlohmann::ordered_json& state) {
             read.predictions.emplace_back(
                 &experiment, jsonWord(state["predictions"], name.c_str(), filled(experiment.choices)));
         }
+    if (state.contains("sketches"))
+        for (const auto& [name, sketch] : jsonField(state, "sketches").items())
+            read.sketches.emplace_back(&experimentFromName(name), Sketch::fromJson(sketch, name));
     if (state.contains("results"))
         for (const auto& [name, result] : jsonField(state, "results").items())
             read.results.emplace_back(&experimentFromName(name), labFromJson(result));

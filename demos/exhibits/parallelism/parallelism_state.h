@@ -24,6 +24,7 @@ struct ParallelismState {
     LabTab tab = LabTab::measurements;
     bool editing = false;
     std::vector<std::pair<const Experiment*, std::size_t>> predictions = {};
+    std::vector<std::pair<const Experiment*, Sketch>> sketches = {};
     std::vector<std::pair<const Experiment*, LabResult>> results = {};
     std::map<const Experiment*, ShaderTexts> shaders = {}; ///< that are edited
 };

@@ -272,8 +272,9 @@ extern const Experiment banks{
     .question = "Neighbours read words 32 apart instead of side by side. How many times as long do the GPU's "
                 "reads take?",
     .choices = {"about as long", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
-    .x = {"stride (GPU: words; CPU: cache lines)", "", false},
-    .y = {"time for a million reads", "µs"},
+    .x = {.title = "stride (GPU: words; CPU: cache lines)", .log = false, .sketched = PlotRange{1, widest}},
+    .y = {.title = "time for a million reads", .unit = "µs", .sketched = PlotRange{0.1, 1e5}},
+    .sketched = "without padding",
     .sources = {"lab_banks.comp", "banks.cpp"},
     .link = {"See tiles in shared memory", "ladder", R"({"rung": "gpu:tiled", "tab": "memory"})"},
     .animated = true,

@@ -283,8 +283,9 @@ extern const Experiment bus{
             "or millions. The bars copy 1 GB each, in slow motion at the measured rates.",
     .question = "How many times faster is a large copy within the GPU's memory than one from the host?",
     .choices = {"about as fast", "2 to 8 times", "8 to 30 times", "more than 30 times"},
-    .x = {"bytes in one copy", ""},
-    .y = {"copied", "GB/s"},
+    .x = {.title = "bytes in one copy", .sketched = PlotRange{4, 1 << 28}},
+    .y = {.title = "copied", .unit = "GB/s", .sketched = PlotRange{1e-4, 1e4}},
+    .sketched = toDevice,
     .sources = {"bus.cpp"},
     .link =
         {"See a step take its batch on the device", "inside",

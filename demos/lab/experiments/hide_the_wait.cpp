@@ -322,8 +322,9 @@ extern const Experiment hideTheWait{
         "One chain keeps the GPU waiting. How many times as many loads per second does the GPU do with "
         "many chains in flight?",
     .choices = {"less than 10 times", "10 to 100 times", "100 to 1,000 times", "more than 1,000 times"},
-    .x = {"chains in flight", ""},
-    .y = {"loads", "per µs"},
+    .x = {.title = "chains in flight", .sketched = PlotRange{1, 1 << 18}},
+    .y = {.title = "loads", .unit = "per µs", .sketched = PlotRange{0.1, 1e6}},
+    .sketched = "chains",
     .sources = {"lab_hide_the_wait.comp", "lab.h", "hide_the_wait.cpp"},
     .link = {"Give the GPU too little to do: batch 1", "race",
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 1}})"},

@@ -222,8 +222,9 @@ extern const Experiment launch{
     .question = "How many times as long does the GPU take if the same work comes in 100 dispatches, each "
                 "waiting for the one before?",
     .choices = {"about as long", "1.5 to 3 times", "3 to 10 times", "more than 10 times"},
-    .x = {"pieces", ""},
-    .y = {"time for all", "µs"},
+    .x = {.title = "pieces", .sketched = PlotRange{1, 1e4}},
+    .y = {.title = "time for all", .unit = "µs", .sketched = PlotRange{1, 1e6}},
+    .sketched = "dispatches with barriers",
     .sources = {"lab_launch.comp", "launch.cpp"},
     .link = {"See the launches of a training step", "inside", R"({"data": "spiral", "hidden": [8, 8]})"},
     .measure = measure,

@@ -245,8 +245,9 @@ extern const Experiment neighbours{
     .question = "Neighbours read words that lie 32 words apart. How many times slower is the GPU than with "
                 "words side by side?",
     .choices = {"about as fast", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
-    .x = {"stride in words", ""},
-    .y = {"read", "GB/s"},
+    .x = {.title = "stride in words", .sketched = PlotRange{1, 64}},
+    .y = {.title = "read", .unit = "GB/s", .sketched = PlotRange{0.1, 1e4}},
+    .sketched = strided,
     .sources = {"lab_neighbours.comp", "lab.h", "neighbours.cpp"},
     .link = {"Compare with the ladder's rung naive-strided", "ladder",
              R"({"rung": "gpu:naive-strided", "tab": "memory"})"},

@@ -376,8 +376,9 @@ extern const Experiment oneToAll{
         "One workgroup does the first tenth, then many share the rest. How many times as fast is that "
         "as one workgroup alone?",
     .choices = {"less than 3 times", "3 to 10 times", "10 to 100 times", "more than 100 times"},
-    .x = {"workers", ""},
-    .y = {"speed-up", ""},
+    .x = {.title = "workers", .sketched = PlotRange{1, 1024}},
+    .y = {.title = "speed-up", .sketched = PlotRange{0.5, 1000}},
+    .sketched = "fixed work",
     .sources = {"lab_one_to_all.comp", "one_to_all.cpp"},
     .link = {"Give the GPU more to share: batch 4,096", "race",
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 4096}})"},
