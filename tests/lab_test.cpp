@@ -25,11 +25,12 @@ using lockstep::test::Outcome;
 using lockstep::test::run;
 using Json = nlohmann::ordered_json;
 
-LabResult measured(const Experiment& experiment, const std::string& device = "") {
+LabResult measured(const Experiment& experiment, const std::string& device = "",
+                   const std::vector<LaneSpec>& lanes = {}) {
     std::atomic<bool> stop = false;
     Machines machines(2, device);
     LabBench bench(
-        machines, true, [](const std::string&) {}, stop);
+        machines, true, [](const std::string&) {}, stop, lanes);
     return runExperiment(experiment, bench);
 }
 
@@ -129,6 +130,35 @@ TEST_CASE("without a GPU the processor is measured, and the rest says why there 
         CAPTURE(text);
         CHECK(explained(text));
     }
+}
+
+TEST_CASE("of a machine that is left out nothing is measured, and every series says so") {
+    for (const Experiment* each : experiments())
+        for (const bool gpu : {false, true}) {
+            CAPTURE(each->name);
+            CAPTURE(gpu);
+            const LabResult result = measured(*each, "", {{gpu, Rung::best, {}}});
+            CHECK(machineText(result, !gpu) == "left out");
+            CHECK(machineText(result, gpu) != "left out");
+            std::size_t points = 0;
+            for (const LabSeries& series : result.series) {
+                CAPTURE(series.fullName());
+                CHECK((series.note == "left out") == (series.gpu != gpu));
+                if (series.gpu != gpu) CHECK(series.points.empty());
+                points += series.points.size();
+            }
+            CHECK(points > 0);
+            for (const LabSpan& span : result.spans) CHECK(span.gpu == gpu);
+            for (const auto& number : result.numbers)
+                CHECK_FALSE(number.first.starts_with(gpu ? "cpu_" : "gpu_"));
+            const Json json = labJson(*each, result);
+            CHECK(json[gpu ? "cpu" : "gpu"].is_null());
+            CHECK(labJson(*each, labFromJson(json)).dump() == json.dump());
+            const std::string text = explanationText(*each, result);
+            CAPTURE(text);
+            CHECK(text.size() > 40);
+            CHECK(text.find("nan") == std::string::npos);
+        }
 }
 
 TEST_CASE("every experiment can be stopped, and the device given up in the middle of one") {
@@ -292,6 +322,19 @@ TEST_CASE("the command: a list, a table, files, and what it refuses") {
     const Outcome wrong = run("lab lunch");
     CHECK(wrong.code == 2);
     CHECK(wrong.says("launch"));
+    const Outcome processor = run("lab launch --quick --quiet --lane cpu");
+    CHECK(processor.code == 0);
+    CHECK(processor.says("GPU: left out"));
+    CHECK(processor.says("function calls"));
+    const Outcome twice = run("lab launch --lane gpu --lane gpu@0");
+    CHECK(twice.code == 2);
+    CHECK(twice.says("one GPU"));
+    CHECK(run("lab launch --lane gpu:bets").says("did you mean 'gpu:best'"));
+    CHECK(run("lab launch --lane gpu:tiled").says("`lockstep race` has it"));
+    CHECK(run("lab launch --lane cpu@1").says("a CPU lane has none"));
+    const Outcome missing = run("lab launch --lane 'gpu@no such device'");
+    CHECK(missing.code == 1);
+    CHECK(missing.says("no such device"));
     CHECK(run("lab launch --all " + folder.file("x")).code == 2);
     CHECK(run("lab --all " + folder.file("x") + " --json " + folder.file("y.json")).code == 2);
     CHECK_FALSE(std::filesystem::exists(folder.file("x")));
@@ -299,7 +342,11 @@ TEST_CASE("the command: a list, a table, files, and what it refuses") {
 
 TEST_CASE("all experiments make a folder with a page") {
     const Folder folder;
-    const Outcome all = run("lab --quick --quiet --all " + folder.file("all"));
+    std::string lane;
+    SUBCASE("of both machines") {}
+    SUBCASE("of the CPU") { lane = "--lane cpu "; }
+    SUBCASE("of the GPU") { lane = "--lane gpu "; }
+    const Outcome all = run("lab --quick --quiet " + lane + "--all " + folder.file("all"));
     INFO(all.out << all.err);
     REQUIRE(all.code == 0);
     const std::string page = contents(folder.file("all/index.html"));

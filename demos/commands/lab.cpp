@@ -1,4 +1,5 @@
 // `lockstep lab`: experiments on parallelism without a window.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include "demos/commands/command.h"
 #include "demos/kit/interrupt.h"
+#include "demos/kit/lane_measure.h"
 #include "demos/lab/experiment.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
@@ -32,8 +34,12 @@ constexpr const char* labExamples = R"(examples:
   lockstep lab                                     the list
   lockstep lab launch                              one experiment, as a table
   lockstep lab launch --json launch.json --png launch.png
+  lockstep lab launch --lane cpu                   one machine only
   lockstep lab --all results                       all of them, a page about it in results/index.html
 )";
+
+/// An experiment has kernels of its own, as fast as its idea allows.
+constexpr std::string_view labLanes[] = {"cpu:best", "gpu:best"};
 
 struct LabOptions : MachineOptions {
     std::string name;
@@ -66,14 +72,13 @@ std::vector<std::vector<std::string>> rowsOf(const Experiment& experiment, const
 
 void print(std::FILE* stream, const Experiment& experiment, const LabResult& result) {
     fmt::print(stream, "{}\n\n{}\n\n", experiment.title, wrapped(std::string(experiment.idea)));
-    fmt::print(stream, "CPU: {}\nGPU: {}\n\n", honestDevice(result.cpu),
-               result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu);
+    fmt::print(stream, "CPU: {}\nGPU: {}\n\n", machineText(result, false), machineText(result, true));
     fmt::print(stream, "{}", table(rowsOf(experiment, result), 2));
     for (const LabSeries& series : result.series)
         if (!series.note.empty())
             fmt::print(stream, "{}\n", wrapped(fmt::format("{}: {}", series.fullName(), series.note)));
     fmt::print(stream, "\n{}\n{}\n\n{}\n", wrapped(std::string(experiment.question)),
-               verdictText(experiment, result, std::nullopt), wrapped(experiment.explain(result)));
+               verdictText(experiment, result, std::nullopt), wrapped(explanationText(experiment, result)));
 }
 
 /// The exhibit's picture of a result that is there already.
@@ -95,7 +100,9 @@ void drawPicture(const LabOptions& options, const Experiment& experiment, const 
 class LabRun {
   public:
     explicit LabRun(const LabOptions& options)
-        : options_(options), machines_(options.threads, options.device) {}
+        : options_(options), machines_(options.threads, options.device) {
+        for (const LaneSpec& lane : options.lanes) machines_.deviceOf(lane); // what was asked for is there
+    }
 
     int one(const Experiment& experiment) {
         const LabResult result = measure(experiment);
@@ -118,27 +125,26 @@ class LabRun {
             print(stdout, *each, results.back().second);
             fmt::print("\n");
         }
+        // Pictures take a device that draws.
+        const bool drawn = failureOf([&] { machines_.deviceOf({true, Rung::best, {}}); }).empty();
         machines_.close(options_.device);
         for (const auto& [experiment, result] : results) {
             const std::string stem = (folder / experiment->name).string();
             writeFileAtomically(stem + ".json", labJson(*experiment, result).dump(1) + "\n");
             writeFileAtomically(stem + ".csv", labCsv(*experiment, result));
-            if (drawn(result)) drawPicture(options_, *experiment, result, stem + ".png");
+            if (drawn) drawPicture(options_, *experiment, result, stem + ".png");
         }
-        writeFileAtomically(folder / "index.html", page(results));
+        writeFileAtomically(folder / "index.html", page(results, drawn));
         fmt::print("{} has all experiments\n", (folder / "index.html").string());
         return 0;
     }
 
   private:
-    /// Pictures take a device that draws.
-    static bool drawn(const LabResult& result) { return result.noGpu.empty(); }
-
     LabResult measure(const Experiment& experiment) {
         const auto progress = [&](const std::string& what) {
             if (!options_.quiet) fmt::print(stderr, "{}: {}\n", experiment.name, what);
         };
-        LabBench bench(machines_, options_.quick, progress, stop_);
+        LabBench bench(machines_, options_.quick, progress, stop_, options_.lanes);
         return runExperiment(experiment, bench);
     }
 
@@ -157,24 +163,24 @@ class LabRun {
         return html;
     }
 
-    static std::string page(const std::vector<std::pair<const Experiment*, LabResult>>& results) {
+    static std::string page(const std::vector<std::pair<const Experiment*, LabResult>>& results, bool drawn) {
         std::string html =
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Experiments on "
             "parallelism</title>\n"
             "<style>body{font-family:sans-serif;max-width:60em;margin:auto;padding:1em;line-height:1.5}"
             "img{width:100%}</style>\n<h1>Experiments on parallelism</h1>\n";
         const LabResult& first = results.front().second;
-        html += fmt::format("<p>CPU: {}<br>GPU: {}</p>\n", escaped(honestDevice(first.cpu)),
-                            escaped(first.noGpu.empty() ? honestDevice(first.gpu) : first.noGpu));
+        html += fmt::format("<p>CPU: {}<br>GPU: {}</p>\n", escaped(machineText(first, false)),
+                            escaped(machineText(first, true)));
         for (const auto& [experiment, result] : results)
             html += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p><strong>{}</strong> {}</p>\n{}<p>{}</p>\n",
                                 escaped(experiment->title), escaped(experiment->idea),
                                 escaped(experiment->question),
                                 escaped(verdictText(*experiment, result, std::nullopt)),
-                                drawn(result) ? fmt::format("<img src=\"{}.png\" alt=\"{}\">\n",
-                                                            experiment->name, escaped(experiment->title))
-                                              : "",
-                                escaped(experiment->explain(result)));
+                                drawn ? fmt::format("<img src=\"{}.png\" alt=\"{}\">\n", experiment->name,
+                                                    escaped(experiment->title))
+                                      : "",
+                                escaped(explanationText(*experiment, result)));
         return html;
     }
 
@@ -187,6 +193,10 @@ class LabRun {
 
 int lab(const LabOptions& options) {
     requireResultFiles(options);
+    for (const bool gpu : {false, true})
+        if (std::ranges::count(options.lanes, gpu, &LaneSpec::gpu) > 1)
+            throw std::invalid_argument(fmt::format("an experiment measures one {}; give --lane {} once",
+                                                    gpu ? "GPU" : "CPU", gpu ? "gpu" : "cpu"));
     if (!options.folder.empty()) {
         if (!options.name.empty())
             throw std::invalid_argument("--all measures every experiment; leave out '" + options.name + "'");
@@ -211,6 +221,12 @@ Action addLab(CLI::App& command) {
     addValue(command, "name", "NAME", options->name, "the experiment; without one, the list");
     addValue(command, "--all", "FOLDER", options->folder,
              "measure all experiments, into files in this folder");
+    addText(
+        command, "--lane", "LANE",
+        [options](std::string_view text) { options->lanes.push_back(laneOption(text, labLanes)); },
+        "measure only this machine: cpu or gpu, with @DEVICE to choose its device (repeatable) [both]")
+        ->take_all()
+        ->trigger_on_parse();
     addNumber(command, "--threads", "N", options->threads, notNegative(),
               "threads of the CPU; 0: one per core");
     addValue(command, "--device", "DEVICE", options->device,

@@ -105,6 +105,9 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
 std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted);
 
+/// What Experiment::explain() says, where both machines were to be measured.
+std::string explanationText(const Experiment& experiment, const LabResult& result);
+
 /// How far the sketch was off, in a sentence. Empty where nothing was measured or sketched.
 std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch);
 

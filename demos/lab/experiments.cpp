@@ -41,8 +41,10 @@ const Experiment& experimentFromName(std::string_view name) {
 LabResult runExperiment(const Experiment& experiment, LabBench& bench) {
     LabResult result;
     result.rough = bench.rough();
-    result.cpu.device = cpuName();
-    result.cpu.threads = bench.threads();
+    if (bench.measuresCpu()) {
+        result.cpu.device = cpuName();
+        result.cpu.threads = bench.threads();
+    }
     if (const gpu::Device* device = bench.device()) {
         result.gpu.gpu = true;
         result.gpu.device = device->report().name;
@@ -65,6 +67,12 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
     if (!predicted) return fmt::format("Measured here: {}.", measured);
     if (*predicted == *answer) return fmt::format("As you predicted: {}.", measured);
     return fmt::format("You predicted \"{}\". Measured here: {}.", experiment.choices[*predicted], measured);
+}
+
+std::string explanationText(const Experiment& experiment, const LabResult& result) {
+    if (result.measured() && result.cpu.device.empty())
+        return "The explanation compares both machines, and the CPU was left out.";
+    return experiment.explain(result);
 }
 
 std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch) {

@@ -23,21 +23,29 @@ LabPoint pointOf(double x, std::vector<double> samples) {
     return {x, samples[samples.size() / 2], samples[last / 4], samples[last - last / 4]};
 }
 
-BenchDevice deviceOf(Machines& machines) {
+BenchDevice deviceOf(Machines& machines, std::span<const LaneSpec> lanes) {
     BenchDevice found;
-    found.missing = failureOf([&] { found.device = machines.deviceOf({true, Rung::best, {}}); });
+    const auto asked = [&](bool gpu) { return std::ranges::find(lanes, gpu, &LaneSpec::gpu); };
+    if (!lanes.empty() && asked(false) == lanes.end()) found.noCpu = leftOutNote;
+    if (!lanes.empty() && asked(true) == lanes.end())
+        found.missing = leftOutNote;
+    else
+        found.missing = failureOf([&] {
+            found.device = machines.deviceOf({true, Rung::best, lanes.empty() ? "" : asked(true)->device});
+        });
     return found;
 }
 
 } // namespace
 
-LabBench::LabBench(Machines& machines, bool rough, Progress progress, const std::atomic<bool>& stop)
-    : LabBench(machines.threads(), deviceOf(machines), rough, std::move(progress), stop) {}
+LabBench::LabBench(Machines& machines, bool rough, Progress progress, const std::atomic<bool>& stop,
+                   std::span<const LaneSpec> lanes)
+    : LabBench(machines.threads(), deviceOf(machines, lanes), rough, std::move(progress), stop) {}
 
 LabBench::LabBench(std::size_t threads, BenchDevice device, bool rough, Progress progress,
                    const std::atomic<bool>& stop)
-    : device_(device.device), noDevice_(std::move(device.missing)), rough_(rough),
-      progress_(std::move(progress)), stop_(stop) {
+    : device_(device.device), noDevice_(std::move(device.missing)), noCpu_(std::move(device.noCpu)),
+      rough_(rough), progress_(std::move(progress)), stop_(stop) {
     team_ = std::make_unique<ThreadTeam>(threads == 0 ? usablePhysicalCores().physical : threads);
     if (device_ == nullptr) return;
     kernels_ = std::make_unique<Kernels>(*device_);
@@ -56,8 +64,8 @@ void LabBench::addKnownNumbers(LabResult& result) const {
 
 void LabBench::sweep(LabResult& result, const LabSweep& sweep) {
     LabSeries series{sweep.gpu, sweep.name};
-    if (sweep.gpu && device_ == nullptr) {
-        series.note = noDevice_;
+    if (const std::string& why = sweep.gpu ? noDevice_ : noCpu_; !why.empty()) {
+        series.note = why;
         result.series.push_back(std::move(series));
         return;
     }

@@ -41,6 +41,7 @@ struct LabSweep {
 struct BenchDevice {
     gpu::Device* device = nullptr;
     std::string missing = {}; ///< why there is none
+    std::string noCpu = {};   ///< why the CPU is not measured; empty: it is
 };
 
 /// Used by one thread. The device may serve a window at the same time.
@@ -51,7 +52,9 @@ class LabBench {
 
     /// rough   a few rounds of little work: to try the program, and for pictures without numbers
     /// stop    becoming true ends every sweep soon
-    LabBench(Machines& machines, bool rough, Progress progress, const std::atomic<bool>& stop);
+    /// lanes   the machines to measure, at most one of each kind; empty: both
+    LabBench(Machines& machines, bool rough, Progress progress, const std::atomic<bool>& stop,
+             std::span<const LaneSpec> lanes = {});
     /// The same on any device.
     ///   threads   of the CPU; 0: one per core
     LabBench(std::size_t threads, BenchDevice device, bool rough, Progress progress,
@@ -66,6 +69,8 @@ class LabBench {
     /// Null: there is none.
     gpu::Device* device() const { return device_; }
     const std::string& noDevice() const { return noDevice_; }
+    /// Whether the CPU is measured, too.
+    bool measuresCpu() const { return noCpu_.empty(); }
     bool software() const { return device_ != nullptr && device_->software(); }
     bool rough() const { return rough_; }
     bool stopped() const { return stop_; }
@@ -95,13 +100,13 @@ class LabBench {
     }
 
     /// Measures a series and adds it to the result. The first round goes through the settings from the
-    /// smallest on, and ends before one that would take too long; what is left out is a note. Without a
-    /// device, a series on it is a note only.
+    /// smallest on, and ends before one that would take too long; what is left out is a note. Of a
+    /// machine that is not measured, a series is a note only.
     void sweep(LabResult& result, const LabSweep& sweep);
 
   private:
     gpu::Device* device_ = nullptr;
-    std::string noDevice_;
+    std::string noDevice_, noCpu_; // why not; empty: it is measured
     bool rough_;
     Progress progress_;
     const std::atomic<bool>& stop_;

@@ -111,6 +111,12 @@ double LabResult::at(bool ofGpu, std::string_view name, double x) const {
     return found == nullptr ? std::numeric_limits<double>::quiet_NaN() : found->at(x);
 }
 
+std::string machineText(const LabResult& result, bool gpu) {
+    if (gpu && !result.noGpu.empty()) return result.noGpu;
+    const MachineInfo& machine = gpu ? result.gpu : result.cpu;
+    return machine.device.empty() ? leftOutNote : honestDevice(machine);
+}
+
 ordered_json labJson(const Experiment& experiment, const LabResult& result) {
     ordered_json series = ordered_json::array();
     for (const LabSeries& each : result.series) series.push_back(seriesJson(each));
@@ -139,7 +145,7 @@ ordered_json labJson(const Experiment& experiment, const LabResult& result) {
             {"numbers", std::move(numbers)},
             {"question", experiment.question},
             {"answer", answer ? ordered_json(experiment.choices[*answer]) : ordered_json()},
-            {"explanation", experiment.explain(result)}};
+            {"explanation", explanationText(experiment, result)}};
 }
 
 LabResult labFromJson(const ordered_json& json) {

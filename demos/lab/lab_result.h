@@ -17,6 +17,9 @@ namespace lockstep::demos {
 
 struct Experiment; // demos/lab/experiment.h
 
+/// The note of a series whose machine was not to be measured.
+inline constexpr const char* leftOutNote = "left out";
+
 /// One setting of what the experiment turns, measured in several rounds. Units: the experiment's axes.
 struct LabPoint {
     double x = 0;
@@ -52,7 +55,7 @@ struct LabResult {
 
     /// Measured values that texts quote, by name: "microseconds_per_launch".
     std::map<std::string, double, std::less<>> numbers = {};
-    MachineInfo cpu = {};
+    MachineInfo cpu = {};   ///< no device: it was left out
     MachineInfo gpu = {};   ///< no device: none was used
     std::string noGpu = {}; ///< why
     bool rough = false;     ///< measured in passing, to try the program: numbers mean little
@@ -74,6 +77,9 @@ struct LabResult {
     }
     bool has(std::string_view name) const { return numbers.contains(name); }
 };
+
+/// Which machine measured, or why it did not.
+std::string machineText(const LabResult& result, bool gpu);
 
 /// docs/json.md describes it.
 nlohmann::ordered_json labJson(const Experiment& experiment, const LabResult& result);

@@ -65,15 +65,15 @@ class ParallelismExhibit final : public Exhibit {
         if (ui.presenter) ui.paragraph(model_.open().idea); // which the middle has no room for
         const LabResult& result = model_.result();
         if (result.measured()) {
-            ui.paragraph("CPU: " + honestDevice(result.cpu), ui.theme.muted);
-            ui.paragraph("GPU: " + (result.noGpu.empty() ? honestDevice(result.gpu) : result.noGpu) +
+            ui.paragraph("CPU: " + machineText(result, false), ui.theme.muted);
+            ui.paragraph("GPU: " + machineText(result, true) +
                              (model_.edited() != nullptr ? ", edited kernels" : ""),
                          ui.theme.muted);
             ui.paragraph("Solid: CPU. Dashed: GPU. A band holds the middle half of the rounds.",
                          ui.theme.muted);
         }
-        const std::string said = fmt::format("{} {} {}", model_.open().idea, model_.open().question,
-                                             result.measured() ? model_.open().explain(result) : "");
+        const std::string said =
+            fmt::format("{} {} {}", model_.open().idea, model_.open().question, model_.explanation());
         // As many terms as a panel can say at once.
         const std::size_t most = ui.lessonShown ? 35 : 55;
         for (const Term* term : termsIn(said, 8)) {
@@ -241,7 +241,7 @@ class ParallelismExhibit final : public Exhibit {
         if (tab_ == LabTab::source) return source_.draw(ui, model_, view_);
         const LabResult& result = model_.result();
         drawEdited(ui);
-        const std::string words = result.measured() ? ui.timing(experiment.explain(result)) : std::string();
+        const std::string words = result.measured() ? ui.timing(model_.explanation()) : std::string();
         const std::string notes = ui.masked ? std::string() : notesOf(result);
         const auto drawWords = [&] {
             if (!words.empty()) ui.paragraph(words);

@@ -23,6 +23,17 @@ const LabResult& ParallelismModel::resultOf(const Experiment& experiment) const 
     return found == results_.end() ? nothing : found->second;
 }
 
+void ParallelismModel::setResult(const Experiment& experiment, LabResult result) {
+    explanations_[experiment.name] = result.measured() ? explanationText(experiment, result) : std::string();
+    results_[experiment.name] = std::move(result);
+}
+
+std::string ParallelismModel::explanation() const {
+    if (edited() != nullptr) return explanationText(*open_, edited()->edited);
+    const auto found = explanations_.find(open_->name);
+    return found == explanations_.end() ? std::string() : found->second;
+}
+
 const LabTrialOutcome* ParallelismModel::edited() const {
     const auto found = kernels_.find(open_->name);
     if (found == kernels_.end() || found->second.edits.runs({})) return nullptr;
@@ -36,7 +47,7 @@ const ShaderTexts& ParallelismModel::editedTexts(const Experiment& experiment) c
 }
 
 void ParallelismModel::forgetResult() {
-    results_.erase(open_->name);
+    results_.erase(open_->name), explanations_.erase(open_->name);
     edits().stop();
     edits().builtInRuns();
 }
@@ -62,7 +73,7 @@ void ParallelismModel::measure(Machines& machines, bool rough) {
         LabResult result = runExperiment(*experiment, bench);
         if (cancelled) return;
         work->tell([this, experiment, result = std::move(result)]() mutable {
-            results_.insert_or_assign(experiment->name, std::move(result));
+            setResult(*experiment, std::move(result));
         });
     });
 }

@@ -46,9 +46,9 @@ class ParallelismModel {
     const LabTrialOutcome* edited() const;
     /// With the built-in kernels.
     const LabResult& resultOf(const Experiment& experiment) const;
-    void setResult(const Experiment& experiment, LabResult result) {
-        results_[experiment.name] = std::move(result);
-    }
+    void setResult(const Experiment& experiment, LabResult result);
+    /// What the open experiment's result says; empty: nothing is measured.
+    std::string explanation() const;
     /// Drops what was measured of the open experiment.
     void forgetResult();
 
@@ -83,10 +83,11 @@ class ParallelismModel {
     void beginTrial(const Experiment& experiment, EditedKernels& kernels, Machines& machines, bool rough);
 
     const Experiment* open_ = experiments().front();
-    std::map<std::string_view, std::size_t> predicted_; // by experiment
-    std::map<std::string_view, Sketch> sketches_;       // likewise
-    std::map<std::string_view, LabResult> results_;     // likewise
-    std::map<std::string_view, EditedKernels> kernels_; // likewise
+    std::map<std::string_view, std::size_t> predicted_;    // by experiment
+    std::map<std::string_view, Sketch> sketches_;          // likewise
+    std::map<std::string_view, LabResult> results_;        // likewise
+    std::map<std::string_view, std::string> explanations_; // of the results: made once, shown in every frame
+    std::map<std::string_view, EditedKernels> kernels_;    // by experiment
     std::string doing_;
     std::unique_ptr<WorkQueue> work_; // last: its thread uses none of the above, but tells news to them
 };

@@ -252,7 +252,7 @@ void measure(LabBench& bench, LabResult& result) {
         if (found->note.empty() && reach.dip == nullptr) // else it may become faster still, or it was noise
             result.numbers[machine + "_full_multiply_adds"] = 2 * reach.from->x;
     };
-    note(false, measureCpuRoof(bench.threads()));
+    if (bench.measuresCpu()) note(false, measureCpuRoof(bench.threads()));
     if (bench.device() == nullptr) return;
     Kernels kernels(*bench.device()); // never edited ones: their results are not checked
     note(true, measureRoof(*bench.device(), kernels, bench.rough()));

@@ -259,6 +259,7 @@ void measure(LabBench& bench, LabResult& result) {
     const auto threads = static_cast<std::uint32_t>(bench.threads());
     ProcessorGroups processor(bench);
     sweepGroups(bench, result, false, threads, &processor);
+    if (!bench.measuresCpu()) return;
     addSpans(bench, result, false, [&] {
         processor.time(twoAndAHalfWaves(threads));
         return processor.spans;
