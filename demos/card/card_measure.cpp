@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/card/card_jobs.h"
+#include "demos/card/roof_kinds.h"
 #include "demos/card/time_limit.h"
 #include "demos/kit/crossover.h"
 #include "demos/kit/lane_measure.h"
@@ -27,26 +28,6 @@
 namespace lockstep::demos {
 
 namespace {
-
-/// A multiply-add roof (shaders/dense/roof.comp and its variants), in the order of vkpeak's table.
-struct RoofKind {
-    const char* name;
-    const char* shader;
-    double width;               ///< multiply-adds where fp32 has one
-    bool gpu::Limits::*support; ///< null: every device
-};
-
-constexpr RoofKind roofKinds[] = {
-    {"fp32", "roof", 1, nullptr},
-    {"fp32 vec4", "roof_fp32_vec4", 4, nullptr},
-    {"fp16", "roof_fp16", 1, &gpu::Limits::halfArithmetic},
-    {"fp16 vec4", "roof_fp16_vec4", 4, &gpu::Limits::halfArithmetic},
-    {"fp64", "roof_fp64", 1, &gpu::Limits::doubleArithmetic},
-    {"fp64 vec4", "roof_fp64_vec4", 4, &gpu::Limits::doubleArithmetic},
-    {"int32", "roof_int32", 1, nullptr},
-    {"int32 vec4", "roof_int32_vec4", 4, nullptr},
-    {"int8 dot product", "roof_int8_dot", 4, &gpu::Limits::dotProducts},
-};
 
 // What each part may use of the whole time, from the start.
 constexpr double roofsUntil = 0.15, copiesUntil = 0.18, racesUntil = 0.52, populationUntil = 0.58,

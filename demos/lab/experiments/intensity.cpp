@@ -12,8 +12,8 @@
 #include "demos/kit/pacer.h"
 #include "demos/kit/roof.h"
 #include "demos/lab/experiment.h"
+#include "demos/lab/step_intensity.h"
 #include "demos/words/text.h"
-#include "engine/step/work.h"
 
 namespace lockstep::demos {
 
@@ -154,25 +154,6 @@ double processorRate(LabBench& bench, const Numbers& numbers, const Intensity& a
     return 2e-9 * at.multiplyAdds(count) / seconds;
 }
 
-struct Operation {
-    const char* name;
-    double flopPerByte;
-};
-
-/// The operations of the usual network's training step, each tensor counted once.
-std::vector<Operation> operations() {
-    const NetShape net{{784, 256, 128, 10}};
-    constexpr std::size_t rows = 128;
-    const auto ratio = [](const Work& work) { return work.flops / work.bytes; };
-    OptimizerSettings adam;
-    return {{"gather", ratio(gatherWork(rows, 784, true))},
-            {"update", ratio(updateWork(net, adam))},
-            {"loss", ratio(lossWork(rows, 10))},
-            {"layer 3", ratio(denseWork(denseShapeOf(net, 2, rows)))},
-            {"layer 2", ratio(denseWork(denseShapeOf(net, 1, rows)))},
-            {"layer 1", ratio(denseWork(denseShapeOf(net, 0, rows)))}};
-}
-
 /// Where a curve comes within a quarter of its best speed.
 struct Reach {
     double best = 0;
@@ -299,7 +280,7 @@ std::string explain(const LabResult& result) {
                     : "Left of the bend, memory is the limit and arithmetic is free. ";
     }
     if (!result.has("cpu_best_gflops")) return text;
-    const double layer = operations().back().flopPerByte;
+    const double layer = stepIntensities().back().flopPerByte;
     text += fmt::format("The CPU's plain loop, compiled for any CPU, reaches {} under a roof of {}. In a "
                         "training step, memory limits the optimizer's update. The first layer, at {} "
                         "FLOP/byte, ",
@@ -357,7 +338,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     // A mark stands on the axis; the operations' labels take turns, one above the other.
     std::size_t step = 0;
     if (highest > 0)
-        for (const Operation& operation : operations()) {
+        for (const StepIntensity& operation : stepIntensities()) {
             const double top =
                 lowest * std::pow(highest / lowest, 0.05 + 0.07 * static_cast<double>(step++ % 3));
             add(operation.name, ui.theme.muted, false,

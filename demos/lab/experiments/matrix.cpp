@@ -13,6 +13,7 @@
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
+#include "demos/lab/matrix_curves.h"
 #include "demos/lab/systolic_picture.h"
 #include "demos/words/text.h"
 #include "engine/cpu/kernels.h"
@@ -25,7 +26,6 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::uint32_t claimed = 10000; // rows of the product that the claim is about
 constexpr const char* naiveOrder = "naive order";
 constexpr const char* goodOrder = "good order";
 constexpr const char* tiles = "tiles";
@@ -237,14 +237,6 @@ std::uint32_t mostOnDevice(const LabBench& bench) {
     return roomy ? claimed : 4096;
 }
 
-/// The last measured point, scaled by the cube of the size; empty: nothing was measured.
-std::optional<LabPoint> pointClaimed(const LabSeries* series) {
-    if (series == nullptr || series->points.empty()) return std::nullopt;
-    const LabPoint& last = series->points.back();
-    const double scale = std::pow(claimed / last.x, 3);
-    return LabPoint{claimed, last.median * scale, last.low * scale, last.high * scale};
-}
-
 void measure(LabBench& bench, LabResult& result) {
     const auto cube = [](double size) { return size * size * size + 1e6; };
     const double longest = bench.rough() ? 20 : 600; // milliseconds; the recorder cuts submissions
@@ -345,59 +337,6 @@ std::string explain(const LabResult& result) {
         result.gpu.software ? ", here software," : "", fastest, best, naive, comparison);
 }
 
-/// The curves, continued in pale dashes by the cube of the size. Where these end, a mark in the curve's own
-/// colour names it.
-void drawCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view, ImVec2 size) {
-    struct Curve {
-        std::vector<double> x, y;
-    };
-    std::vector<Curve> curves;
-    curves.reserve(3 * result.series.size()); // lines point into it
-    std::vector<PlotLine> lines;
-    constexpr float shares[] = {0, 0.35f, 0.6f, 0.85f};
-    std::size_t ofMachine[2] = {0, 0};
-    for (const LabSeries& series : result.series) {
-        if (series.points.empty()) continue;
-        const ImU32 colour = mixed(series.gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.text,
-                                   shares[ofMachine[series.gpu ? 1 : 0]++ % std::size(shares)]);
-        Curve& curve = curves.emplace_back();
-        for (const LabPoint& point : series.points) {
-            curve.x.push_back(point.x);
-            curve.y.push_back(point.median);
-        }
-        const double claim = pointClaimed(&series)->median;
-        const std::string name = fmt::format("{}: {}", view.nameOf(series), duration(1e-3 * claim));
-        const bool whole = series.points.back().x == claimed;
-        lines.push_back({.name = whole ? name : std::string(), // at the end of what is drawn
-                         .colour = colour,
-                         .dashed = series.gpu,
-                         .x = curve.x,
-                         .y = curve.y,
-                         .points = true});
-        if (whole) continue;
-        const Curve& onward = curves.emplace_back(Curve{{curve.x.back(), claimed}, {curve.y.back(), claim}});
-        lines.push_back({.name = {},
-                         .colour = mixed(colour, ui.theme.panel, 0.5f),
-                         .dashed = true,
-                         .x = onward.x,
-                         .y = onward.y});
-        const Curve& end = curves.emplace_back(Curve{{claimed}, {claim}});
-        lines.push_back({.name = name, .colour = colour, .dashed = series.gpu, .x = end.x, .y = end.y});
-    }
-    const BuiltInLines builtIn(ui, view);
-    lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
-    view.plot.draw(ui, "lab", lines,
-                   {.x = {.title = std::string(experiment.x.title), .unit = {}, .log = true},
-                    .y = {.title = std::string(experiment.y.title),
-                          .unit = std::string(experiment.y.unit),
-                          .log = true,
-                          .measured = true},
-                    .size = size,
-                    .empty = "Predict, then measure.",
-                    .legend = false,
-                    .overlay = builtInLegend});
-}
-
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::max(room.y, ui.px(120));
@@ -406,7 +345,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawSystolicArray(ui, {grid, height}, view.seconds);
     ImGui::EndChild();
     ImGui::SameLine(0, ui.px(14));
-    drawCurves(ui, experiment, result, view, {room.x - grid - ui.px(14), height});
+    drawMatrixCurves(ui, experiment, result, view, {room.x - grid - ui.px(14), height});
 }
 
 } // namespace

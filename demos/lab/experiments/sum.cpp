@@ -13,7 +13,7 @@
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
-#include "demos/lab/lab_cells.h"
+#include "demos/lab/sum_picture.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -162,14 +162,6 @@ double exactSum(Numbers numbers) {
 /// What the last place of a float near `value` counts.
 double unitOf(double value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
 
-/// "cpu_per_thread_first_error_units" of a series and "error_units".
-std::string numberName(bool gpu, std::string_view series, std::string_view what) {
-    std::string name = fmt::format("{}_{}_{}", gpu ? "gpu" : "cpu", series, what);
-    std::erase(name, ',');
-    std::ranges::replace(name, ' ', '_');
-    return name;
-}
-
 void measure(LabBench& bench, LabResult& result) {
     const std::vector<double> values = labValues(4096, bench.rough() ? 16384 : most, 4);
     const auto last = static_cast<std::uint32_t>(values.back());
@@ -218,11 +210,11 @@ void measure(LabBench& bench, LabResult& result) {
             return std::abs(static_cast<double>(sum) - exactSum(of.first(last)));
         };
         const float furthest = *std::ranges::max_element(results, {}, error);
-        result.numbers[numberName(gpu, name, "sum")] = static_cast<double>(furthest);
-        result.numbers[numberName(gpu, name, "error_units")] = error(furthest) / unitOf(exact);
-        result.numbers[numberName(gpu, name, "results")] = static_cast<double>(results.size());
-        result.numbers[numberName(gpu, name, "runs")] = static_cast<double>(runs);
-        result.numbers[numberName(gpu, name, "microseconds")] = result.at(gpu, name, last);
+        result.numbers[sumNumberName(gpu, name, "sum")] = static_cast<double>(furthest);
+        result.numbers[sumNumberName(gpu, name, "error_units")] = error(furthest) / unitOf(exact);
+        result.numbers[sumNumberName(gpu, name, "results")] = static_cast<double>(results.size());
+        result.numbers[sumNumberName(gpu, name, "runs")] = static_cast<double>(runs);
+        result.numbers[sumNumberName(gpu, name, "microseconds")] = result.at(gpu, name, last);
     };
     const auto serial = [](std::uint32_t count) { return count - 1.0; };
     const auto tree = [](std::uint32_t count) { return std::log2(count); };
@@ -316,136 +308,16 @@ std::string explain(const LabResult& result) {
                        : ". Nothing guarantees that: a seed does not fix the order.");
 }
 
-// A tree and a loop over the same 16 numbers, an addition after another: 2^24 and fifteen ones. The loop
-// rounds every one away; the tree adds them up before they meet 2^24. Still and without sums: before anything
-// is measured, when they would be the answer.
-void drawOrders(const Ui& ui, ImVec2 at, ImVec2 size, double seconds, bool still) {
-    constexpr int numbers = 16;
-    constexpr int levels = 4;
-    const SmallLetters small(ui);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const auto textOf = [](float sum) {
-        const auto excess = static_cast<int>(sum - 0x1p24f);
-        return sum < 0x1p24f ? fmt::format("{:.0f}", sum)
-               : excess == 0 ? std::string("2²⁴")
-                             : fmt::format("2²⁴ + {}", excess);
-    };
-    const float letters = ImGui::GetFontSize();
-    const float height = letters + ui.px(6);
-    const float unit = size.x / numbers;
-    const float texts = 2 * letters + ui.px(8);
-    const float loop = at.y + size.y - texts - height;
-    const float step = std::min((loop - at.y - height - ui.px(14)) / levels, 4 * height);
-    const int done = still ? 0 : static_cast<int>(std::fmod(2 * seconds, numbers + 4.0)); // additions
-    const auto cell = [&](float x, float y, float room, float sum, bool there, bool now) {
-        const std::string text = there ? textOf(sum) : "";
-        const float half = std::min(std::max(0.46f * unit, 0.55f * textWidth(text)), 0.48f * room);
-        labCell(ui, draw, {x - half, y}, {x + half, y + height}, now ? ui.theme.accent : ui.theme.muted,
-                there, text);
-    };
-    std::vector<float> sums(numbers, 1.0f);
-    sums[0] = 0x1p24f;
-    float running = 0;
-    for (int i = 0; i < numbers; ++i) {
-        running += sums[static_cast<std::size_t>(i)];
-        cell(at.x + (static_cast<float>(i) + 0.5f) * unit, loop, unit, running, i <= done && !still,
-             i == done);
-    }
-    for (int level = 0; level <= levels; ++level) {
-        const float width = unit * static_cast<float>(1 << level);
-        const float y = at.y + static_cast<float>(level) * step;
-        const bool there = level <= done;
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-            const float x = at.x + (static_cast<float>(i) + 0.5f) * width;
-            if (level > 0)
-                for (const float side : {-0.25f, 0.25f})
-                    draw.AddLine({x + side * width, y - step + height}, {x, y},
-                                 there ? ui.theme.text : ui.theme.grid, ui.line());
-            cell(x, y, width, sums[i], there, level == done);
-        }
-        if (level == levels) break;
-        for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
-        sums.resize(sums.size() / 2);
-    }
-    const float below = loop + height + ui.px(6);
-    if (still) {
-        labText(draw, {at.x, below}, "above: a tree; below: a loop", ui.theme.text);
-        labText(draw, {at.x, below + letters}, "16 numbers: 2²⁴ and fifteen ones", ui.theme.muted);
-        return;
-    }
-    const auto steps = [&](int all) {
-        return counted(static_cast<std::uint64_t>(std::min(done, all)), "step");
-    };
-    labText(draw, {at.x, below},
-            fmt::format("tree: {}{}; loop: {}{}", steps(levels),
-                        done < levels ? "" : ", " + textOf(sums.front()), steps(numbers - 1),
-                        done < numbers - 1 ? "" : ", " + textOf(running)),
-            ui.theme.text);
-    labText(draw, {at.x, below + letters}, "exact: 2²⁴ + 15; 2²⁴ + 1 rounds to 2²⁴", ui.theme.muted);
-}
-
-// Every way with its sum; where a float could be nearer, digits that differ from the exact ones stand out.
-void drawTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
-    const SmallLetters small(ui);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const double exact = result.number("exact_sum");
-    const std::string right = fixed(exact, 4);
-    const float columns[] = {0, 0.47f * size.x, 0.67f * size.x, 0.86f * size.x, size.x}; // right ends
-    const float rows = static_cast<float>(result.series.size() + 2);
-    const float row = std::min(size.y / rows, 1.8f * ImGui::GetFontSize());
-    ImGui::SetWindowFontScale(std::min(row / (0.9f * ImGui::GetFontSize()), 1.0f));
-    float y = at.y;
-    const auto cell = [&](int column, const std::string& text, ImU32 colour) {
-        labText(draw, {at.x + columns[column], y}, text, colour, 1);
-    };
-    cell(1, "sum", ui.theme.muted);
-    cell(2, "largest error, ulp", ui.theme.muted);
-    cell(3, "distinct results", ui.theme.muted);
-    cell(4, "time", ui.theme.muted);
-    y += row;
-    labText(draw, {at.x, y}, "exact, in integers", ui.theme.text);
-    cell(1, ui.timing(right), ui.theme.text);
-    for (const LabSeries& series : result.series) {
-        const auto number = [&](const char* what) {
-            return result.number(numberName(series.gpu, series.name, what));
-        };
-        if (!result.has(numberName(series.gpu, series.name, "sum"))) continue;
-        y += row;
-        labText(draw, {at.x, y}, series.fullName(),
-                legible(ui.theme, series.gpu ? ui.theme.gpu : ui.theme.cpu));
-        if (ui.masked) {
-            for (int column = 1; column <= 4; ++column) cell(column, "-", ui.theme.muted);
-            continue;
-        }
-        const std::string sum = fixed(number("sum"), 4);
-        const auto same = number("error_units") > 0.5 // else rounded to the nearest float
-                              ? static_cast<std::size_t>(std::ranges::mismatch(sum, right).in1 - sum.begin())
-                              : sum.size();
-        const float begin = at.x + columns[1] - textWidth(sum);
-        const float wrong = begin + textWidth(sum.substr(0, same));
-        labText(draw, {begin, y}, sum.substr(0, same), ui.theme.text);
-        labText(draw, {wrong, y}, sum.substr(same), ui.theme.warning);
-        const float line = y + std::min(ImGui::GetFontSize(), row);
-        draw.AddLine({wrong, line}, {at.x + columns[1], line}, ui.theme.warning, ui.line());
-        cell(2, threeDigits(number("error_units")), ui.theme.text);
-        cell(3,
-             fmt::format("{:.0f} ({})", number("results"),
-                         counted(static_cast<std::uint64_t>(std::fmax(number("runs"), 0)), "run")),
-             number("results") > 1 ? ui.theme.warning : ui.theme.text);
-        cell(4, duration(1e-6 * number("microseconds")), ui.theme.text);
-    }
-    ImGui::SetWindowFontScale(1);
-}
-
 void draw(Ui& ui, const Experiment&, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float tree = !result.measured() ? room.x : room.x > ui.px(800) ? 0.36f * room.x : 0;
     if (tree > 0)
-        drawOrders(ui, {at.x, at.y + ui.px(8)}, {tree, room.y - ui.px(16)}, view.seconds, !result.measured());
+        drawSumOrders(ui, {at.x, at.y + ui.px(8)}, {tree, room.y - ui.px(16)}, view.seconds,
+                      !result.measured());
     if (!result.measured()) return;
     const float gap = tree > 0 ? ui.px(24) : 0;
-    drawTable(ui, result, {at.x + tree + gap, at.y + ui.px(4)}, {room.x - tree - gap, room.y - ui.px(4)});
+    drawSumTable(ui, result, {at.x + tree + gap, at.y + ui.px(4)}, {room.x - tree - gap, room.y - ui.px(4)});
 }
 
 } // namespace
