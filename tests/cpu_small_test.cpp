@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -139,9 +140,13 @@ TEST_CASE("small batches hold the examples that the order names, and copies of t
                     const std::size_t stride = roundUpToGrain(batch);
                     std::vector<float> xSmall(roundUpToGrain(data->inputs) * stride);
                     std::vector<TargetWord> tSmall(data->targetWidth * stride);
-                    table.kernels->gatherBatch(*data, data->train,
-                                               {range.first, range.rows, shuffle, orderKeys(9, range.epoch)},
-                                               stride, xSmall.data(), tSmall.data());
+                    std::vector<std::uint32_t> chosen(stride);
+                    std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(range.first));
+                    if (shuffle)
+                        table.kernels->orderExamples(range.first, range.rows, data->train.count,
+                                                     orderKeys(9, range.epoch), chosen.data());
+                    table.kernels->gatherBatch(*data, data->train, chosen.data(), range.rows, stride,
+                                               xSmall.data(), tSmall.data());
                     for (std::size_t row = 0; row < range.rows + 3 && row < roundUpToGrain(range.rows);
                          ++row) {
                         if (row >= (range.rows + 3) / 4 * 4) continue; // behind the last vector of any width

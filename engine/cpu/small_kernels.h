@@ -29,19 +29,15 @@ struct SmallShape {
     std::size_t stride = 0;       ///< of activations, from one neuron to the next
 };
 
-/// Which examples: positions [first, first + rows) of an order, or of the file.
-struct SmallBatch {
-    std::size_t first = 0;
-    std::size_t rows = 0;
-    bool shuffled = false;
-    shared::OrderKeys keys{};
-};
-
 /// None of these throws.
 struct SmallKernels {
-    /// X [inputs][stride] and targets [targetWidth][stride].
-    void (*gatherBatch)(const Dataset& data, const Examples& examples, const SmallBatch& batch,
-                        std::size_t stride, float* inputs, TargetWord* targets);
+    /// chosen[k] = the example at position first + k of an epoch's order, k < rows; there is room for
+    /// roundUpToGrain(rows). Some dozens take hardly longer than a few.
+    void (*orderExamples)(std::size_t first, std::size_t rows, std::size_t examples,
+                          const shared::OrderKeys& keys, std::uint32_t* chosen);
+    /// X [inputs][stride] and targets [targetWidth][stride] of the examples `chosen` [rows].
+    void (*gatherBatch)(const Dataset& data, const Examples& examples, const std::uint32_t* chosen,
+                        std::size_t rows, std::size_t stride, float* inputs, TargetWord* targets);
     /// Y = f(W X + b); `sums` (may be null) receives what f was applied to.
     void (*dense)(const SmallShape& shape, const float* inputs, const float* weights, const float* bias,
                   Activation activation, float* outputs, float* sums);

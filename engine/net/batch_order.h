@@ -22,14 +22,15 @@ class BatchOrder {
     BatchOrder() = default;
     /// `count` examples (1 to 2^30), `batch` rows per step, at most `count`.
     BatchOrder(std::size_t count, std::size_t batch, std::uint64_t seed, bool shuffle)
-        : count_(count), batch_(std::min(batch, count)), seed_(seed), shuffle_(shuffle) {}
+        : count_(count), batch_(std::min(batch, count)), stepsPerEpoch_((count_ + batch_ - 1) / batch_),
+          seed_(seed), shuffle_(shuffle) {}
 
-    std::uint64_t stepsPerEpoch() const { return (count_ + batch_ - 1) / batch_; }
+    std::uint64_t stepsPerEpoch() const { return stepsPerEpoch_; }
 
     BatchRange range(std::uint64_t step) const {
-        const std::uint64_t inEpoch = step % stepsPerEpoch();
+        const std::uint64_t inEpoch = step % stepsPerEpoch_;
         const std::size_t first = static_cast<std::size_t>(inEpoch) * batch_;
-        return {step / stepsPerEpoch(), first, std::min(batch_, count_ - first)};
+        return {step / stepsPerEpoch_, first, std::min(batch_, count_ - first)};
     }
 
     /// Index in the data set of the example at `position` of `epoch`: a permutation of [0, count) if
@@ -37,8 +38,9 @@ class BatchOrder {
     std::size_t example(std::uint64_t epoch, std::size_t position) const {
         if (!shuffle_) return position;
         return shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count_),
-                                  orderKeys(seed_, epoch));
+                                  keys(epoch));
     }
+    shared::OrderKeys keys(std::uint64_t epoch) const { return orderKeys(seed_, epoch); }
 
     std::size_t count() const { return count_; }
     std::size_t batch() const { return batch_; }
@@ -48,6 +50,7 @@ class BatchOrder {
   private:
     std::size_t count_ = 1;
     std::size_t batch_ = 1;
+    std::uint64_t stepsPerEpoch_ = 1;
     std::uint64_t seed_ = 0;
     bool shuffle_ = true;
 };

@@ -92,7 +92,6 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
     StepSettings result;
     result.step = step;
     result.batch = order.range(step);
-    result.keys = orderKeys(order.seed(), result.batch.epoch);
 
     const double rate = learningRate(optimizer, step);
     const double decay = optimizer.effectiveWeightDecay();
@@ -103,8 +102,10 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
     // The corrections are made for the betas that the kernels see: 1 - float(0.999) is off by 1.3e-5, and so
     // is every average made with it, unless it is divided by the sum of its own weights.
     const auto updates = static_cast<double>(step) + 1;
-    const auto sumOfWeights = [&info, updates](float beta) {
-        return info.has(correctsBias) ? 1 - std::pow(static_cast<double>(beta), updates) : 1.0;
+    const auto sumOfWeights = [&info, updates](double beta) {
+        // beta^n <= e^(-n (1 - beta)): from 38 on, 1 - beta^n is 1 to the bit, and powers so small take long.
+        const bool counts = info.has(correctsBias) && updates * (1 - beta) < 38;
+        return counts ? 1 - std::pow(beta, updates) : 1.0;
     };
     update.learningRate = static_cast<float>(rate / sumOfWeights(update.momentum));
     update.epsilon = static_cast<float>(optimizer.epsilon);

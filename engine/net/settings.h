@@ -59,7 +59,6 @@ struct TrainSettings {
 struct StepSettings {
     std::uint64_t step = 0; ///< counted from 0
     BatchRange batch;
-    shared::OrderKeys keys{};
     shared::UpdateParams update{}; ///< the backend fills in `count` and `stride`
 };
 

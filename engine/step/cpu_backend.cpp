@@ -22,11 +22,6 @@ void CpuBackend::setLoss(double sumOfTerms) {
     failed_ = !std::isfinite(loss_);
 }
 
-// Counting the work of a small network takes as long as some of it: only for steps that are timed.
-void CpuBackend::lap(CpuOperation operation, std::size_t layer) {
-    if (timing_ != nullptr && timing_->watching()) timing_->lap(operation, workOf(operation, layer), layer);
-}
-
 Work CpuBackend::workOf(CpuOperation operation, std::size_t layer) const {
     switch (operation) {
     case CpuOperation::gatherBatch: return gatherWork(rows_, arenas_.shape.inputs(), arenas_.data.bytes());

@@ -50,7 +50,11 @@ class CpuBackend : public Ops {
     /// target = keep target + scale gradient, for the layer's weights and biases in an arena.
     virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
     /// Ends an operation (of that layer): the time since the last one was its.
-    void lap(CpuOperation operation, std::size_t layer = 0);
+    void lap(CpuOperation operation, std::size_t layer = 0) {
+        // Counting the work of a small network takes as long as some of it: only for steps that are timed.
+        if (timing_ != nullptr && timing_->watching())
+            timing_->lap(operation, workOf(operation, layer), layer);
+    }
     /// The mean of the batch's loss terms; whether it is finite decides if the step may change weights.
     void setLoss(double sumOfTerms);
     /// Adds to the evaluation; outputs and targets row by row.

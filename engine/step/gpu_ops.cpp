@@ -31,7 +31,7 @@ shared::GatherBatchParams gatherParams(const GpuArenas& arenas, const StepSettin
     return {asUint(step.batch.rows),    asUint(step.batch.first),
             asUint(arenas.train.count), arenas.order.shuffles() ? 1u : 0u,
             arenas.stride(0),           arenas.train.sourceStride,
-            arenas.targetWidth,         step.keys};
+            arenas.targetWidth,         arenas.order.keys(step.batch.epoch)};
 }
 
 shared::LossParams lossParams(const GpuArenas& arenas, const StepSettings& step) {

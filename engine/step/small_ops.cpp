@@ -1,10 +1,18 @@
 #include "engine/step/small_ops.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "engine/step/step_trace.h"
 
 namespace lockstep {
+
+namespace {
+
+constexpr std::size_t orderedAhead = 512; // positions, besides a batch
+
+} // namespace
 
 bool fitsSmallOps(const NetShape& shape, std::size_t batch) {
     // Measured: packed panels are faster for wider layers, and where so few examples leave most elements of a
@@ -18,32 +26,58 @@ bool fitsSmallOps(const NetShape& shape, std::size_t batch) {
 }
 
 SmallOps::SmallOps(CpuArenas& arenas, const SmallKernels& kernels, CpuTiming& timing)
-    : CpuBackend(arenas, &timing), kernels_(kernels) {}
+    : CpuBackend(arenas, &timing), kernels_(kernels), shapes_(arenas.shape.layers()),
+      chosen_(arenas.capacity + orderedAhead) {}
 
-SmallShape SmallOps::shapeOf(std::size_t layer) const {
-    const LayerLayout& place = arenas_.layout.layer(layer);
-    return {rows_, place.inputs, place.outputs, place.rowStride, arenas_.capacity};
+void SmallOps::takeRows(std::size_t rows) {
+    if (rows == rows_) return;
+    rows_ = rows;
+    for (std::size_t layer = 0; layer < shapes_.size(); ++layer) {
+        const LayerLayout& place = arenas_.layout.layer(layer);
+        shapes_[layer] = {rows, place.inputs, place.outputs, place.rowStride, arenas_.capacity};
+    }
+    lossShape_ = arenas_.lossShape(rows, rows);
+    lossShape_.stride = arenas_.capacity;
 }
 
-void SmallOps::gather(const Examples& examples, const SmallBatch& batch) {
-    rows_ = batch.rows;
-    kernels_.gatherBatch(arenas_.data, examples, batch, arenas_.capacity, arenas_.inputs.data(),
+void SmallOps::gather(const Examples& examples, const std::uint32_t* chosen, std::size_t rows) {
+    takeRows(rows);
+    kernels_.gatherBatch(arenas_.data, examples, chosen, rows, arenas_.capacity, arenas_.inputs.data(),
                          arenas_.targets.data());
 }
 
+// One batch alone would leave most elements of a vector unused, and wait for its multiplications.
+const std::uint32_t* SmallOps::chosenBy(const BatchRange& batch) {
+    const bool known = batch.epoch == ordered_.epoch && batch.first >= ordered_.first &&
+                       batch.first + batch.rows <= ordered_.first + ordered_.rows;
+    if (!known) {
+        ordered_ = {batch.epoch, batch.first,
+                    std::min(chosen_.size(), arenas_.data.train.count - batch.first)};
+        kernels_.orderExamples(batch.first, ordered_.rows, arenas_.data.train.count,
+                               arenas_.order.keys(batch.epoch), chosen_.data());
+    }
+    return chosen_.data() + (batch.first - ordered_.first);
+}
+
 void SmallOps::gatherBatch(const StepSettings& step) {
-    gather(arenas_.data.train, {step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys});
+    if (arenas_.order.shuffles())
+        gather(arenas_.data.train, chosenBy(step.batch), step.batch.rows);
+    else
+        gatherRange(Split::train, step.batch.first, step.batch.rows);
     lap(CpuOperation::gatherBatch);
 }
 
 void SmallOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
-    gather(arenas_.data.of(split), {first, rows, false, {}});
+    std::iota(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(rows),
+              static_cast<std::uint32_t>(first));
+    ordered_.rows = 0;
+    gather(arenas_.data.of(split), chosen_.data(), rows);
 }
 
 void SmallOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     const float* parameters = arenas_.parameters.data();
-    kernels_.dense(shapeOf(layer), arenas_.below(layer), parameters + place.weightOffset,
+    kernels_.dense(shapes_[layer], arenas_.below(layer), parameters + place.weightOffset,
                    parameters + place.biasOffset, arenas_.shape.activationOf(layer),
                    arenas_.layers[layer].outputs.data(), arenas_.layers[layer].sums.data());
     lap(CpuOperation::dense, layer);
@@ -51,16 +85,14 @@ void SmallOps::dense(std::size_t layer) {
 
 void SmallOps::lossAndGradient(const StepSettings&) {
     LayerArrays& last = arenas_.layers.back();
-    LossShape shape = arenas_.lossShape(rows_, rows_);
-    shape.stride = arenas_.capacity;
-    setLoss(kernels_.lossAndGradient(shape, last.outputs.data(), last.saved(), arenas_.targets.data(),
+    setLoss(kernels_.lossAndGradient(lossShape_, last.outputs.data(), last.saved(), arenas_.targets.data(),
                                      last.dSums.data()));
     lap(CpuOperation::lossAndGradient);
 }
 
 void SmallOps::denseBackwardInputs(std::size_t layer) {
     if (failed_) return;
-    kernels_.denseBackwardInputs(shapeOf(layer), arenas_.layers[layer].dSums.data(),
+    kernels_.denseBackwardInputs(shapes_[layer], arenas_.layers[layer].dSums.data(),
                                  arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
                                  arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved(),
                                  arenas_.layers[layer - 1].dSums.data());
@@ -70,7 +102,7 @@ void SmallOps::denseBackwardInputs(std::size_t layer) {
 void SmallOps::addWeightGradient(std::size_t layer, float keep, float scale, float* target) {
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
-    kernels_.addWeightGradient(shapeOf(layer), arenas_.layers[layer].dSums.data(), arenas_.below(layer), keep,
+    kernels_.addWeightGradient(shapes_[layer], arenas_.layers[layer].dSums.data(), arenas_.below(layer), keep,
                                scale, target + place.weightOffset, target + place.biasOffset);
     lap(CpuOperation::denseBackwardWeights, layer);
 }

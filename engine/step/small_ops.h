@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "engine/cpu/small_kernels.h"
 #include "engine/step/cpu_backend.h"
@@ -33,11 +35,16 @@ class SmallOps final : public CpuBackend {
     void score() override;
 
   private:
-    SmallShape shapeOf(std::size_t layer) const;
-    void gather(const Examples& examples, const SmallBatch& batch);
+    void takeRows(std::size_t rows);
+    void gather(const Examples& examples, const std::uint32_t* chosen, std::size_t rows);
+    const std::uint32_t* chosenBy(const BatchRange& batch);
     void addWeightGradient(std::size_t layer, float keep, float scale, float* target) override;
 
     const SmallKernels& kernels_;
+    std::vector<SmallShape> shapes_;    ///< by layer, for rows_
+    LossShape lossShape_;               ///< likewise
+    std::vector<std::uint32_t> chosen_; ///< examples at the positions of `ordered_`: some batches ahead
+    BatchRange ordered_;
 };
 
 } // namespace lockstep

@@ -140,7 +140,7 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
             records.push_back({static_cast<std::uint32_t>(step),
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
-                               now.keys, now.update});
+                               arenas_.order.keys(now.batch.epoch), now.update});
             const auto [flops, bytes] = workOf(arenas_.shape, settings, rows, arenas_.pixels);
             work.flops += flops;
             work.bytes += bytes;

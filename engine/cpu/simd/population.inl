@@ -90,44 +90,13 @@ void vectorProduct(const VectorMatrix& a, std::size_t rows, const VectorMatrix& 
     for (; row < rows; ++row) vectorRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
 }
 
-/// x clamped to [-limit, limit]; NaN stays NaN. (Compilers need twice the instructions for comparisons and
-/// selections.)
-LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
-#if LOCKSTEP_VECTOR_BYTES == 64
-    const __m512 atMost = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x));
-    return reinterpret_cast<Floats>(_mm512_maskz_max_ps(0xFFFF, _mm512_set1_ps(-limit), atMost));
-#elif LOCKSTEP_VECTOR_BYTES == 32
-    const __m256 atMost = _mm256_min_ps(_mm256_set1_ps(limit), reinterpret_cast<__m256>(x));
-    return reinterpret_cast<Floats>(_mm256_max_ps(_mm256_set1_ps(-limit), atMost));
-#else
-    x = x > limit ? splat(limit) : x;
-    return x < -limit ? splat(-limit) : x;
-#endif
-}
-
-/// a b + c, with one rounding or two, whichever is faster.
-LOCKSTEP_INLINE Floats multiplyAdd(Floats a, Floats b, Floats c) { return a * b + c; }
-
-/// By a quotient of polynomials (shaders/shared/tanh.h): half the work of an exponential.
-LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
-    using namespace shared;
-    x = clampBoth(x, tanhLimit);
-    const Floats u = x * x;
-    return LOCKSTEP_TANH_QUOTIENT(x, u, multiplyAdd);
-}
-
-template <Activation activation> LOCKSTEP_INLINE Floats activatePopulation(Floats z) {
-    if constexpr (activation == Activation::tanh) return quotientTanh(z);
-    return activateElements<activation>(z);
-}
-
 struct PopulationActivate {
     template <Activation activation> static void run(std::size_t count, float* outputs, float* sums) {
         if (activation == Activation::identity && sums == nullptr) return;
         for (std::size_t at = 0; at < count * elements; at += elements) {
             const Floats z = load(outputs + at);
             if (sums != nullptr) store(sums + at, z);
-            store(outputs + at, activatePopulation<activation>(z));
+            store(outputs + at, activateElements<activation>(z));
         }
     }
 };

@@ -10,29 +10,6 @@ struct VectorKeys {
     Words k0, k1, k2, k3;
 };
 
-LOCKSTEP_INLINE Words loadWords(const std::uint32_t* from) {
-    Words words;
-    __builtin_memcpy(&words, from, sizeof(words));
-    return words;
-}
-
-LOCKSTEP_INLINE void storeWords(std::uint32_t* to, Words words) {
-    __builtin_memcpy(to, &words, sizeof(words));
-}
-
-/// A vector of positions at once.
-inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const shared::OrderKeys& keys,
-                       std::uint32_t* examples) {
-    constexpr std::size_t block = orderVectors * elements;
-    for (std::size_t first = 0; first < batch.rows; first += block) {
-        Words chosen[orderVectors];
-        smallOrderIndices(static_cast<std::uint32_t>(batch.first + first), count, shared::orderBits(count),
-                          keys, chosen);
-        const std::size_t rows = batch.rows - first < block ? batch.rows - first : block;
-        __builtin_memcpy(examples + first, chosen, rows * sizeof(std::uint32_t));
-    }
-}
-
 /// A row of a batch at a time, with an order of its own in each element.
 inline void orderElements(const PopulationBatch& batch, std::uint32_t count, const PopulationKeys& all,
                           std::uint32_t* examples) {
@@ -55,7 +32,8 @@ inline void populationOrderExamples(const PopulationBatch& batch, std::size_t co
                                     const PopulationKeys& keys, std::uint32_t* examples) {
     const auto size = static_cast<std::uint32_t>(count);
     if (batch.shuffled && batch.alike)
-        return orderAlike(batch, size, {keys.k0[0], keys.k1[0], keys.k2[0], keys.k3[0]}, examples);
+        return smallOrderExamples(batch.first, batch.rows, count,
+                                  {keys.k0[0], keys.k1[0], keys.k2[0], keys.k3[0]}, examples);
     if (batch.shuffled) return orderElements(batch, size, keys, examples);
     for (std::size_t row = 0; row < batch.rows; ++row) {
         const auto position = static_cast<std::uint32_t>(batch.first + row);

@@ -99,13 +99,16 @@ LOCKSTEP_INLINE Floats sumGroups(Floats a, Floats b, Floats c, Floats d) {
     return joinLow(ab, cd) + joinHigh(ab, cd);
 }
 
-/// Element k = the sum of all elements of values[k].
-LOCKSTEP_INLINE Floats sumsOfVectors(const Floats* values) {
-    const Floats first = sumGroups(values[0], values[1], values[2], values[3]);
+/// Element k = the sum of all elements of values[k], k < count. The fewer, the faster.
+template <std::size_t count> LOCKSTEP_INLINE Floats sumsOfVectors(const Floats* values) {
+    const auto four = [values](std::size_t k) {
+        return k < count ? sumGroups(values[k], values[k + 1], values[k + 2], values[k + 3]) : Floats{};
+    };
+    const Floats first = four(0);
 #if LOCKSTEP_VECTOR_BYTES == 64
-    const Floats second = sumGroups(values[4], values[5], values[6], values[7]);
-    const Floats third = sumGroups(values[8], values[9], values[10], values[11]);
-    const Floats fourth = sumGroups(values[12], values[13], values[14], values[15]);
+    const Floats second = four(4);
+    const Floats third = four(8);
+    const Floats fourth = four(12);
     const Floats low =
         __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
         __builtin_shufflevector(first, second, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
@@ -115,7 +118,7 @@ LOCKSTEP_INLINE Floats sumsOfVectors(const Floats* values) {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
            __builtin_shufflevector(low, high, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
 #elif LOCKSTEP_VECTOR_BYTES == 32
-    const Floats second = sumGroups(values[4], values[5], values[6], values[7]);
+    const Floats second = four(4);
     return __builtin_shufflevector(first, second, 0, 1, 2, 3, 8, 9, 10, 11) +
            __builtin_shufflevector(first, second, 4, 5, 6, 7, 12, 13, 14, 15);
 #else
@@ -130,55 +133,90 @@ LOCKSTEP_INLINE void addFirst(float* to, Floats sums, std::size_t count, float k
     storeFirst(to, value, count);
 }
 
-/// The gradients of `elements` weights that lie side by side: of `outputs` rows of W with elements / outputs
-/// inputs each.
-template <std::size_t outputs>
-LOCKSTEP_INLINE Floats weightSums(const float* dSums, const float* inputs, std::size_t vectors,
+/// Element o * inputs + i: the gradient of weight (o, i), o < outputs and i < inputs.
+template <std::size_t outputs, std::size_t inputs>
+LOCKSTEP_INLINE Floats weightSums(const float* dSums, const float* x, std::size_t vectors,
                                   std::size_t stride) {
-    constexpr std::size_t columns = elements / outputs;
-    Floats sums[elements] = {};
+    Floats sums[outputs * inputs] = {};
     for (std::size_t v = 0; v < vectors; ++v)
         for (std::size_t o = 0; o < outputs; ++o) {
             const Floats d = load(dSums + o * stride + v * elements);
-            for (std::size_t i = 0; i < columns; ++i)
-                sums[o * columns + i] += d * load(inputs + i * stride + v * elements);
+            for (std::size_t i = 0; i < inputs; ++i)
+                sums[o * inputs + i] += d * load(x + i * stride + v * elements);
         }
-    return sumsOfVectors(sums);
+    return sumsOfVectors<outputs * inputs>(sums);
 }
 
-template <std::size_t outputs>
-LOCKSTEP_INLINE void weightRows(const SmallShape& shape, const float* dSums, const float* inputs, float keep,
+/// `outputs` rows of W at a time, whose padding is part of the product, and 0; or, of one row, a vector.
+template <std::size_t outputs, std::size_t inputs>
+LOCKSTEP_INLINE void weightRows(const SmallShape& shape, const float* dSums, const float* x, float keep,
                                 float scale, float* weights) {
     const std::size_t vectors = vectorsFor(shape.rows);
     const std::size_t width = outputs == 1 ? shape.inputs : shape.weightStride;
     for (std::size_t o = 0; o < shape.outputs; o += outputs) {
         const std::size_t rows = shape.outputs - o < outputs ? shape.outputs - o : outputs;
-        for (std::size_t i = 0; i < width; i += elements / outputs) {
-            const Floats sums = weightSums<outputs>(dSums + o * shape.stride, inputs + i * shape.stride,
-                                                    vectors, shape.stride);
-            const std::size_t left = rows * width - i;
-            addFirst(weights + o * shape.weightStride + i, sums, left < elements ? left : elements, keep,
-                     scale);
+        for (std::size_t i = 0; i < width; i += inputs) {
+            const Floats sums = weightSums<outputs, inputs>(dSums + o * shape.stride, x + i * shape.stride,
+                                                            vectors, shape.stride);
+            addFirst(weights + o * shape.weightStride + i, sums, elementsLeft(i, rows * width), keep, scale);
         }
     }
 }
 
+#if LOCKSTEP_VECTOR_BYTES == 64
+/// Two inputs, as points in the plane have them: without the padding, eight rows of W fit into a vector.
+LOCKSTEP_INLINE void weightPairs(const SmallShape& shape, const float* dSums, const float* x, float keep,
+                                 float scale, float* weights) {
+    for (std::size_t o = 0; o < shape.outputs; o += 8) {
+        const Floats sums =
+            weightSums<8, 2>(dSums + o * shape.stride, x, vectorsFor(shape.rows), shape.stride);
+        const Floats none{};
+        const Floats low =
+            __builtin_shufflevector(sums, none, 0, 1, 16, 16, 2, 3, 16, 16, 4, 5, 16, 16, 6, 7, 16, 16);
+        const Floats high =
+            __builtin_shufflevector(sums, none, 8, 9, 16, 16, 10, 11, 16, 16, 12, 13, 16, 16, 14, 15, 16, 16);
+        float* to = weights + 4 * o;
+        addFirst(to, low, elementsLeft(4 * o, 4 * shape.outputs), keep, scale);
+        if (o + 4 < shape.outputs)
+            addFirst(to + elements, high, elementsLeft(4 * o + elements, 4 * shape.outputs), keep, scale);
+    }
+}
+#endif
+
+template <std::size_t count>
+LOCKSTEP_INLINE Floats biasSums(const float* dSums, std::size_t vectors, std::size_t stride) {
+    Floats sums[count] = {};
+    for (std::size_t v = 0; v < vectors; ++v)
+        for (std::size_t k = 0; k < count; ++k) sums[k] += load(dSums + k * stride + v * elements);
+    return sumsOfVectors<count>(sums);
+}
+
 inline void smallWeightGradient(const SmallShape& shape, const float* dSums, const float* inputs, float keep,
                                 float scale, float* weights, float* bias) {
-    const std::size_t vectors = vectorsFor(shape.rows);
-    // Rows of W that are shorter than a vector share one: their padding is part of the product, and 0.
-    if (elements == 16 && shape.weightStride == 4)
-        weightRows<elements / 4>(shape, dSums, inputs, keep, scale, weights);
-    else if (elements >= 8 && shape.weightStride == elements / 2)
-        weightRows<elements >= 8 ? 2 : 1>(shape, dSums, inputs, keep, scale, weights);
+    // Rows of W that are shorter than a vector share one.
+    constexpr std::size_t half = elements >= 8 ? elements / 2 : 4;
+#if LOCKSTEP_VECTOR_BYTES == 64
+    if (shape.inputs <= 2)
+        weightPairs(shape, dSums, inputs, keep, scale, weights);
+    else if (shape.weightStride == 4)
+        weightRows<4, 4>(shape, dSums, inputs, keep, scale, weights);
     else
-        weightRows<1>(shape, dSums, inputs, keep, scale, weights);
+#endif
+        if (shape.weightStride == half && shape.outputs == 1)
+        weightRows<1, half>(shape, dSums, inputs, keep, scale, weights);
+    else if (shape.weightStride == half)
+        weightRows<elements / half, half>(shape, dSums, inputs, keep, scale, weights);
+    else
+        weightRows<1, elements>(shape, dSums, inputs, keep, scale, weights);
+
+    const std::size_t vectors = vectorsFor(shape.rows);
     for (std::size_t o = 0; o < shape.outputs; o += elements) {
-        Floats sums[elements] = {};
-        for (std::size_t v = 0; v < vectors; ++v)
-            for (std::size_t k = 0; k < elements; ++k)
-                sums[k] += load(dSums + (o + k) * shape.stride + v * elements);
-        addFirst(bias + o, sumsOfVectors(sums), elementsLeft(o, shape.outputs), keep, scale);
+        const std::size_t count = elementsLeft(o, shape.outputs);
+        const float* d = dSums + o * shape.stride;
+        const Floats sums = count <= 4      ? biasSums<4>(d, vectors, shape.stride)
+                            : count <= half ? biasSums<half>(d, vectors, shape.stride)
+                                            : biasSums<elements>(d, vectors, shape.stride);
+        addFirst(bias + o, sums, count, keep, scale);
     }
 }
 

@@ -63,65 +63,83 @@ LOCKSTEP_INLINE void permutePositions(std::uint32_t count, std::uint32_t bits, c
     }
 }
 
-constexpr std::size_t orderVectors = 2;
-
-/// The examples at positions position, position + 1, ... of an epoch's order.
-LOCKSTEP_INLINE void smallOrderIndices(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
-                                       const shared::OrderKeys& keys, Words* indices) {
-    for (std::size_t v = 0; v < orderVectors; ++v) {
-        // Positions after the last one may lie outside the permutation: 0 takes their place.
-        const Words at =
-            reinterpret_cast<Words>(elementNumbers()) + (position + static_cast<std::uint32_t>(v * elements));
-        indices[v] = at < count ? at : Words{};
-    }
-    permutePositions<orderVectors>(count, bits, keys, indices);
+LOCKSTEP_INLINE Words loadWords(const std::uint32_t* from) {
+    Words words;
+    __builtin_memcpy(&words, from, sizeof(words));
+    return words;
 }
 
-LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples, std::size_t example,
-                                   std::size_t row, std::size_t stride, float* inputs, TargetWord* targets) {
-    constexpr float scale = static_cast<float>(1.0 / 255.0);
-    if (examples.pixels.empty()) {
-        const float* from = examples.values.data() + example * data.inputs;
-        for (std::size_t i = 0; i < data.inputs; ++i) inputs[i * stride + row] = from[i];
-    } else {
-        const std::uint8_t* from = examples.pixels.data() + example * data.inputs;
-        for (std::size_t i = 0; i < data.inputs; ++i)
-            inputs[i * stride + row] = static_cast<float>(from[i]) * scale;
-    }
-    if (examples.labels.empty())
-        for (std::size_t j = 0; j < data.targetWidth; ++j)
-            __builtin_memcpy(targets + j * stride + row,
-                             examples.targets.data() + example * data.targetWidth + j, sizeof(float));
-    else
-        targets[row] = examples.labels[example];
+LOCKSTEP_INLINE void storeWords(std::uint32_t* to, Words words) {
+    __builtin_memcpy(to, &words, sizeof(words));
 }
 
-/// Elements [count, end) become copies of the one before them.
-template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count, std::size_t end) {
-    for (std::size_t at = count; at < end; ++at) to[at] = to[count - 1];
-}
-
-inline void smallGatherBatch(const Dataset& data, const Examples& examples, const SmallBatch& batch,
-                             std::size_t stride, float* inputs, TargetWord* targets) {
-    const auto count = static_cast<std::uint32_t>(examples.count);
+// All positions are permuted once; then those that fell outside, side by side, until none is left.
+inline void smallOrderExamples(std::size_t first, std::size_t rows, std::size_t examples,
+                               const shared::OrderKeys& keys, std::uint32_t* chosen) {
+    const auto count = static_cast<std::uint32_t>(examples);
     const std::uint32_t bits = shared::orderBits(count);
-    constexpr std::size_t block = orderVectors * elements;
-    for (std::size_t first = 0; first < batch.rows; first += block) {
-        const auto position = static_cast<std::uint32_t>(batch.first + first);
-        Words chosen[orderVectors] = {};
-        if (batch.shuffled) smallOrderIndices(position, count, bits, batch.keys, chosen);
-        std::uint32_t index[block];
-        __builtin_memcpy(index, chosen, sizeof(index));
-        const std::size_t left = batch.rows - first;
-        const std::size_t rows = left < block ? left : block;
-        for (std::size_t row = 0; row < rows; ++row)
-            gatherExample(data, examples, batch.shuffled ? index[row] : position + row, first + row, stride,
-                          inputs, targets);
+    constexpr std::size_t block = 512;
+    std::uint32_t outside[block], again[block];
+    for (; rows > block; rows -= block, first += block, chosen += block)
+        smallOrderExamples(first, block, examples, keys, chosen);
+    for (std::size_t k = 0; k < rows; k += elements) {
+        const auto position = static_cast<std::uint32_t>(first + k);
+        storeWords(chosen + k,
+                   smallOrderFeistel(reinterpret_cast<Words>(elementNumbers()) + position, bits, keys));
     }
-    // The last vector is filled up; a whole one is left as it is.
-    const std::size_t end = vectorsFor(batch.rows) * elements;
-    for (std::size_t i = 0; i < data.inputs; ++i) copyLast(inputs + i * stride, batch.rows, end);
-    for (std::size_t j = 0; j < data.targetWidth; ++j) copyLast(targets + j * stride, batch.rows, end);
+    std::size_t left = 0;
+    for (std::size_t k = 0; k < rows; ++k) {
+        outside[left] = static_cast<std::uint32_t>(k);
+        left += chosen[k] >= count ? 1 : 0;
+    }
+    while (left > 0) {
+        for (std::size_t n = 0; n < left; ++n) again[n] = chosen[outside[n]];
+        for (std::size_t n = 0; n < left; n += elements)
+            storeWords(again + n, smallOrderFeistel(loadWords(again + n), bits, keys));
+        std::size_t still = 0;
+        for (std::size_t n = 0; n < left; ++n) {
+            const std::uint32_t k = outside[n];
+            chosen[k] = again[n];
+            outside[still] = k;
+            still += again[n] >= count ? 1 : 0;
+        }
+        left = still;
+    }
+}
+
+/// `width` numbers of some examples: to[k] = the k-th of each, `stride` after the one before.
+template <class From, class To>
+LOCKSTEP_INLINE void gatherColumns(const From* from, std::size_t width, const std::uint32_t* examples,
+                                   std::size_t stride, To* to) {
+    constexpr float scale = static_cast<float>(1.0 / 255.0);
+    for (std::size_t k = 0; k < width; ++k, to += stride) {
+        To numbers[elements];
+        for (std::size_t element = 0; element < elements; ++element) {
+            const From number = from[examples[element] * width + k];
+            if constexpr (sizeof(From) == 1)
+                numbers[element] = static_cast<float>(number) * scale;
+            else
+                __builtin_memcpy(numbers + element, &number, sizeof(number));
+        }
+        __builtin_memcpy(to, numbers, sizeof(numbers));
+    }
+}
+
+inline void smallGatherBatch(const Dataset& data, const Examples& examples, const std::uint32_t* chosen,
+                             std::size_t rows, std::size_t stride, float* inputs, TargetWord* targets) {
+    for (std::size_t first = 0; first < rows; first += elements) {
+        std::uint32_t of[elements]; // the last vector is filled up with copies of the last example
+        for (std::size_t element = 0; element < elements; ++element)
+            of[element] = chosen[first + element < rows ? first + element : rows - 1];
+        if (examples.pixels.empty())
+            gatherColumns(examples.values.data(), data.inputs, of, stride, inputs + first);
+        else
+            gatherColumns(examples.pixels.data(), data.inputs, of, stride, inputs + first);
+        if (examples.labels.empty())
+            gatherColumns(examples.targets.data(), data.targetWidth, of, stride, targets + first);
+        else
+            gatherColumns(examples.labels.data(), 1, of, stride, targets + first);
+    }
 }
 
 } // namespace

@@ -31,7 +31,8 @@ constinit const VectorTables LOCKSTEP_TABLES{
              .anyCut = true,
              .update = update,
              .score = plain::score<float>}, // a sum per example of an evaluation: not worth more
-    .small = {.gatherBatch = smallGatherBatch,
+    .small = {.orderExamples = smallOrderExamples,
+              .gatherBatch = smallGatherBatch,
               .dense = smallDense,
               .lossAndGradient = smallLossAndGradient,
               .denseBackwardInputs = smallBackwardInputs,

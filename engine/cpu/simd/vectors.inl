@@ -41,6 +41,7 @@ LOCKSTEP_INLINE void store(float* to, Floats value) { __builtin_memcpy(to, &valu
 /// The first `count` elements (0 to elements) from memory, the others 0; nothing after them is touched.
 LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
+    if (count == elements) return load(from);
     return reinterpret_cast<Floats>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), from));
 #elif LOCKSTEP_VECTOR_BYTES == 32
     if (count == elements) return load(from);
@@ -56,6 +57,8 @@ LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
 /// The first `count` elements to memory; nothing after them is touched.
 LOCKSTEP_INLINE void storeFirst(float* to, Floats value, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
+    if (count == elements)
+        return store(to, value); // loads can wait for a masked one until it is in the cache
     _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1u), reinterpret_cast<__m512>(value));
 #elif LOCKSTEP_VECTOR_BYTES == 32
     if (count == elements) return store(to, value); // a masked one takes dozens of cycles on some processors
