@@ -1,7 +1,10 @@
 // Checks every kernel of the dense products against the plain loops, for shapes that tiles do not divide.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <set>
 #include <string>
@@ -9,12 +12,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/gpu/error.h"
 #include "engine/step/kernels.h"
 #include "engine/tune/kernel_choice.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 #include "tests/data_files.h"
 #include "tests/test_device.h"
+#include "tests/trainer_jobs.h"
+#include "tests/trainers_by_name.h"
 
 using namespace lockstep;
 
@@ -25,6 +31,13 @@ constexpr Product products[] = {Product::forward, Product::backwardInputs, Produ
 DenseShape shapeOf(std::size_t rows, std::size_t inputs, std::size_t outputs) {
     return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
 }
+
+/// 784-2048-2048-10, batch 512.
+struct TrainingSet {
+    Dataset data = test::pixelData(784, 10, 512);
+    TrainJob job = test::jobFor(data, {2048, 2048});
+    TrainingSet() { job.settings.batch = 512; }
+};
 
 void checkAll(gpu::Device& device, Kernels& kernels, Product product, const DenseShape& shape,
               Activation activation) {
@@ -275,4 +288,37 @@ TEST_CASE("a choice that ran out of time is gone on with at the next start") {
     for (const auto& [operation, entry] : hurried.items())
         CHECK(all[operation] == entry); // not measured again
     CHECK(testDevice().counters().kernelsToCompare == 0);
+}
+
+TEST_CASE("a choice that is cancelled ends soon, and its times are kept") {
+    const test::CacheFolder folder;
+    const TrainingSet wide; // its comparison takes many seconds in software
+    gpu::DeviceCounters& counters = testDevice().counters();
+    const auto cancelledAfter = [&](std::uint64_t kernels) { // seconds until it ended
+        std::atomic<bool> cancelled{false};
+        counters.kernelsCompared = counters.kernelsToCompare = 0;
+        auto making = std::async(std::launch::async, [&] {
+            CHECK_THROWS_AS(makeGpuTrainer(wide.job, Rung::best, testDevice(), {}, &cancelled),
+                            gpu::Cancelled);
+            return std::chrono::steady_clock::now();
+        });
+        while ((counters.kernelsToCompare == 0 || counters.kernelsCompared < kernels) &&
+               making.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+        }
+        const auto set = std::chrono::steady_clock::now();
+        cancelled = true;
+        return std::chrono::duration<double>(making.get() - set).count();
+    };
+    const auto known = [&] {
+        std::ifstream file(folder.path() / "kernels.json");
+        return nlohmann::json::parse(file).front();
+    };
+    const std::uint64_t allocated = counters.bytesAllocated;
+    CHECK(cancelledAfter(3) < 1); // a tenth on a quiet machine
+    CHECK(counters.bytesAllocated == allocated);
+    CHECK(counters.kernelsToCompare == 0);
+    const nlohmann::json before = known();
+    CHECK(before.size() >= 1);
+    CHECK(cancelledAfter(1) < 1);
+    for (const auto& [operation, entry] : before.items()) CHECK(known()[operation] == entry);
 }

@@ -1,12 +1,14 @@
 // Lanes: finish lines, requests that never wait, failures that stay inside; and the parts they are made of.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <thread>
 
 #include "engine/data/data_source.h"
+#include "engine/gpu/error.h"
 #include "engine/run/lane.h"
 #include "engine/step/lane_spec.h"
 #include "tests/trainers_by_name.h"
@@ -356,4 +358,21 @@ TEST_CASE("wrong lanes name the nearest right one") {
     CHECK(messageOf("").find("known: cpu:scalar") != std::string::npos);
     CHECK(messageOf("gpu:best@").find("no device") != std::string::npos);
     CHECK(messageOf("cpu:best@0").find("CPU lane") != std::string::npos);
+}
+
+TEST_CASE("a lane that is stopped while its trainer is made gives it up") {
+    const Circle circle;
+    std::atomic<bool> begun = false;
+    const auto make = [&begun](const std::atomic<bool>* cancelled) -> std::unique_ptr<Trainer> {
+        for (begun = true;; std::this_thread::sleep_for(1ms)) gpu::throwIfSet(cancelled);
+    };
+    Lane lane("gpu:best", circle.job, make, withFinish(afterSteps(10)));
+    lane.start();
+    REQUIRE(eventually([&] { return begun.load(); }));
+    CHECK(lane.snapshot().status == LaneStatus::preparing);
+    lane.stop();
+    REQUIRE(lane.waitFor(patience));
+    CHECK(lane.snapshot().status == LaneStatus::stopped);
+    CHECK(lane.snapshot().message.empty());
+    CHECK(lane.trainer() == nullptr);
 }

@@ -17,7 +17,7 @@ inline std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_
 inline std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung,
                                                gpu::Device& device, const ReplacedShaders& replaced = {},
                                                std::size_t workgroups = 0) {
-    return makeGpuTrainer(job, rungFromName(rung, true), device, replaced, workgroups);
+    return makeGpuTrainer(job, rungFromName(rung, true), device, replaced, nullptr, workgroups);
 }
 
 } // namespace lockstep

@@ -112,6 +112,7 @@ class CardMeasurement {
     template <class Action> std::string failureIn(Action action) {
         try {
             action();
+        } catch (const gpu::Cancelled&) { // its time is over
         } catch (const std::runtime_error& error) {
             if (gpu::endsDevice(error)) device_ = nullptr;
             return error.what();
@@ -214,7 +215,7 @@ class CardMeasurement {
         const TimeLimit limit(seconds, stop_);
         bool begun = false;
         const std::string failure = failureIn([&] {
-            const auto trainer = machines_.maker(job, lane)();
+            const auto trainer = machines_.maker(job, lane)(limit.flag());
             begun = !limit.over();
             if (begun)
                 result =

@@ -56,7 +56,7 @@ SweepPoint measurePoint(std::size_t value, const TrainJob& job, const Lane::Make
         point.cpuSamples = cpu.samplesPerSecond;
         const std::uint64_t bytes = device.counters().bytesUploaded;
         const std::uint64_t uploading = device.counters().uploadNanoseconds;
-        const auto trainer = makeGpu();
+        const auto trainer = makeGpu(&cancelled);
         point.uploadBytes = device.counters().bytesUploaded - bytes;
         point.uploadOnce = static_cast<double>(device.counters().uploadNanoseconds - uploading) * 1e-9;
         const LaneMeasure gpu = measureLane(*trainer, job, cpu.losses, tolerance, seconds, &cancelled);

@@ -7,18 +7,13 @@
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
+#include "engine/gpu/error.h"
 #include "engine/run/trainer.h"
 
 namespace lockstep::demos {
 
-namespace {
-
-struct Cancelled {};
-
-} // namespace
-
 void TrialWatch::enter(TrialPhase next) {
-    if (cancelled) throw Cancelled{};
+    gpu::throwIfSet(&cancelled);
     phase = next;
 }
 
@@ -26,8 +21,6 @@ void runTrial(TrialReport& report, const std::function<void()>& trial) {
     const double start = secondsNow();
     try {
         trial();
-    } catch (const Cancelled&) {
-        report.message = "cancelled";
     } catch (const NonFiniteError& error) {
         report.message = fmt::format("the loss is no longer finite at step {}", error.step);
     } catch (const std::exception& error) {

@@ -20,7 +20,7 @@ struct TrialWatch {
     std::atomic<bool> cancelled{false}; ///< it ends soon; its outcome does not count
     std::atomic<TrialPhase> phase{TrialPhase::compiling};
 
-    /// From the trial: goes on with `next`. Throws what ends a trial if it was cancelled.
+    /// From the trial: goes on with `next`. Throws gpu::Cancelled if the trial was.
     void enter(TrialPhase next);
 };
 

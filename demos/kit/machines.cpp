@@ -27,7 +27,9 @@ bool isLost(gpu::Device& device) {
 
 Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec, MachineShare share) {
     if (share.threads == 0) share.threads = threads_;
-    return [job, spec, share, device = deviceOf(spec)] { return makeTrainer(job, spec, share, device); };
+    return [job, spec, share, device = deviceOf(spec)](const std::atomic<bool>* cancelled) {
+        return makeTrainer(job, spec, share, device, cancelled);
+    };
 }
 
 gpu::Device* Machines::deviceOf(const LaneSpec& spec) {

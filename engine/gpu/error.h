@@ -1,6 +1,7 @@
 // Exceptions for Vulkan errors. Messages name the call, the reason and what to try.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <stdexcept>
@@ -48,6 +49,17 @@ class OutOfMemoryError : public GpuError {
     std::uint64_t needed;    ///< bytes requested
     std::uint64_t available; ///< bytes of the heap that this program has not allocated
 };
+
+/// Work ended early because a flag that it watches was set (Recorder::endWhen).
+class Cancelled : public std::runtime_error {
+  public:
+    Cancelled() : std::runtime_error("cancelled") {}
+};
+
+/// Throws Cancelled if the flag is set. Null: it never is.
+inline void throwIfSet(const std::atomic<bool>* cancelled) {
+    if (cancelled != nullptr && *cancelled) throw Cancelled();
+}
 
 /// Whether the device is of no use after this error; after others, something else can be tried on it.
 bool endsDevice(const std::exception& error);

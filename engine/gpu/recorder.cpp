@@ -66,6 +66,12 @@ void Recorder::requireRecording(const std::string& what) const {
 
 void Recorder::begin() {
     if (recording_) device_.vk().EndCommandBuffer(current().commands); // abandoned by an exception
+    if (cancelled_ != nullptr && *cancelled_) {
+        recording_ = false;
+        recordingTime_.reset();
+        finish();
+        throw Cancelled();
+    }
     Slot& slot = current();
     if (slot.ticket != 0) {
         device_.wait(slot.ticket);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <initializer_list>
 #include <map>
@@ -65,6 +66,10 @@ class Recorder {
     ~Recorder();
 
     void begin();
+    /// From now on, begin() throws Cancelled if the flag is set, and so does a dispatch that is submitted in
+    /// pieces; nothing is in flight then. The flag must outlive the recorder, or the next call of this (null:
+    /// none is watched).
+    void endWhen(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
 
     /// Times every dispatch until the end of the submission; they then run one after another.
     void profileDispatches(bool on) { profiling_ = on && device_.limits().timestampNanoseconds > 0; }
@@ -179,6 +184,7 @@ class Recorder {
     std::uint64_t mostWorkgroups_ = 0;            ///< at once; 0: no limit
     double giveUpBeyond_ = 0;
     bool gaveUp_ = false;
+    const std::atomic<bool>* cancelled_ = nullptr;
     std::vector<FinishedSubmission> finished_;
     std::chrono::steady_clock::time_point lastFinished_{};
     double deviceSeconds_ = 0;

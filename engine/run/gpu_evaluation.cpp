@@ -14,7 +14,8 @@ GpuEvaluation::GpuEvaluation(gpu::Device& device, GpuArenas& arenas, Kernels& ke
     ops_.submitEachOperation(true); // a chunk may take long
 }
 
-void GpuEvaluation::warmUp() {
+void GpuEvaluation::warmUp(const std::atomic<bool>* cancelled) {
+    recorder_.endWhen(cancelled);
     const std::size_t group = std::min({chunk_, arenas_.capacity, job_.data->of(Split::train).count});
     millisecondsOf(Split::train, group); // compiles
     const double target = submissionMilliseconds(recorder_.device().software());
@@ -28,6 +29,7 @@ void GpuEvaluation::warmUp() {
         if (count >= chunk_) millisecondsOf(split, chunk_);
         if (count % chunk_ != 0) millisecondsOf(split, count % chunk_);
     }
+    recorder_.endWhen(nullptr);
 }
 
 // Of the device, for the first `rows` rows of a split.

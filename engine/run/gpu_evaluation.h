@@ -2,6 +2,7 @@
 // its device time counts training steps only.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "engine/gpu/recorder.h"
@@ -17,8 +18,9 @@ class GpuEvaluation {
                   const StepKernels& how);
 
     /// Chooses how many rows to evaluate at a time: as many as a submission has time for. Then dispatches
-    /// everything that evaluate() will dispatch, so that the driver compiles it now.
-    void warmUp();
+    /// everything that evaluate() will dispatch, so that the driver compiles it now. Throws gpu::Cancelled
+    /// once `cancelled` is set (null: never).
+    void warmUp(const std::atomic<bool>* cancelled);
 
     /// As in TrainerBase, with the current parameters.
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion);

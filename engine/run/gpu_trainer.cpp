@@ -21,7 +21,7 @@ namespace {
 class GpuTrainer final : public TrainerBase {
   public:
     GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
-               std::size_t workgroups);
+               const std::atomic<bool>* cancelled, std::size_t workgroups);
     /// Waits for steps in flight, after an error: they read what steps_ holds, which goes before recorder_.
     ~GpuTrainer() override {
         try {
@@ -79,9 +79,9 @@ class GpuTrainer final : public TrainerBase {
     std::vector<TracedOperation> clockedStep(std::string& why) override;
     void putBack(const TrainerState& state);
 
-    StepKernels choose(const ReplacedShaders& replaced);
+    StepKernels choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled);
     void describeMachine();
-    void warmUp();
+    void warmUp(const std::atomic<bool>* cancelled);
     void submitSteps(std::uint64_t count, bool profile);
     void noteLosses(const Flight& flight);
     void setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
@@ -122,9 +122,9 @@ class GpuTrainer final : public TrainerBase {
 };
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
-                       std::size_t workgroups)
+                       const std::atomic<bool>* cancelled, std::size_t workgroups)
     : TrainerBase(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job),
-      how_(choose(replaced)),
+      how_(choose(replaced, cancelled)),
       half_(how_.half ? std::optional<HalfArenas>(std::in_place, device, arenas_,
                                                   initialWeights(job.shape, job.settings.seed))
                       : std::nullopt),
@@ -134,15 +134,15 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submission_({submissionMilliseconds(device.software())}) {
     if (half_) largestNumber_ = HalfArenas::largest;
-    warmUp();
+    warmUp(cancelled);
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
 }
 
 // Chooses before it replaces shaders, because only built-in kernels are measured and cached.
-StepKernels GpuTrainer::choose(const ReplacedShaders& replaced) {
+StepKernels GpuTrainer::choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled) {
     StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
-                                    arenas_.order.batch());
+                                    arenas_.order.batch(), std::nullopt, cancelled);
     kernels_.replace(replaced);
     return how;
 }
@@ -161,10 +161,12 @@ void GpuTrainer::describeMachine() {
 }
 
 // With updates switched off, as after a failed step.
-void GpuTrainer::warmUp() {
+void GpuTrainer::warmUp(const std::atomic<bool>* cancelled) {
     setStatus(0);
+    recorder_.endWhen(cancelled);
     steps_.warmUp();
-    evaluation_.warmUp();
+    recorder_.endWhen(nullptr);
+    evaluation_.warmUp(cancelled);
     warmUpRecorded_ = recorder_.deviceSeconds();
     setStatus(shared::noStep);
 }
@@ -347,10 +349,11 @@ std::vector<TracedOperation> GpuTrainer::clockedStep(std::string& why) {
 } // namespace
 
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
-                                        const ReplacedShaders& replaced, std::size_t workgroups) {
+                                        const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
+                                        std::size_t workgroups) {
     job.validate();
     requireMemory(device, job, rowOf(rung).half);
-    return std::make_unique<GpuTrainer>(job, rung, device, replaced, workgroups);
+    return std::make_unique<GpuTrainer>(job, rung, device, replaced, cancelled, workgroups);
 }
 
 } // namespace lockstep

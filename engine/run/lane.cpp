@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/gpu/error.h"
 #include "engine/net/names.h"
 
 namespace lockstep {
@@ -105,7 +106,7 @@ bool Lane::waitFor(std::chrono::milliseconds limit) const {
 
 void Lane::work() {
     try {
-        trainer_ = make_();
+        trainer_ = make_(&stopWanted_);
         if (options_.start) trainer_->restore(*options_.start);
         {
             const std::lock_guard lock(mutex_);
@@ -115,6 +116,8 @@ void Lane::work() {
         train();
     } catch (const std::bad_alloc&) {
         setStatus(LaneStatus::failed, "out of memory; try a smaller batch or narrower layers");
+    } catch (const gpu::Cancelled&) { // the trainer, before it was ready
+        setStatus(LaneStatus::stopped);
     } catch (const std::exception& error) {
         setStatus(LaneStatus::failed, error.what());
     }

@@ -2,6 +2,7 @@
 // training.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -14,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/run/finish_line.h"
@@ -90,7 +93,24 @@ struct LaneOptions {
 
 class Lane {
   public:
-    using MakeTrainer = std::function<std::unique_ptr<Trainer>()>;
+    /// What makes a trainer: a function without arguments, or with a flag. Once that is set, the trainer is
+    /// no longer wanted, and the function may throw (gpu::Cancelled, say).
+    class MakeTrainer {
+      public:
+        template <class Make>
+        requires(!std::is_same_v<std::remove_cvref_t<Make>, MakeTrainer>) MakeTrainer(Make make) {
+            if constexpr (std::is_invocable_v<Make&>)
+                make_ = [make = std::move(make)](const std::atomic<bool>*) mutable { return make(); };
+            else
+                make_ = std::move(make);
+        }
+        std::unique_ptr<Trainer> operator()(const std::atomic<bool>* cancelled = nullptr) const {
+            return make_(cancelled);
+        }
+
+      private:
+        std::function<std::unique_ptr<Trainer>(const std::atomic<bool>* cancelled)> make_;
+    };
 
     /// `make` runs on the lane's thread. Throws std::invalid_argument for an invalid finish line.
     Lane(std::string title, const TrainJob& job, MakeTrainer make, LaneOptions options);
@@ -103,7 +123,8 @@ class Lane {
 
     /// Starts the thread, which prepares the trainer and runs it (or waits, if startPaused). Call once.
     void start();
-    /// Requests return at once. The lane reacts within about 50 ms, or after the current evaluation.
+    /// Requests return at once. The lane reacts within about 50 ms, or after the current evaluation; to
+    /// stop() also while its trainer is made, if that watches the flag.
     void pause();
     void resume();
     /// Lets a paused lane make `steps` steps and pause again.
@@ -180,10 +201,10 @@ class Lane {
     mutable std::mutex mutex_; // guards everything below; held only while copying
     mutable std::condition_variable changed_;
     bool pauseWanted_ = false;
-    bool stopWanted_ = false;
-    std::uint64_t extraSteps_ = 0; // steps that a paused lane may make
-    std::deque<Action> posted_;    // not yet taken
-    std::uint64_t pending_ = 0;    // these, and the one that runs
+    std::atomic<bool> stopWanted_ = false; ///< set while locked; a trainer in the making watches it
+    std::uint64_t extraSteps_ = 0;         // steps that a paused lane may make
+    std::deque<Action> posted_;            // not yet taken
+    std::uint64_t pending_ = 0;            // these, and the one that runs
     LaneSnapshot snapshot_;
     Telemetry telemetry_;
     MachineInfo machine_;

@@ -1,6 +1,7 @@
 // Creates trainers: on the processor, on a Vulkan device, or by the name of a lane.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
@@ -43,6 +44,8 @@ const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const
 ///            checked against the processor's results
 /// replaced   shaders to use instead of built-in ones; they do not change which kernels are chosen, and their
 ///            results are not checked
+/// cancelled  once it is set, throws gpu::Cancelled within about a tenth of a second; null: never. Not read
+///            after the return
 /// workgroups of a training step at once, at most (MachineShare). Kernels are chosen without that limit, and
 ///            evaluation, which is not timed, has none
 /// Throws std::invalid_argument for an unknown shader or a job that does not fit together, std::runtime_error
@@ -50,17 +53,21 @@ const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const
 /// the kernel, for a replaced shader that takes other parameters or buffers, gpu::OutOfMemoryError when the
 /// device's memory is too small, gpu::GpuError for what else fails on it.
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
-                                        const ReplacedShaders& replaced = {}, std::size_t workgroups = 0);
+                                        const ReplacedShaders& replaced = {},
+                                        const std::atomic<bool>* cancelled = nullptr,
+                                        std::size_t workgroups = 0);
 
 /// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
 ///   share     its threads are for cpu:threads and cpu:best, its workgroups for a GPU lane
 ///   device    for a GPU lane; must outlive the trainer. May be null for a CPU lane
+///   cancelled of a GPU lane, as above
 /// Throws std::invalid_argument for an inconsistent job, gpu::GpuError for device errors.
 inline std::unique_ptr<Trainer> makeTrainer(const TrainJob& job, const LaneSpec& spec,
-                                            const MachineShare& share, gpu::Device* device) {
+                                            const MachineShare& share, gpu::Device* device,
+                                            const std::atomic<bool>* cancelled = nullptr) {
     if (!spec.gpu) return makeCpuTrainer(job, spec.rung, share.threads);
     if (device == nullptr) throw std::invalid_argument("lane " + spec.text() + " needs a Vulkan device");
-    return makeGpuTrainer(job, spec.rung, *device, {}, share.workgroups);
+    return makeGpuTrainer(job, spec.rung, *device, {}, cancelled, share.workgroups);
 }
 
 } // namespace lockstep

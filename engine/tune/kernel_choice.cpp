@@ -52,8 +52,9 @@ DenseShape trialOf(DenseShape shape) {
 // Measures and remembers, until the time is used up; then takes what is likeliest.
 class Chooser {
   public:
-    Chooser(gpu::Device& device, Kernels& kernels, double budgetSeconds)
-        : device_(device), kernels_(kernels), cache_(device), budgetSeconds_(budgetSeconds) {}
+    Chooser(gpu::Device& device, Kernels& kernels, double budgetSeconds, const std::atomic<bool>* cancelled)
+        : device_(device), kernels_(kernels), cache_(device), budgetSeconds_(budgetSeconds),
+          cancelled_(cancelled) {}
     ~Chooser() {
         cache_.store();
         device_.counters().kernelsToCompare = 0;
@@ -70,12 +71,13 @@ class Chooser {
         const DenseShape trial = trialOf(shape);
         const std::string key = keyOf(product, trial, activation);
         std::optional<ProductTrial> numbers;
-        const MeasuredKernel chosen =
-            fastest(key, fitting(product, shape), denseWork(trial).flops,
-                    [&](const ProductKernel& kernel, double limit) {
-                        if (!numbers) numbers.emplace(device_, product, trial, activation);
-                        return numbers->measure(kernels_.dense(product, kernel, activation), 2, limit);
-                    });
+        const MeasuredKernel chosen = fastest(
+            key, fitting(product, shape), denseWork(trial).flops,
+            [&](const ProductKernel& kernel, double limit) {
+                if (!numbers)
+                    numbers.emplace(device_, product, trial, activation, simdKernels(), false, cancelled_);
+                return numbers->measure(kernels_.dense(product, kernel, activation), 2, limit);
+            });
         if (chosen.milliseconds >= 0) return chosen;
         throw std::runtime_error(
             "on '" + device_.report().name + "' no kernel computes " + key +
@@ -88,7 +90,7 @@ class Chooser {
         std::optional<UpdateTrial> numbers;
         return fastest(keyOf(optimizer, trial), foldable(shape), denseWork(trial).flops,
                        [&](const ProductKernel& kernel, double limit) {
-                           if (!numbers) numbers.emplace(device_, trial, optimizer);
+                           if (!numbers) numbers.emplace(device_, trial, optimizer, cancelled_);
                            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2, limit);
                        });
     }
@@ -98,7 +100,7 @@ class Chooser {
         shape.rows = 1;
         const std::string key = sizeOf("update", shape) + " " + std::string(lockstep::name(optimizer));
         if (const auto known = cache_.find(key)) return known->milliseconds;
-        UpdateTrial trial(device_, shape, optimizer);
+        UpdateTrial trial(device_, shape, optimizer, cancelled_);
         const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
         cache_.remember(key, {{}, milliseconds});
         return milliseconds;
@@ -128,6 +130,7 @@ class Chooser {
                 [=, this](const ProductKernel& kernel) { kernels_.denseUpdate(kernel, optimizer); });
         }
         if (!device_.software()) compileAll(compile);
+        gpu::throwIfSet(cancelled_);
     }
 
     bool timeLeft() const {
@@ -139,7 +142,10 @@ class Chooser {
         std::atomic<std::size_t> next{0};
         const auto work = [&] {
             for (std::size_t at = next++; at < jobs.size() && timeLeft(); at = next++) try {
+                    gpu::throwIfSet(cancelled_);
                     jobs[at]();
+                } catch (const gpu::Cancelled&) {
+                    return;
                 } catch (const std::exception&) { // said when its turn comes to be measured
                 }
         };
@@ -247,6 +253,7 @@ class Chooser {
     Kernels& kernels_;
     KernelCache cache_;
     double budgetSeconds_;
+    const std::atomic<bool>* cancelled_;
     Clock::time_point start_ = Clock::now();
 };
 
@@ -306,9 +313,10 @@ ProductKernel likeliest(const gpu::Device& device, Product product, const DenseS
 } // namespace
 
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
-                          Optimizer optimizer, std::size_t batch, std::optional<double> budgetSeconds) {
+                          Optimizer optimizer, std::size_t batch, std::optional<double> budgetSeconds,
+                          const std::atomic<bool>* cancelled) {
     if (rung == Rung::best) {
-        Chooser chooser(device, kernels, budgetSeconds.value_or(device.software() ? 0.9 : 2.5));
+        Chooser chooser(device, kernels, budgetSeconds.value_or(device.software() ? 0.9 : 2.5), cancelled);
         return measuredKernels(chooser, shape, optimizer, batch);
     }
     StepKernels step;

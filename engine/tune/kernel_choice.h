@@ -1,6 +1,7 @@
 // Which kernels make the steps of a training run: fixed for most rungs, measured for `best`.
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "engine/step/gpu_ops.h"
@@ -16,10 +17,13 @@ namespace lockstep {
 ///                      update where that is faster over all layers. Every time is remembered (see
 ///                      kernel_cache.h): where it ran out, the next start goes on. DeviceCounters say how far
 ///                      it has come
+/// Once `cancelled` is set, throws gpu::Cancelled within about a tenth of a second; what has been measured is
+/// remembered all the same.
 /// Throws std::runtime_error when the device cannot run it, or when no kernel of a product is right.
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
                           Optimizer optimizer, std::size_t batch,
-                          std::optional<double> budgetSeconds = std::nullopt); // 0.9; 2.5 on a GPU
+                          std::optional<double> budgetSeconds = std::nullopt, // 0.9; 2.5 on a GPU
+                          const std::atomic<bool>* cancelled = nullptr);
 
 /// What evaluates the networks of a rung. `one` and the naive rungs would take minutes over a test set and
 /// teach nothing by it: they borrow the forward products of the likeliest kernels.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "engine/gpu/error.h"
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/random.h"
@@ -12,14 +13,17 @@ namespace lockstep {
 
 namespace {
 
-// [rows][stride] of uniform numbers in [-1, 1), padding 0.
-std::vector<float> randomMatrix(std::size_t rows, std::size_t width, std::size_t stride, std::uint64_t seed) {
+// [rows][stride] of uniform numbers in [-1, 1), padding 0. A large one takes a tenth of a second.
+std::vector<float> randomMatrix(std::size_t rows, std::size_t width, std::size_t stride, std::uint64_t seed,
+                                const std::atomic<bool>* cancelled) {
     std::vector<float> matrix(rows * stride);
-    for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t row = 0; row < rows; ++row) {
+        gpu::throwIfSet(cancelled);
         for (std::size_t column = 0; column < width; ++column) {
             const std::uint32_t word = randomWords(seed, RandomStream::test, row * width + column).x;
             matrix[row * stride + column] = static_cast<float>(2 * uniform01(word) - 1);
         }
+    }
     return matrix;
 }
 
@@ -75,10 +79,12 @@ TrialResult checkedThenTimed(gpu::Recorder& recorder, double tolerance, int roun
 double sumTolerance(std::size_t length) { return 1e-6 * (1 + std::sqrt(static_cast<double>(length))); }
 
 // [outputs][inputs] weights and a bias, as they lie in an arena: parameters (0), or a state of the optimizer.
-std::vector<float> randomArena(const DenseShape& shape, const LayerLayout& layout, std::size_t arena) {
-    std::vector<float> values = randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 3 + arena);
+std::vector<float> randomArena(const DenseShape& shape, const LayerLayout& layout, std::size_t arena,
+                               const std::atomic<bool>* cancelled) {
+    std::vector<float> values =
+        randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 3 + arena, cancelled);
     values.resize(layout.biasOffset);
-    const std::vector<float> bias = randomMatrix(1, shape.outputs, layout.biasCount(), 7 + arena);
+    const std::vector<float> bias = randomMatrix(1, shape.outputs, layout.biasCount(), 7 + arena, cancelled);
     values.insert(values.end(), bias.begin(), bias.end());
     if (arena > 0) // mean squares are not negative, and a small one would blow rounding up
         for (float& value : values) value = 0.5f + std::abs(value);
@@ -125,20 +131,23 @@ TrialOperand::TrialOperand(gpu::Device& device, std::vector<float> numbers, bool
 }
 
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
-                           Activation activation, const CpuKernels& reference, bool half)
+                           Activation activation, const CpuKernels& reference, bool half,
+                           const std::atomic<bool>* cancelled)
     : product_(product), shape_(shape), activation_(activation), half_(half),
       a_(device,
-         product == Product::forward ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1)
-                                     : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1),
+         product == Product::forward
+             ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1, cancelled)
+             : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1, cancelled),
          half),
       b_(device,
          product == Product::backwardWeights
-             ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2)
-             : randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 2),
+             ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2, cancelled)
+             : randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 2, cancelled),
          half),
       third_(device,
-             product == Product::forward ? randomMatrix(1, shape.outputs, roundUpToFour(shape.outputs), 3)
-                                         : randomMatrix(shape.rows, shape.inputs, shape.inputStride, 3),
+             product == Product::forward
+                 ? randomMatrix(1, shape.outputs, roundUpToFour(shape.outputs), 3, cancelled)
+                 : randomMatrix(shape.rows, shape.inputs, shape.inputStride, 3, cancelled),
              half && product == Product::backwardInputs), // a bias is of floats
       result_(device,
               4 * std::max({shape.rows * shape.outputStride, shape.rows * shape.inputStride,
@@ -147,6 +156,7 @@ ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShap
       second_(device, 4 * std::max(shape.rows * shape.outputStride, roundUpToFour(shape.outputs)),
               gpu::Memory::device, "trial second result"),
       recorder_(device) {
+    recorder_.endWhen(cancelled);
     computeExpected(reference);
 }
 
@@ -214,15 +224,17 @@ TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds, double 
         recorder_, tolerance, rounds, limit, [&] { dispatch(kernel); }, [&] { return compare(); });
 }
 
-UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer)
+UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer,
+                         const std::atomic<bool>* cancelled)
     : shape_(shape), layout_(ParamLayout(NetShape{{shape.inputs, shape.outputs}}).layer(0)),
       optimizer_(optimizer), step_(stepOf(optimizer)),
-      dSums_(device, randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
-      inputs_(device, randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2)),
-      gradients_(device, randomArena(shape, layout_, 0)),
+      dSums_(device, randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1, cancelled)),
+      inputs_(device, randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2, cancelled)),
+      gradients_(device, randomArena(shape, layout_, 0, cancelled)),
       status_(device, sizeof(std::uint32_t), gpu::Memory::device, "trial status"), recorder_(device) {
+    recorder_.endWhen(cancelled);
     for (std::size_t arena = 0; arena < 1 + infoOf(optimizer).states; ++arena)
-        arenas_.emplace_back(device, randomArena(shape, layout_, arena));
+        arenas_.emplace_back(device, randomArena(shape, layout_, arena, cancelled));
     const std::uint32_t none = shared::noStep;
     status_.uploadValues<std::uint32_t>({&none, 1});
     computeExpected();

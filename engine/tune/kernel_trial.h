@@ -62,8 +62,10 @@ class ProductTrial {
     /// half         for half-precision kernels: the numbers are fp16, and the tolerance includes the rounding
     ///              of results. Sums and results are off by at most 2^-11 of their size each, and no
     ///              activation enlarges that by more than 1.13 (gelu's steepest slope).
+    /// cancelled    once it is set, this and measure() throw gpu::Cancelled; null: never
     ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation,
-                 const CpuKernels& reference = simdKernels(), bool half = false);
+                 const CpuKernels& reference = simdKernels(), bool half = false,
+                 const std::atomic<bool>* cancelled = nullptr);
 
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
     /// Gives up where it would take longer than `limit` milliseconds (0: none).
@@ -96,8 +98,9 @@ class ProductTrial {
 /// and what the step costs by itself.
 class UpdateTrial {
   public:
-    /// `shape` as of the layer: rows of the batch, inputs, outputs, strides.
-    UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer);
+    /// `shape` as of the layer: rows of the batch, inputs, outputs, strides. `cancelled` as above.
+    UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer,
+                const std::atomic<bool>* cancelled = nullptr);
 
     /// One step of the folded kernel, compared: parameters and state; then, if right, timed.
     TrialResult measureFolded(const DenseUpdateKernel& kernel, int rounds, double limit = 0);

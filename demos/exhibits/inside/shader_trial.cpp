@@ -130,7 +130,7 @@ struct Trial {
 
     /// False when nothing of the rung is made of the changed shaders.
     bool measureBuiltIn() {
-        const auto builtIn = makeGpuTrainer(request.job, request.rung, *outcome.device);
+        const auto builtIn = makeGpuTrainer(request.job, request.rung, *outcome.device, {}, &watch.cancelled);
         const std::vector<TracedOperation> operations = medianOperations(*builtIn);
         std::string names;
         for (const auto& [shader, words] : replaced) names += (names.empty() ? "" : ", ") + shader;
@@ -163,7 +163,7 @@ struct Trial {
         TrainJob job = request.job;
         job.settings.batch = batch;
         job.data = &data;
-        const auto trainer = makeGpuTrainer(job, request.rung, *outcome.device, replaced);
+        const auto trainer = makeGpuTrainer(job, request.rung, *outcome.device, replaced, &watch.cancelled);
         const std::uint64_t epoch = job.order().stepsPerEpoch();
         for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
             watch.enter(TrialPhase::checking);
@@ -173,7 +173,7 @@ struct Trial {
     }
 
     void takeTrainer() {
-        auto trainer = makeGpuTrainer(request.job, request.rung, *outcome.device, replaced);
+        auto trainer = makeGpuTrainer(request.job, request.rung, *outcome.device, replaced, &watch.cancelled);
         require(request.job, *trainer);
         watch.enter(TrialPhase::timing);
         const std::vector<TracedOperation> operations = medianOperations(*trainer);

@@ -54,7 +54,7 @@ class LadderModel::Session {
                         RungResult result;
                         result.spec = spec;
                         std::unique_ptr<Trainer> trainer;
-                        result.refusal = failureOf([&] { trainer = make(); });
+                        result.refusal = failureOf([&] { trainer = make(&cancelled); });
                         if (trainer) {
                             result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec),
                                                          seconds, &cancelled);
