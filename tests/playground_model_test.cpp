@@ -17,7 +17,7 @@ using namespace lockstep::demos;
 namespace {
 
 Lane::MakeTrainer scalarTrainer(const TrainJob& job) {
-    return [job] { return makeTrainer(job, laneSpecFromText("cpu:scalar"), 1, nullptr); };
+    return [job] { return makeTrainer(job, laneSpecFromText("cpu:scalar"), {.threads = 1}, nullptr); };
 }
 
 void frames(PlaygroundModel& model, int count) {

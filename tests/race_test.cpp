@@ -30,7 +30,7 @@ struct Spiral {
     RaceEntry entry(std::string_view lane) const { return entry(lane, job); }
     static RaceEntry entry(std::string_view lane, const TrainJob& job) {
         const LaneSpec spec = laneSpecFromText(lane);
-        return {spec, [job, spec] { return makeTrainer(job, spec, 2, nullptr); }};
+        return {spec, [job, spec] { return makeTrainer(job, spec, {.threads = 2}, nullptr); }};
     }
     /// An entry that overflows within a few steps.
     RaceEntry exploding(std::string_view lane) const {

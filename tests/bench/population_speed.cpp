@@ -199,7 +199,7 @@ std::vector<std::unique_ptr<Trainer>> trainersAlone(const PopulationJob& job, st
     std::vector<std::unique_ptr<Trainer>> trainers;
     for (std::size_t k = 0; k < sample; ++k)
         trainers.push_back(makeTrainer(job.alone(k * job.members.size() / sample),
-                                       laneSpecFromText("cpu:best"), threads, nullptr));
+                                       laneSpecFromText("cpu:best"), {.threads = threads}, nullptr));
     return trainers;
 }
 
