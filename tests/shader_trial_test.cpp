@@ -242,7 +242,9 @@ TEST_CASE("a trainer with replaced shaders: same words, same bits; choice and ca
     builtIn->run(5);
     same->run(5);
     CHECK(sameBits(builtIn->state(), same->state()));
-    CHECK(contains(same->machine().kernels, builtIn->machine().kernels));
+    // Which operations are fused is chosen by time, and only for built-in kernels.
+    const std::string products = builtIn->machine().kernels;
+    CHECK(contains(same->machine().kernels, products.substr(0, products.find(')'))));
     CHECK_THROWS_AS(makeGpuTrainer(job, "best", testDevice(), {{"no_shader", {}}}), std::invalid_argument);
 }
 
