@@ -101,7 +101,8 @@ std::string numberText(std::string_view name, double number) {
     if (hasWord(name, "gigabytes_per_second")) return amountText(1e9 * number, "B/s");
     if (hasWord(name, "gflops")) return amountText(1e9 * number, "FLOP/s");
     if (hasWord(name, "share") || hasWord(name, "accuracy")) return percent(number);
-    if (hasWord(name, "loss")) return lossText(number);
+    // Of experiments, a loss is a factor.
+    if (hasWord(name, "loss") && !hasWord(name, "lab")) return lossText(number);
     if (hasWord(name, "nanoseconds")) return duration(1e-9 * number);
     if (hasWord(name, "microseconds")) return duration(1e-6 * number);
     if (hasWord(name, "milliseconds")) return duration(1e-3 * number);

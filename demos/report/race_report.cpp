@@ -279,12 +279,12 @@ std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* l
     if (machine.device.empty()) return text + "did not start\n";
     text += machine.device;
     if (machine.software) text += ", software, not a GPU";
-    const std::string share = shareText(machine);
-    if (!machine.gpu) text += ", " + share;
+    const std::string part = shareText(machine);
+    if (!machine.gpu) text += ", " + part;
     if (!machine.driver.empty()) text += ", driver " + machine.driver;
     const std::string nextLine = "\n" + std::string(laneWidth + 2, ' ');
     text += nextLine + machine.kernels;
-    if (machine.gpu && !share.empty()) text += nextLine + "throttled: " + share;
+    if (machine.gpu && !part.empty()) text += nextLine + "throttled: " + part;
     if (skippedSteps > 0)
         text += fmt::format("{}gradients overflowed in {} steps, which were skipped", nextLine,
                             grouped(skippedSteps));

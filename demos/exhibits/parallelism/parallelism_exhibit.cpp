@@ -304,7 +304,7 @@ class ParallelismExhibit final : public Exhibit {
         std::string verdict = verdictText(experiment, builtIn, model_.predicted());
         const std::string missed = sketchText(experiment, builtIn, model_.sketch());
         if (!missed.empty()) verdict += " " + missed;
-        const bool plain = !missed.empty() || (answer != none && predicted != none && answer != predicted);
+        const bool plain = !missed.empty() || answer == none || (predicted != none && answer != predicted);
         if (!verdict.empty()) ui.paragraph(ui.timing(verdict), plain ? ui.theme.text : ui.theme.good);
     }
 
