@@ -43,10 +43,11 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos/exhibits", {"demos/exhibits/*", "demos/kit"}},
     {"demos/card",
      {"demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine", "shaders/shared"}},
-    {"demos/shell", {"demos/card", "demos/kit", "demos/draw", "demos/words", "engine"}},
+    {"demos/lesson", {"demos/kit", "demos/draw", "demos/words", "engine"}},
+    {"demos/shell", {"demos/lesson", "demos/card", "demos/kit", "demos/draw", "demos/words", "engine"}},
     {"demos/commands",
-     {"demos/shell", "demos/card", "demos/lab", "demos/kit", "demos/report", "demos/draw", "demos/options",
-      "demos/words", "engine"}},
+     {"demos/shell", "demos/lesson", "demos/card", "demos/lab", "demos/kit", "demos/report", "demos/draw",
+      "demos/options", "demos/words", "engine"}},
     {"demos", {"demos/commands", "demos/options"}},
 };
 
@@ -56,6 +57,8 @@ const std::map<std::string, std::set<std::string>> privileges{
      {"engine/gpu", "engine/tune", "engine/plane", "engine/step", "engine/run", "engine/grid", "demos/draw",
       "demos/shell", "demos/kit", "demos/commands"}},
     {"GLFW/", {"demos/shell"}},
+    {"md4c.h", {"demos/lesson"}},
+    {"yaml-cpp/", {"demos/lesson"}},
 };
 
 std::string roomOf(const std::string& path) {
