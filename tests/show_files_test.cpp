@@ -60,20 +60,21 @@ TEST_CASE("presets open from the menu") {
 
 TEST_CASE("a lesson is in sight, goes on by keys, and keeps its task to its exhibit") {
     const Folder folder;
-    const auto file = [&](const char* name) { return folder.file(name); };
-    const Outcome outcome =
-        showScript(folder, "race",
-                   "click Lessons\nframes 2\nclick lesson/first-hour\nframes 2\nstate " + file("first.json") +
-                       "\nkey PageDown\nframes 2\nstate " + file("second.json") + "\nclick Race\nstate " +
-                       file("race.json") + "\ncontrols\nclick Back to the lesson\nframes 2\nkey PageUp\n" +
-                       "frames 2\nkey PageUp\nframes 2\nstate " + file("again.json") + "\n");
+    const auto saved = [&](const char* name) { return "frames 2\nstate " + folder.file(name) + "\n"; };
+    const Outcome outcome = showScript(
+        folder, "map",
+        "click Lessons\nframes 2\nclick lesson/why-is-my-gpu-slower\n" + saved("first.json") +
+            "key PageDown\n" + saved("second.json") + "click Map\n" + saved("map.json") +
+            "controls\nclick Back to the lesson\nkey PageUp\nframes 2\nkey PageUp\n" + saved("again.json"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    const auto state = [&](const char* name) { return Json::parse(contents(file(name))); };
-    CHECK(state("first.json")["exhibits"]["playground"]["data"] == "xor");
-    CHECK(state("second.json")["exhibits"]["playground"]["data"] == "circle");
-    CHECK(std::ranges::count(controlNames(outcome.out), "Answer##lesson") == 0);
-    CHECK(state("again.json")["exhibits"]["playground"]["data"] == "xor");
+    const auto state = [&](const char* name) { return Json::parse(contents(folder.file(name))); };
+    CHECK(state("first.json")["exhibit"] == "race");
+    CHECK(state("first.json")["exhibits"]["race"]["hidden"] == Json{8, 8});
+    CHECK(state("second.json")["exhibit"] == "parallelism");
+    CHECK(state("map.json")["exhibit"] == "map");
+    CHECK(std::ranges::count(controlNames(outcome.out), "Next##lesson") == 0);
+    CHECK(state("again.json")["exhibit"] == "race");
 }
 
 TEST_CASE("details come with a lesson and go with it, until they are opened or closed by hand") {

@@ -17,7 +17,7 @@ int main() {
 
     gpu::Device device; // the best Vulkan device of this machine
     for (const char* name : {"cpu:best", "gpu:best"}) {
-        const auto trainer = makeTrainer(job, laneSpecFromText(name), 0, &device);
+        const auto trainer = makeTrainer(job, laneSpecFromText(name), {}, &device);
         trainer->run(2000); // steps
         const Evaluation test = trainer->evaluate(Split::test);
         std::printf("%s on %s: test accuracy %.1f %%, loss %.4f, %.2f s\n", name,
