@@ -90,6 +90,14 @@ TEST_CASE("a step without words has those of its state") {
     CHECK(own.steps[0].text == "Mine.\n");
 }
 
+TEST_CASE("a state whose texts cannot be drawn is refused when it is read") {
+    for (const char* text : {"<b>bold</b>", "{{race.ratio", "{x} y", "| a |\n|---|\n| b |"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(lessonOfState({{"title", "T"}, {"about", text}}), std::invalid_argument);
+        CHECK_THROWS_AS(lessonOfState({{"title", "T"}, {"answer", text}}), std::invalid_argument);
+    }
+}
+
 TEST_CASE("what is wrong with a file is said with its line") {
     struct Wrong {
         std::string text;
@@ -142,6 +150,10 @@ TEST_CASE("what is wrong with a file is said with its line") {
         {step + "{{race.ratio\n", 4, "has no '}}'"},
         {step + "{softwear} No.\n", 4, "must be software, hardware"},
         {step + "{software No.\n", 4, "has no end"},
+        {with("ask: \"{{x\"\nright: 1"), 6, "has no '}}'"},
+        {with("try: [picture /tmp/x.png]"), 6, "command of 'try'"},
+        {with("try: [key Ctrl+S]"), 6, "no key with Ctrl"},
+        {with("try: [\"type a\\nstate /tmp/x\"]"), 6, "is one line"},
     };
     for (const Wrong& each : wrong) {
         CAPTURE(each.text.substr(0, 200));
@@ -211,6 +223,9 @@ TEST_CASE("answers are judged by what was measured, and what was measured then i
     CHECK(verdictText(*run.step().ask, run.answer(), values) == "Measured here: b.");
     run.answer().choice = 1;
     CHECK(verdict() == AnswerVerdict::right);
+    values["v.x"].number = 3; // it goes on after that
+    run.look(values);
+    values["v.x"].number = 2;
     REQUIRE(run.go(1));
     run.answer().number = 2.3;
     CHECK(verdict() == AnswerVerdict::wrong);

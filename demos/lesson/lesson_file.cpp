@@ -176,7 +176,12 @@ class Reader {
             return step.lines.contains(name) ? step.lines.at(name) : step.line;
         };
         checkText(step.answer, line("answer"));
-        if (step.ask) checkText(step.ask->text, line("ask"));
+        if (!step.ask) return step;
+        try {
+            filledText(step.ask->text, {});
+        } catch (const std::exception& error) {
+            problems_.push_back({line("ask"), error.what()});
+        }
         return step;
     }
 
@@ -208,7 +213,10 @@ class Reader {
         field(map, "wait", [&](const ordered_json&) {
             step.wait = conditionFromText(jsonValue<std::string>(fields, "wait"));
         });
-        field(map, "try", [&](const ordered_json& json) { step.tries = texts(json, "try"); });
+        field(map, "try", [&](const ordered_json& json) {
+            step.tries = texts(json, "try");
+            for (const std::string& each : step.tries) checkTry(each);
+        });
         if (fields.contains("ask")) readQuestion(step, map);
         for (const char* name : {"choices", "right", "value", "tolerance"})
             if (fields.contains(name) && !fields.contains("ask"))
@@ -223,6 +231,17 @@ class Reader {
         if (own.steps.empty() || step.text.find_first_not_of(" \n") != std::string::npos) return;
         step.text = own.steps.front().text;
         if (step.answer.empty()) step.answer = own.steps.front().answer;
+    }
+
+    /// A lesson presses and types what a learner would; it neither writes files nor goes on for ever.
+    static void checkTry(const std::string& line) {
+        constexpr std::string_view verbs[] = {"click", "try",   "rightclick", "hover", "drag", "dragto",
+                                              "move",  "wheel", "type",       "await", "key"};
+        const std::string verb = line.substr(0, line.find(' '));
+        if (std::ranges::find(verbs, verb) == std::end(verbs))
+            throwUnknownName("command of 'try'", verb, verbs);
+        if (line.find_first_of("\r\n") != std::string::npos || line.find("Ctrl") != std::string::npos)
+            throw std::invalid_argument("a command of 'try' is one line, and presses no key with Ctrl");
     }
 
     void readQuestion(LessonStep& step, const YamlMap& map) {
@@ -301,6 +320,12 @@ Lesson lessonOfState(const ordered_json& state) {
     step.title = lesson.title;
     step.text = texts["about"] + "\n\n" + texts["task"];
     step.answer = texts["answer"];
+    for (const std::string* text : {&step.text, &step.answer}) try { // it is Markdown, drawn in every frame
+            markdownBlocks(*text);
+            quotedNames(*text);
+        } catch (const std::exception& error) {
+            throw std::invalid_argument(fmt::format("the state's texts: {}", error.what()));
+        }
     return lesson;
 }
 

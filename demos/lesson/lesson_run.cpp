@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,7 @@ bool LessonRun::go(std::size_t step) {
     if (step >= lesson_.steps.size()) return false;
     at_ = step;
     answerShown = false;
+    holds_ = false;
     return true;
 }
 
@@ -76,7 +78,8 @@ const std::string& LessonRun::state() const {
 
 void LessonRun::look(MeasuredValues& values) {
     values.insert(kept_.begin(), kept_.end());
-    if (!step().wait || !step().wait->holds(values)) return;
+    const bool held = std::exchange(holds_, step().wait && step().wait->holds(values));
+    if (held || !holds_) return; // what counts is the moment when it began to hold
     waited_[at_] = true;
     for (const auto& [name, value] : values) // the latest, if it is done again
         if (value.known() && !std::isdigit(static_cast<unsigned char>(name.front())))

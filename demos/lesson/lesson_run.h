@@ -75,6 +75,7 @@ class LessonRun {
     std::vector<LessonAnswer> answers_; // by step
     std::vector<bool> waited_;          // likewise
     MeasuredValues kept_;               // as steps were done
+    bool holds_ = false;                // the step's condition, as of the last look
 };
 
 } // namespace lockstep::demos
