@@ -4,7 +4,7 @@
 #include <set>
 #include <stdexcept>
 
-#include <spirv/unified1/spirv.hpp>
+#include "engine/gpu/spirv_rewriter.h"
 
 namespace lockstep::gpu {
 
@@ -12,16 +12,9 @@ namespace {
 
 using namespace spv;
 
-constexpr std::size_t headerWords = 5;
 constexpr std::uint64_t mostFreeRounds = 65536; // of loops inside each other
 constexpr std::uint64_t mostRoundsBetween = std::uint64_t{1}
                                             << 20; // of all that are not counted, in one round
-
-struct Instruction {
-    std::uint32_t opcode = 0;
-    std::span<const std::uint32_t> operands;
-    std::span<const std::uint32_t> words; // with the opcode
-};
 
 struct Block {
     std::uint32_t label = 0;
@@ -41,15 +34,11 @@ struct Loop {
     std::uint64_t inside = 0;       // rounds of free loops in one round of this one
 };
 
-class LoopLimiter {
+class LoopLimiter : SpirvRewriter {
   public:
     LoopLimiter(std::span<const std::uint32_t> words, const SpecConstants& constants,
                 const std::string& shader)
-        : words_(words), shader_(shader), integers_(integerConstants(words, constants, shader)) {
-        for (std::size_t at = headerWords; at < words.size(); at += words[at] >> 16) {
-            const auto all = words.subspan(at, words[at] >> 16);
-            code_.push_back({all[0] & 0xFFFFu, all.subspan(1), all});
-        }
+        : SpirvRewriter(words, shader), integers_(integerConstants(words, constants, shader)) {
         findBlocks();
         findLoops();
     }
@@ -57,25 +46,16 @@ class LoopLimiter {
     std::vector<std::uint32_t> limited(const std::optional<LoopReport>& report);
 
   private:
-    [[noreturn]] void fail(const char* reason) const {
-        throw std::runtime_error("shader '" + shader_ + "' " + reason);
-    }
-
-    std::uint32_t operand(const Instruction& of, std::size_t index) const {
-        if (index >= of.operands.size()) fail("is damaged: an instruction is cut off");
-        return of.operands[index];
-    }
-
     void findBlocks();
     void findLoops();
     std::set<std::uint32_t> blocksOf(const Block& header) const;
     std::optional<std::uint64_t> roundsOf(const Loop& loop) const;
-    std::optional<std::uint64_t> roundsBy(const Loop& loop, const Instruction& phi) const;
-    std::optional<std::uint64_t> roundsUpTo(const Instruction& condition, std::uint32_t counter,
+    std::optional<std::uint64_t> roundsBy(const Loop& loop, const SpirvInstruction& phi) const;
+    std::optional<std::uint64_t> roundsUpTo(const SpirvInstruction& condition, std::uint32_t counter,
                                             const std::optional<std::uint32_t>& first,
                                             std::uint32_t step) const;
-    const Instruction* conditionOf(const Loop& loop) const;
-    const Instruction* definition(std::uint32_t id) const {
+    const SpirvInstruction* conditionOf(const Loop& loop) const;
+    const SpirvInstruction* definition(std::uint32_t id) const {
         const auto found = definitions_.find(id);
         return found == definitions_.end() ? nullptr : &code_[found->second];
     }
@@ -85,30 +65,19 @@ class LoopLimiter {
     }
 
     // Writing.
-    std::uint32_t newId() { return bound_++; }
-    void put(std::uint32_t opcode, std::initializer_list<std::uint32_t> operands) {
-        out_.push_back((static_cast<std::uint32_t>(operands.size()) + 1) << 16 | opcode);
-        out_.insert(out_.end(), operands);
-    }
-    void putEntryPoint(const Instruction& entry);
     void putDecorations();
     void putGlobals();
     std::uint32_t constant(std::uint32_t value);
     void putCheck(const Loop& loop);
-    void putExit(const Loop& loop, const Instruction& terminator);
+    void putExit(const Loop& loop, const SpirvInstruction& terminator);
 
-    std::span<const std::uint32_t> words_;
-    const std::string& shader_;
     std::map<std::uint32_t, std::uint32_t> integers_;
-    std::vector<Instruction> code_;
     std::map<std::uint32_t, std::size_t> definitions_; // of code, phis and constants: id -> number in code_
     std::map<std::uint32_t, Block> blocks_;            // by label
     std::vector<std::uint32_t> order_;                 // their labels
     std::vector<Loop> loops_;
 
     std::optional<LoopReport> report_;
-    std::vector<std::uint32_t> out_;
-    std::uint32_t bound_ = 0;
     std::uint32_t uint_ = 0, bool_ = 0, counter_ = 0, reported_ = 0, slot_ = 0, slotPointer_ = 0, zero_ = 0;
     std::uint32_t within_ = 0;                         // whether the loop's round is within the budget
     std::map<std::uint32_t, std::uint32_t> constants_; // by value
@@ -123,7 +92,7 @@ void LoopLimiter::findBlocks() {
     std::uint32_t entry = 0;
     Block block;
     for (std::size_t at = 0; at < code_.size(); ++at) {
-        const Instruction& now = code_[at];
+        const SpirvInstruction& now = code_[at];
         switch (now.opcode) {
         case OpEntryPoint: entry = operand(now, 1); break;
         case OpTypeBool: bool_ = operand(now, 0); break;
@@ -191,7 +160,7 @@ std::set<std::uint32_t> LoopLimiter::blocksOf(const Block& header) const {
         const auto block = blocks_.find(open.back());
         open.pop_back();
         if (block == blocks_.end()) fail("branches to nowhere");
-        const Instruction& end = code_[block->second.end];
+        const SpirvInstruction& end = code_[block->second.end];
         std::vector<std::uint32_t> next;
         if (end.opcode == OpBranch) next = {operand(end, 0)};
         if (end.opcode == OpBranchConditional) next = {operand(end, 1), operand(end, 2)};
@@ -227,9 +196,9 @@ void LoopLimiter::findLoops() {
 }
 
 // The comparison that every round begins with, and that ends the loop when it is false.
-const Instruction* LoopLimiter::conditionOf(const Loop& loop) const {
+const SpirvInstruction* LoopLimiter::conditionOf(const Loop& loop) const {
     const std::uint32_t merge = code_[loop.header->merge].operands[0];
-    const Instruction* end = &code_[loop.header->end];
+    const SpirvInstruction* end = &code_[loop.header->end];
     if (end->opcode == OpBranch) {
         const auto next = blocks_.find(operand(*end, 0));
         if (next == blocks_.end() || next->second.merge != 0) return nullptr;
@@ -240,16 +209,16 @@ const Instruction* LoopLimiter::conditionOf(const Loop& loop) const {
 }
 
 std::optional<std::uint64_t> LoopLimiter::roundsOf(const Loop& loop) const {
-    const Instruction* condition = conditionOf(loop);
+    const SpirvInstruction* condition = conditionOf(loop);
     if (condition == nullptr) return std::nullopt;
     const auto found = definitions_.find(condition->operands[2]);
     if (found == definitions_.end() || found->second < loop.header->begin) return std::nullopt;
-    const Instruction& phi = code_[found->second];
+    const SpirvInstruction& phi = code_[found->second];
     const bool counts = found->second < loop.header->merge && phi.opcode == OpPhi && phi.operands.size() == 6;
     return counts ? roundsBy(loop, phi) : std::nullopt;
 }
 
-std::optional<std::uint64_t> LoopLimiter::roundsBy(const Loop& loop, const Instruction& phi) const {
+std::optional<std::uint64_t> LoopLimiter::roundsBy(const Loop& loop, const SpirvInstruction& phi) const {
     const auto value = [&](bool inside) -> std::optional<std::uint32_t> {
         for (std::size_t i = 2; i < 6; i += 2)
             if (loop.labels.contains(phi.operands[i + 1]) == inside) return phi.operands[i];
@@ -257,10 +226,10 @@ std::optional<std::uint64_t> LoopLimiter::roundsBy(const Loop& loop, const Instr
     };
     const auto before = value(false);
     const auto after = value(true);
-    const Instruction* next = after ? definition(*after) : nullptr;
+    const SpirvInstruction* next = after ? definition(*after) : nullptr;
     if (!before || next == nullptr) return std::nullopt;
     const std::uint32_t counter = phi.operands[1];
-    const Instruction& condition = *conditionOf(loop);
+    const SpirvInstruction& condition = *conditionOf(loop);
     const std::uint32_t a = next->operands[2];
     const std::uint32_t b = next->operands[3];
     const auto by = integer(a == counter ? b : a);
@@ -277,7 +246,7 @@ std::optional<std::uint64_t> LoopLimiter::roundsBy(const Loop& loop, const Instr
     return std::nullopt;
 }
 
-std::optional<std::uint64_t> LoopLimiter::roundsUpTo(const Instruction& condition, std::uint32_t counter,
+std::optional<std::uint64_t> LoopLimiter::roundsUpTo(const SpirvInstruction& condition, std::uint32_t counter,
                                                      const std::optional<std::uint32_t>& first,
                                                      std::uint32_t step) const {
     const auto last = integer(condition.operands[3]);
@@ -296,8 +265,7 @@ std::optional<std::uint64_t> LoopLimiter::roundsUpTo(const Instruction& conditio
 std::vector<std::uint32_t> LoopLimiter::limited(const std::optional<LoopReport>& report) {
     if (std::ranges::all_of(loops_, &Loop::free)) return {words_.begin(), words_.end()};
     report_ = report;
-    out_.assign(words_.begin(), words_.begin() + headerWords);
-    bound_ = words_[3];
+    begin();
     counter_ = newId();
     if (report_) reported_ = newId();
     std::map<std::size_t, const Loop*> merges; // counted loops, by their OpLoopMerge
@@ -308,49 +276,34 @@ std::vector<std::uint32_t> LoopLimiter::limited(const std::optional<LoopReport>&
         ends[loop.header->end] = &loop;
         renamed_[loop.header->label] = newId();
     }
-    std::size_t lastDecoration = 0;
-    std::size_t firstFunction = code_.size();
+    const std::size_t decorations = lastDecoration();
+    const std::size_t functions = firstFunction();
     for (std::size_t at = 0; at < code_.size(); ++at) {
-        const std::uint32_t opcode = code_[at].opcode;
-        if (opcode == OpDecorate || opcode == OpMemberDecorate) lastDecoration = at;
-        if (opcode == OpFunction) firstFunction = std::min(firstFunction, at);
-    }
-    for (std::size_t at = 0; at < code_.size(); ++at) {
-        const Instruction& now = code_[at];
-        if (at == firstFunction) putGlobals();
+        const SpirvInstruction& now = code_[at];
+        if (at == functions) putGlobals();
         if (now.opcode == OpEntryPoint) {
-            putEntryPoint(now);
+            std::vector<std::uint32_t> variables{counter_};
+            if (report_) variables.push_back(reported_);
+            putEntryPoint(now, operand(now, 1), {}, variables);
         } else if (now.opcode == OpLoopMerge && merges.contains(at)) {
             const Loop& loop = *merges.at(at);
             putCheck(loop);
             const bool itself = now.operands[1] == loop.header->label;
-            out_.insert(out_.end(), now.words.begin(), now.words.end());
+            keep(now);
             if (itself) out_[out_.size() - now.operands.size() + 1] = renamed_.at(loop.header->label);
         } else if (ends.contains(at)) {
             putExit(*ends.at(at), now);
         } else {
             const std::size_t begin = out_.size();
-            out_.insert(out_.end(), now.words.begin(), now.words.end());
+            keep(now);
             if (now.opcode == OpPhi)
                 for (std::size_t i = begin + 4; i < out_.size(); i += 2)
                     if (const auto found = renamed_.find(out_[i]); found != renamed_.end())
                         out_[i] = found->second;
         }
-        if (at == lastDecoration && report_) putDecorations();
+        if (at == decorations && report_) putDecorations();
     }
-    out_[3] = bound_;
-    return std::move(out_);
-}
-
-// From SPIR-V 1.4 on, an entry point lists all its variables.
-void LoopLimiter::putEntryPoint(const Instruction& entry) {
-    constexpr std::uint32_t version14 = 0x00010400;
-    const std::size_t begin = out_.size();
-    out_.insert(out_.end(), entry.words.begin(), entry.words.end());
-    if (words_[1] < version14) return;
-    out_.push_back(counter_);
-    if (report_) out_.push_back(reported_);
-    out_[begin] = static_cast<std::uint32_t>(out_.size() - begin) << 16 | OpEntryPoint;
+    return ended();
 }
 
 void LoopLimiter::putDecorations() {
@@ -378,7 +331,7 @@ void LoopLimiter::putGlobals() {
     for (const Loop& loop : loops_) {
         if (loop.free) continue;
         constant(roundCost + static_cast<std::uint32_t>(loop.inside));
-        const Instruction* type = definition(loop.header->returns);
+        const SpirvInstruction* type = definition(loop.header->returns);
         const bool returnsNothing = type != nullptr && type->opcode == OpTypeVoid;
         if (returnsNothing || nothing_.contains(loop.header->returns)) continue;
         put(OpConstantNull, {loop.header->returns, nothing_[loop.header->returns] = newId()});
@@ -404,7 +357,7 @@ void LoopLimiter::putCheck(const Loop& loop) {
     put(OpULessThan, {bool_, within_, after, constant(roundBudget)});
 }
 
-void LoopLimiter::putExit(const Loop& loop, const Instruction& terminator) {
+void LoopLimiter::putExit(const Loop& loop, const SpirvInstruction& terminator) {
     if (terminator.opcode != OpBranch && terminator.opcode != OpBranchConditional)
         fail("has a loop of an unusual form");
     const std::uint32_t on = renamed_.at(loop.header->label);
@@ -421,7 +374,7 @@ void LoopLimiter::putExit(const Loop& loop, const Instruction& terminator) {
     else
         put(OpReturn, {});
     put(OpLabel, {on});
-    out_.insert(out_.end(), terminator.words.begin(), terminator.words.end());
+    keep(terminator);
 }
 
 } // namespace

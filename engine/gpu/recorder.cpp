@@ -162,7 +162,7 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     if (current().recorded > 0) submitAndGoOn(); // pieces are timed by themselves
     double passed = 0;
     for (std::uint64_t done = 0; done < all;) {
-        if (done > 0) submitPiece(pace);
+        if (done > 0) submitPiece(pace, cost.flops);
         const double left = static_cast<double>(all - done) * share * cost.flops;
         if (giveUpBeyond_ > 0 && passed + pace.milliseconds(left) > giveUpBeyond_) {
             gaveUp_ = true;
@@ -191,10 +191,10 @@ double Recorder::mostGroups() const {
                                 : piecesAtOnce * static_cast<double>(mostWorkgroups_);
 }
 
-// Once the speed is known, nobody needs to wait.
-void Recorder::submitPiece(const DispatchPace& pace) {
+// Once the speed is known, nobody needs to wait; what has no FLOPs teaches no speed.
+void Recorder::submitPiece(const DispatchPace& pace, double flops) {
     const Ticket ticket = submitAndGoOn();
-    if (pace.known()) return;
+    if (pace.known() || flops == 0) return;
     device_.wait(ticket);
     collectFinished();
 }

@@ -155,7 +155,7 @@ class Recorder {
                 std::span<const BufferView> views, const Cost& cost);
     void launch(const GroupRange& groups);
     double mostGroups() const;
-    void submitPiece(const DispatchPace& pace);
+    void submitPiece(const DispatchPace& pace, double flops);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
     void bind(const AnyKernel& kernel, std::span<const BufferView> views);
     bool order(std::span<const Access> accesses);

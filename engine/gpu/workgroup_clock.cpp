@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
-#include <map>
-#include <optional>
-#include <stdexcept>
 
-#include <spirv/unified1/spirv.hpp>
+#include "engine/gpu/spirv_rewriter.h"
 
 namespace lockstep::gpu {
 
@@ -15,66 +11,24 @@ namespace {
 
 using namespace spv;
 
-constexpr std::size_t headerWords = 5; // of a module
-
-struct Instruction {
-    std::uint32_t opcode = 0;
-    std::span<const std::uint32_t> operands;
-    std::span<const std::uint32_t> words; // with the opcode
-};
-
-class ClockWriter {
+class ClockWriter : SpirvRewriter {
   public:
     ClockWriter(std::span<const std::uint32_t> words, const std::string& shader, std::uint32_t binding)
-        : words_(words), shader_(shader), binding_(binding), bound_(words.size() > 3 ? words[3] : 0) {
-        for (std::size_t at = headerWords; at < words.size();) {
-            const std::size_t length = words[at] >> 16;
-            if (length == 0 || at + length > words.size()) fail("is damaged");
-            const auto all = words.subspan(at, length);
-            code_.push_back({all[0] & 0xFFFFu, all.subspan(1), all});
-            at += length;
-        }
+        : SpirvRewriter(words, shader), binding_(binding) {
         find();
     }
 
     std::vector<std::uint32_t> written();
 
   private:
-    [[noreturn]] void fail(const char* reason) const {
-        throw std::runtime_error("shader '" + shader_ + "' " + reason);
-    }
-    std::uint32_t operand(const Instruction& of, std::size_t index) const {
-        if (index >= of.operands.size()) fail("is damaged: an instruction is cut off");
-        return of.operands[index];
-    }
-    std::uint32_t newId() { return bound_++; }
-    void put(std::uint32_t opcode, std::initializer_list<std::uint32_t> operands) {
-        out_.push_back((static_cast<std::uint32_t>(operands.size()) + 1) << 16 | opcode);
-        out_.insert(out_.end(), operands);
-    }
-    std::uint32_t made(std::uint32_t opcode, std::uint32_t type, std::initializer_list<std::uint32_t> rest) {
-        const std::uint32_t id = newId();
-        out_.push_back((static_cast<std::uint32_t>(rest.size()) + 3) << 16 | opcode);
-        out_.push_back(type);
-        out_.push_back(id);
-        out_.insert(out_.end(), rest);
-        return id;
-    }
-
     void find();
     void putExtension();
-    void putEntryPoint(const Instruction& entry);
     void putDecorations();
     void putGlobals();
     void putMain();
     void putRecord(std::uint32_t begin, std::uint32_t end);
 
-    std::span<const std::uint32_t> words_;
-    const std::string& shader_;
     std::uint32_t binding_;
-    std::uint32_t bound_;
-    std::vector<Instruction> code_;
-    std::vector<std::uint32_t> out_;
 
     // Of the module; 0: it has none.
     std::uint32_t main_ = 0, mainType_ = 0, void_ = 0;
@@ -89,7 +43,7 @@ class ClockWriter {
 };
 
 void ClockWriter::find() {
-    for (const Instruction& now : code_) switch (now.opcode) {
+    for (const SpirvInstruction& now : code_) switch (now.opcode) {
         case OpMemoryModel: vulkanMemory_ = operand(now, 1) == MemoryModelVulkan; break;
         case OpEntryPoint: main_ = operand(now, 1); break;
         case OpDecorate:
@@ -117,7 +71,7 @@ void ClockWriter::find() {
 }
 
 std::vector<std::uint32_t> ClockWriter::written() {
-    out_.assign(words_.begin(), words_.begin() + headerWords);
+    begin();
     newMain_ = newId();
     buffer_ = newId();
     ownGroup_ = group_ == 0;
@@ -126,33 +80,30 @@ std::vector<std::uint32_t> ClockWriter::written() {
     if (ownIndex_) index_ = newId();
     struct_ = newId();
     array_ = newId();
-    std::size_t lastDecoration = 0;
-    std::size_t firstFunction = code_.size();
-    for (std::size_t at = 0; at < code_.size(); ++at) {
-        const std::uint32_t opcode = code_[at].opcode;
-        if (opcode == OpDecorate || opcode == OpMemberDecorate) lastDecoration = at;
-        if (opcode == OpFunction) firstFunction = std::min(firstFunction, at);
-    }
+    const std::size_t decorations = lastDecoration();
+    const std::size_t functions = firstFunction();
     bool extended = false;
     for (std::size_t at = 0; at < code_.size(); ++at) {
-        const Instruction& now = code_[at];
+        const SpirvInstruction& now = code_[at];
         if (!extended && now.opcode != OpCapability) {
             putExtension();
             extended = true;
         }
-        if (at == firstFunction) putGlobals();
+        if (at == functions) putGlobals();
         if (now.opcode == OpEntryPoint) {
-            putEntryPoint(now);
+            std::vector<std::uint32_t> inputs;
+            if (ownGroup_) inputs.push_back(group_);
+            if (ownIndex_) inputs.push_back(index_);
+            putEntryPoint(now, newMain_, inputs, {buffer_});
         } else {
-            out_.insert(out_.end(), now.words.begin(), now.words.end());
+            keep(now);
             const bool mode = now.opcode == OpExecutionMode || now.opcode == OpExecutionModeId;
             if (mode && operand(now, 0) == main_) out_[out_.size() - now.operands.size()] = newMain_;
         }
-        if (at == lastDecoration) putDecorations();
+        if (at == decorations) putDecorations();
     }
     putMain();
-    out_[3] = bound_;
-    return std::move(out_);
+    return ended();
 }
 
 void ClockWriter::putExtension() {
@@ -163,18 +114,6 @@ void ClockWriter::putExtension() {
         text[i / 4] |= static_cast<std::uint32_t>(static_cast<unsigned char>(name[i])) << 8 * (i % 4);
     out_.push_back(static_cast<std::uint32_t>(text.size() + 1) << 16 | OpExtension);
     out_.insert(out_.end(), text.begin(), text.end());
-}
-
-// From SPIR-V 1.4 on, an entry point lists all its variables, before that only inputs.
-void ClockWriter::putEntryPoint(const Instruction& entry) {
-    constexpr std::uint32_t version14 = 0x00010400;
-    const std::size_t begin = out_.size();
-    out_.insert(out_.end(), entry.words.begin(), entry.words.end());
-    out_[begin + 2] = newMain_;
-    if (ownGroup_) out_.push_back(group_);
-    if (ownIndex_) out_.push_back(index_);
-    if (words_[1] >= version14) out_.push_back(buffer_);
-    out_[begin] = static_cast<std::uint32_t>(out_.size() - begin) << 16 | OpEntryPoint;
 }
 
 void ClockWriter::putDecorations() {

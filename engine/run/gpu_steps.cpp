@@ -1,5 +1,7 @@
 #include "engine/run/gpu_steps.h"
 
+#include <algorithm>
+
 #include "engine/net/names.h"
 #include "engine/tune/fusion_choice.h"
 #include "engine/tune/kernel_cache.h"
@@ -52,7 +54,8 @@ void GpuSteps::limitWorkgroups() {
     if (workgroups_ == 0) return;
     recorder_.limitWorkgroups(workgroups_);
     submitEachOperation(true);
-    for (int seen = 0; seen < 2; ++seen) warmUpSteps(); // the first time is not believed
+    for (int seen = 0; seen < 2; ++seen) // the first time is not believed
+        coldMilliseconds_ = std::max(coldMilliseconds_, warmUpSteps());
     submitEachOperation(false);
 }
 

@@ -327,20 +327,28 @@ std::vector<TracedOperation> GpuTrainer::clockedStep(std::string& why) {
     if (how_.inPieces()) why = "this rung makes thousands of dispatches of a product";
     if (!why.empty()) return {};
     const TrainerState before = state();
-    setStatus(0); // nothing is learned from warming up
-    if (!clocked_) clocked_ = std::make_unique<Clocked>(*this);
-    gpu::Recorder& recorder = clocked_->recorder;
-    clocked_->steps->setWhole(steps_.whole());
-    const auto make = [&] {
-        recorder.begin();
-        recorder.traceDispatches(true);
-        clocked_->steps->recordApart(nextStep_);
-        recorder.submitAndTime();
-        return operationsOf(recorder.takeTrace());
-    };
-    make(); // drivers compile
-    setStatus(shared::noStep);
-    std::vector<TracedOperation> operations = make();
+    std::vector<TracedOperation> operations;
+    try {
+        setStatus(0); // nothing is learned from warming up
+        if (!clocked_) clocked_ = std::make_unique<Clocked>(*this);
+        gpu::Recorder& recorder = clocked_->recorder;
+        clocked_->steps->setWhole(steps_.whole());
+        const auto make = [&] {
+            recorder.begin();
+            recorder.traceDispatches(true);
+            clocked_->steps->recordApart(nextStep_);
+            recorder.submitAndTime();
+            return operationsOf(recorder.takeTrace());
+        };
+        make(); // drivers compile
+        setStatus(shared::noStep);
+        operations = make();
+    } catch (const std::exception& error) { // no room for a binding or a buffer: training goes on
+        if (gpu::endsDevice(error)) throw;
+        clocked_.reset();
+        operations.clear();
+        why = error.what();
+    }
     putBack(before);
     setStatus(shared::noStep);
     return operations;
