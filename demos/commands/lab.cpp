@@ -19,6 +19,7 @@
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
 #include "demos/shell/run_window.h"
+#include "demos/words/html.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 
@@ -148,40 +149,21 @@ class LabRun {
         return runExperiment(experiment, bench);
     }
 
-    static std::string escaped(std::string_view text) {
-        std::string html;
-        for (const char letter : text) {
-            if (letter == '<')
-                html += "&lt;";
-            else if (letter == '>')
-                html += "&gt;";
-            else if (letter == '&')
-                html += "&amp;";
-            else
-                html += letter;
-        }
-        return html;
-    }
-
     static std::string page(const std::vector<std::pair<const Experiment*, LabResult>>& results, bool drawn) {
-        std::string html =
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Experiments on "
-            "parallelism</title>\n"
-            "<style>body{font-family:sans-serif;max-width:60em;margin:auto;padding:1em;line-height:1.5}"
-            "img{width:100%}</style>\n<h1>Experiments on parallelism</h1>\n";
+        std::string html;
         const LabResult& first = results.front().second;
-        html += fmt::format("<p>CPU: {}<br>GPU: {}</p>\n", escaped(machineText(first, false)),
-                            escaped(machineText(first, true)));
+        html += fmt::format("<p>CPU: {}<br>GPU: {}</p>\n", htmlText(machineText(first, false)),
+                            htmlText(machineText(first, true)));
         for (const auto& [experiment, result] : results)
             html += fmt::format("<h2>{}</h2>\n<p>{}</p>\n<p><strong>{}</strong> {}</p>\n{}<p>{}</p>\n",
-                                escaped(experiment->title), escaped(experiment->idea),
-                                escaped(experiment->question),
-                                escaped(verdictText(*experiment, result, std::nullopt)),
+                                htmlText(experiment->title), htmlText(experiment->idea),
+                                htmlText(experiment->question),
+                                htmlText(verdictText(*experiment, result, std::nullopt)),
                                 drawn ? fmt::format("<img src=\"{}.png\" alt=\"{}\">\n", experiment->name,
-                                                    escaped(experiment->title))
+                                                    htmlText(experiment->title))
                                       : "",
-                                escaped(explanationText(*experiment, result)));
-        return html;
+                                htmlText(explanationText(*experiment, result)));
+        return htmlPage("Experiments on parallelism", html);
     }
 
     const LabOptions& options_;

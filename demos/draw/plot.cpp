@@ -210,7 +210,7 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
     ui.noteControl(options.pen != nullptr ? options.pen->name : id_.c_str());
     if (ImGui::IsItemHovered() && ImGui::IsMouseReleased(1)) openMenu_ = true;
     if (frame.width() > 0) {
-        handleMouse(frame, ui.hidingControls ? nullptr : options.pen); // a click hides then
+        if (!ui.hidingControls) handleMouse(frame, options.pen);
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const bool over = mouse.x >= frame.low.x && mouse.x <= frame.high.x && mouse.y <= frame.high.y;
         const bool drawing = options.pen != nullptr && ImGui::IsItemActive();

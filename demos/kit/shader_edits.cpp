@@ -71,11 +71,13 @@ void ShaderEdits::setTexts(ShaderTexts texts) {
 
 void ShaderEdits::show(ShaderTexts texts) {
     setTexts(std::move(texts));
+    passed_.clear();
     unseen_ = !texts_.empty();
 }
 
 void ShaderEdits::revert(const std::string& file) {
     texts_.erase(file);
+    unseen_ = unseen_ && !texts_.empty();
     if (submitted_.erase(file) == 0) return;
     cancel();
     last_.reset();
@@ -103,6 +105,13 @@ void ShaderEdits::stop() {
     submitted_ = running_;
 }
 
+void ShaderEdits::forget() {
+    cancel();
+    last_.reset();
+    submitted_.clear();
+    running_.clear();
+}
+
 void ShaderEdits::restart() {
     cancel();
     running_.clear();
@@ -125,7 +134,10 @@ bool ShaderEdits::takePassed(bool wait) {
     if (!trial_.valid() || (!wait && !ready(trial_))) return false;
     last_ = trial_.get();
     ++ended_;
-    if (last_->passed()) running_ = submitted_;
+    if (last_->passed()) {
+        running_ = submitted_;
+        if (!hasPassed(running_)) passed_.push_back(running_);
+    }
     return last_->passed();
 }
 

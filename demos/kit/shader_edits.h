@@ -2,6 +2,7 @@
 // shader is used only once its trial has passed; until then what was used before stays.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -47,6 +48,12 @@ class ShaderEdits {
     void repeat();
     /// Gives a trial up; what was in use stays.
     void stop();
+    /// The built-in kernels are in use from now on; the texts stay, as changes that nobody has tried.
+    void forget();
+    /// These texts have passed a trial here, since the last show().
+    bool hasPassed(const ShaderTexts& texts) const {
+        return std::ranges::find(passed_, texts) != passed_.end();
+    }
     /// There is something to be tried.
     bool canSubmit() const { return !trying() && !runs(texts_); }
     bool trying() const { return wanted_ || trial_.valid(); }
@@ -78,6 +85,7 @@ class ShaderEdits {
     ShaderTexts texts_;
     ShaderTexts submitted_;
     ShaderTexts running_;
+    std::vector<ShaderTexts> passed_;
     bool wanted_ = false; // a trial of submitted_
     bool unseen_ = false;
     std::optional<TrialReport> last_;

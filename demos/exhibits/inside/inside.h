@@ -17,6 +17,7 @@
 #include "demos/exhibits/inside/inside_model.h"
 #include "demos/kit/operations.h"
 #include "demos/kit/source_editor.h"
+#include "demos/kit/workgroup_chart.h"
 
 namespace lockstep::demos {
 
@@ -115,6 +116,12 @@ struct InsideView {
     bool settingsShown = false;
 };
 
+/// The selected operation's workgroups in rows: laid out once, drawn in every frame.
+struct WorkgroupRows {
+    std::tuple<std::uint64_t, std::size_t> origin{0, 0}; ///< revision of the traces, operation
+    std::vector<GroupSpan> spans = {};
+};
+
 /// What the exhibit shows, and where a person has come in it.
 struct Inside {
     InsideModel model;
@@ -122,6 +129,7 @@ struct Inside {
     Timeline timeline;
     TensorPictures tensors;
     SourceView source;
+    WorkgroupRows workgroups;
     bool playing = false;   ///< slow motion: operation by operation, and the next step after the last one
     bool startOver = false; ///< the next step's trace is looked at from its first operation
     double played = 0;      ///< share of the selected operation that slow motion has shown
@@ -163,7 +171,7 @@ bool drawElement(Ui& ui, const ElementSum& element);
 
 /// When the workgroups of a GPU's operation ran, as large as there is room, or why that is not known:
 /// workgroup_view.cpp.
-void drawWorkgroupView(Ui& ui, const StepTrace& trace, const TracedOperation& operation);
+void drawWorkgroupView(Ui& ui, Inside& inside);
 
 /// The middle of the window: the timeline, the player below it, and what is known about the selected
 /// operation.

@@ -251,7 +251,7 @@ void drawShown(Ui& ui, Inside& inside) {
     } else if (inside.view.tab == networkTab) {
         drawNetwork(ui, inside, true);
     } else if (inside.view.tab == workgroupsTab) {
-        drawWorkgroupView(ui, *inside.model.trace(machine), *inside.selected());
+        drawWorkgroupView(ui, inside);
     } else {
         ImGui::BeginChild("inside/tensors");
         drawTensors(ui, inside);

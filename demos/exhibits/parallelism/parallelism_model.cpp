@@ -48,8 +48,7 @@ const ShaderTexts& ParallelismModel::editedTexts(const Experiment& experiment) c
 
 void ParallelismModel::forgetResult() {
     results_.erase(open_->name), explanations_.erase(open_->name);
-    edits().stop();
-    edits().builtInRuns();
+    edits().forget();
 }
 
 WorkQueue& ParallelismModel::queue() {
@@ -134,6 +133,7 @@ bool ParallelismModel::releaseDevice() {
     for (auto& [name, kernels] : kernels_) {
         kernels.edits.stop();
         kernels.edits.show(kernels.edits.texts());
+        kernels.passed.reset(); // its built-in times are of that device
     }
     work_.reset();
     return was;
