@@ -172,7 +172,7 @@ TEST_CASE(
     const ShaderTexts right = edited("lab_neighbours.comp", "total += word[", "total = total + word[");
     model.edits().setTexts(right);
     model.update(machines, true, true);
-    CHECK(model.edited() == nullptr); // nobody has asked for it
+    CHECK(model.edited() == nullptr); // it was not submitted
     model.edits().submit();
     model.update(machines, true, true);
     REQUIRE(model.edited() != nullptr);

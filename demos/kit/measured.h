@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace lockstep::demos {
 
@@ -19,5 +20,10 @@ struct Measured {
 /// With the names that are not measured yet, so that a wrong name can be told from a missing value. The last
 /// word of a name is its unit: "seconds", "samples_per_second", "share".
 using MeasuredValues = std::map<std::string, Measured, std::less<>>;
+
+inline bool isMeasured(const MeasuredValues& values, std::string_view name) {
+    const auto found = values.find(name);
+    return found != values.end() && found->second.known();
+}
 
 } // namespace lockstep::demos

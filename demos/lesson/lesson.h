@@ -66,7 +66,7 @@ struct Lesson {
     std::size_t minutes = 0;
     std::vector<std::string> needs; ///< names of lessons that come before
     std::vector<std::string> sources;
-    std::size_t place = 0; ///< in the list: lower ones come first
+    std::size_t place = 1000; ///< in the list: lower ones come first
     std::vector<LessonStep> steps;
 };
 

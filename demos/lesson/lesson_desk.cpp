@@ -88,7 +88,7 @@ void LessonDesk::start(Lesson lesson) {
     const ordered_json progress = progress_.value(lesson.name, ordered_json::object());
     run_.emplace(std::move(lesson));
     run_->resume(progress);
-    if (run_->last()) run_->go(0); // who was through begins again
+    if (run_->last() && run_->done()) run_->go(0);
     save();
 }
 
@@ -133,6 +133,11 @@ std::optional<std::size_t> LessonDesk::reached(std::string_view name) const {
         !(*found)["at"].is_number_unsigned())
         return std::nullopt;
     return (*found)["at"].get<std::size_t>();
+}
+
+bool LessonDesk::done(std::string_view name) const {
+    const auto found = progress_.find(name);
+    return found != progress_.end() && found->is_object() && found->value("done", ordered_json()) == true;
 }
 
 void LessonDesk::decline() {

@@ -54,8 +54,9 @@ class LessonDesk {
     void look() { list_.reset(); }
     /// The step where it was left, from 0; empty: not begun.
     std::optional<std::size_t> reached(std::string_view name) const;
+    bool done(std::string_view name) const;
 
-    /// Nobody has begun a lesson here, nor said that there shall be no offer.
+    /// True until a lesson was begun here, or the offer declined.
     bool offers() const { return !kept_.empty() && !declined_ && progress_.empty() && !run_; }
     void decline();
 

@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 constexpr std::uint64_t largestLesson = 1u << 18;
 constexpr std::uint64_t largestState = 1u << 20;
 constexpr std::size_t mostSteps = 100;
-constexpr std::size_t longestText = 2000; // bytes of a state's text: more would fill the panel
+constexpr std::size_t longestText = 2000; // bytes: more would fill the panel
 
 constexpr std::string_view frontFields[] = {"title", "about", "minutes", "needs", "sources", "place"};
 constexpr std::string_view stepFields[] = {"state", "point", "wait",      "ask",    "choices",
@@ -44,7 +44,8 @@ ordered_json stateNamed(const std::string& name, const fs::path& folder) {
         throw std::invalid_argument(fmt::format("'{}' must be a file's name without a folder", name));
     std::error_code unknown;
     for (const fs::path& each : {folder, assetFolder("presets")})
-        if (fs::is_regular_file(each / file, unknown)) return readJsonFile(each / file, largestState);
+        if ((!each.empty() || folder.empty()) && fs::is_regular_file(each / file, unknown))
+            return readJsonFile(each / file, largestState);
     throw std::invalid_argument(
         fmt::format("there is no state '{}', neither beside the lesson nor among the presets", name));
 }
@@ -70,6 +71,9 @@ class Reader {
             if (lesson.steps.size() == mostSteps)
                 return report(begin, fmt::format("more than {} steps", mostSteps));
             lesson.steps.push_back(readStep(begin, end));
+            const std::string& title = lesson.steps.back().title;
+            if (std::ranges::count(lesson.steps, title, &LessonStep::title) > 1)
+                report(begin, fmt::format("another step is called '{}': answers are kept by title", title));
             begin = end;
         }
         if (lesson.steps.empty()) problems_.push_back({0, "it has no step: write '## ' and a title"});
@@ -186,6 +190,8 @@ class Reader {
     }
 
     void checkText(const std::string& text, std::size_t line) {
+        if (text.size() > longestText)
+            problems_.push_back({line, fmt::format("a text of more than {} bytes", longestText)});
         try {
             markdownBlocks(text);
             quotedNames(text);
@@ -207,6 +213,8 @@ class Reader {
                 throw std::invalid_argument("'state' must be a file's name or the fields of a state");
             ordered_json state = json.is_string() ? stateNamed(json.get<std::string>(), folder_) : json;
             if (json.is_object()) state["lockstep"] = 1;
+            // A step shows what it names: what an earlier one has hidden comes back.
+            if (!state.contains("hidden")) state["hidden"] = ordered_json::array();
             takeTexts(step, state);
             step.state = state.dump();
         });
@@ -277,6 +285,11 @@ class Reader {
         const std::size_t line = map.lineOf("ask");
         if (question.choices.empty() && answered == fields.contains("value"))
             problems_.push_back({line, "a number needs either 'right' or the name of a measured 'value'"});
+        const auto conditional = [](const Choice& each) { return each.when.has_value(); };
+        if (measured && !std::ranges::all_of(question.choices, conditional))
+            problems_.push_back({line, "either all choices have a condition 'when', or none"});
+        if (!question.choices.empty() && fields.contains("value"))
+            problems_.push_back({line, "a question with choices asks for no 'value'"});
         if (!question.choices.empty() && answered == measured)
             problems_.push_back({line, "choices need either 'right: NUMBER' or conditions 'when'"});
     }
@@ -334,6 +347,17 @@ Lesson lessonFromText(std::string_view text, const std::filesystem::path& file,
     Lesson lesson;
     lesson.file = file;
     lesson.name = file.stem().string();
+    if (findInvalidUtf8(lesson.name) != std::string_view::npos) {
+        problems.push_back({0, "the file's name is not UTF-8"});
+        return lesson;
+    }
+    if (const std::size_t at = findInvalidUtf8(text); at != std::string_view::npos) {
+        const auto line = static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n')) + 1;
+        problems.push_back({line, "not UTF-8"});
+        return lesson;
+    }
+    if (constexpr std::string_view mark = "\xEF\xBB\xBF"; text.starts_with(mark))
+        text.remove_prefix(mark.size());
     std::vector<std::string_view> lines = linesOf(text);
     for (std::string_view& line : lines)
         if (line.ends_with('\r')) line.remove_suffix(1);

@@ -12,6 +12,11 @@ namespace lockstep::demos {
 
 namespace {
 
+/// "1:race.ratio"
+bool isOfStep(std::string_view name) {
+    return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+}
+
 bool close(double given, double right, double tolerance) {
     return std::abs(given - right) <= tolerance * std::abs(right) + 1e-12;
 }
@@ -20,8 +25,15 @@ bool close(double given, double right, double tolerance) {
 
 std::optional<std::size_t> rightChoice(const Question& question, const MeasuredValues& values) {
     if (question.right) return question.right;
-    for (std::size_t i = 0; i < question.choices.size(); ++i)
-        if (question.choices[i].when && question.choices[i].when->holds(values)) return i;
+    for (std::size_t i = 0; i < question.choices.size(); ++i) {
+        const std::optional<Condition>& when = question.choices[i].when;
+        if (!when) continue;
+        if (when->holds(values)) return i;
+        // What an earlier step has measured may be missing where that step was passed over: then none is
+        // right.
+        for (const std::string* name : {&when->value, &when->other})
+            if (isOfStep(*name) && !isMeasured(values, *name)) return std::nullopt;
+    }
     return std::nullopt;
 }
 
@@ -79,15 +91,26 @@ const std::string& LessonRun::state() const {
 void LessonRun::look(MeasuredValues& values) {
     values.insert(kept_.begin(), kept_.end());
     const bool held = std::exchange(holds_, step().wait && step().wait->holds(values));
+    done_ = done_ || (last() && (holds_ || !waits()));
     if (held || !holds_) return; // what counts is the moment when it began to hold
     waited_[at_] = true;
     for (const auto& [name, value] : values) // the latest, if it is done again
-        if (value.known() && !std::isdigit(static_cast<unsigned char>(name.front())))
+        if (value.known() && !isOfStep(name))
             kept_.insert_or_assign(fmt::format("{}:{}", at_ + 1, name), value);
 }
 
 nlohmann::ordered_json LessonRun::progress() const {
-    nlohmann::ordered_json json{{"at", at_}, {"answers", nlohmann::ordered_json::object()}};
+    nlohmann::ordered_json json{{"at", at_},
+                                {"done", done_},
+                                {"answers", nlohmann::ordered_json::object()},
+                                {"kept", nlohmann::ordered_json::object()}};
+    for (const auto& [name, value] : kept_) {
+        nlohmann::ordered_json& kept = json["kept"][name];
+        if (value.text.empty())
+            kept = value.number;
+        else
+            kept = value.text;
+    }
     for (std::size_t i = 0; i < answers_.size(); ++i) {
         const LessonAnswer& answer = answers_[i];
         nlohmann::ordered_json& answers = json["answers"];
@@ -100,6 +123,14 @@ nlohmann::ordered_json LessonRun::progress() const {
 
 void LessonRun::resume(const nlohmann::ordered_json& progress) {
     if (!progress.is_object()) return;
+    const auto done = progress.find("done");
+    done_ = done != progress.end() && done->is_boolean() && done->get<bool>();
+    if (const auto kept = progress.find("kept"); kept != progress.end() && kept->is_object())
+        for (const auto& [name, value] : kept->items()) {
+            if (!isOfStep(name)) continue;
+            if (value.is_number()) kept_[name].number = value.get<double>();
+            if (value.is_string()) kept_[name].text = value.get<std::string>();
+        }
     const auto answers = progress.find("answers");
     for (std::size_t i = 0; i < lesson_.steps.size() && answers != progress.end() && answers->is_object();
          ++i) {

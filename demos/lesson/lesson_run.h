@@ -64,7 +64,9 @@ class LessonRun {
     /// What the step waits for has not happened yet.
     bool waits() const { return step().wait && !waited_[at_]; }
 
-    /// Step and answers, to go on with at another time.
+    /// The last step has been done, now or before.
+    bool done() const { return done_; }
+    /// Step, answers and what steps have measured, to go on with at another time.
     nlohmann::ordered_json progress() const;
     /// Takes over what fits; a lesson may have been rewritten since.
     void resume(const nlohmann::ordered_json& progress);
@@ -76,6 +78,7 @@ class LessonRun {
     std::vector<bool> waited_;          // likewise
     MeasuredValues kept_;               // as steps were done
     bool holds_ = false;                // the step's condition, as of the last look
+    bool done_ = false;                 // once, to the end
 };
 
 } // namespace lockstep::demos

@@ -1,6 +1,7 @@
 #include "demos/lesson/markdown.h"
 
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -19,12 +20,12 @@ class Collector {
 
     void enter(MD_BLOCKTYPE type, void* detail) {
         switch (type) {
-        case MD_BLOCK_UL: lists_.push_back(0); break;
+        case MD_BLOCK_UL: lists_.push_back(std::nullopt); break;
         case MD_BLOCK_OL: lists_.push_back(static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start); break;
         case MD_BLOCK_LI:
             begin(BlockKind::item);
             blocks.back().depth = lists_.size() - 1;
-            blocks.back().bullet = lists_.back() == 0 ? "•" : fmt::format("{}.", lists_.back()++);
+            blocks.back().bullet = lists_.back() ? fmt::format("{}.", (*lists_.back())++) : "•";
             itemOpen_ = true;
             break;
         case MD_BLOCK_H: begin(BlockKind::heading); break;
@@ -49,9 +50,9 @@ class Collector {
     void enterSpan(MD_SPANTYPE type, void* detail) {
         if (type == MD_SPAN_IMG)
             throw std::invalid_argument("pictures are not shown; let a state show an exhibit");
-        if (type == MD_SPAN_EM) style_ = TextStyle::emphasis;
-        if (type == MD_SPAN_STRONG) style_ = TextStyle::strong;
-        if (type == MD_SPAN_CODE) style_ = TextStyle::code;
+        if (type == MD_SPAN_EM) styles_.push_back(TextStyle::emphasis);
+        if (type == MD_SPAN_STRONG) styles_.push_back(TextStyle::strong);
+        if (type == MD_SPAN_CODE) styles_.push_back(TextStyle::code);
         if (type == MD_SPAN_A) {
             const MD_ATTRIBUTE& link = static_cast<MD_SPAN_A_DETAIL*>(detail)->href;
             link_.assign(link.text, link.size);
@@ -60,8 +61,8 @@ class Collector {
     void leaveSpan(MD_SPANTYPE type) {
         if (type == MD_SPAN_A)
             link_.clear();
-        else
-            style_ = TextStyle::plain;
+        else if (!styles_.empty())
+            styles_.pop_back();
     }
     void text(MD_TEXTTYPE type, std::string_view text) {
         if (type == MD_TEXT_HTML) throw std::invalid_argument("HTML is not shown; use Markdown");
@@ -71,7 +72,7 @@ class Collector {
         if (type == MD_TEXT_BR) text = "\n";
         if (type == MD_TEXT_NULLCHAR) text = "\xEF\xBF\xBD";
         std::vector<TextSpan>& spans = blocks.back().spans;
-        const TextStyle style = code ? TextStyle::code : style_;
+        const TextStyle style = code ? TextStyle::code : styles_.empty() ? TextStyle::plain : styles_.back();
         if (spans.empty() || spans.back().style != style || spans.back().link != link_)
             spans.push_back({"", style, link_});
         spans.back().text += text;
@@ -80,10 +81,10 @@ class Collector {
   private:
     void begin(BlockKind kind) { blocks.push_back({.kind = kind}); }
 
-    std::vector<unsigned> lists_; // next number, 0 for bullets
+    std::vector<std::optional<unsigned>> lists_; // next number; none: bullets
     int quotes_ = 0;
-    bool itemOpen_ = false; // its first paragraph belongs to its block
-    TextStyle style_ = TextStyle::plain;
+    bool itemOpen_ = false;         // its first paragraph belongs to its block
+    std::vector<TextStyle> styles_; // the innermost last
     std::string link_;
 };
 

@@ -55,9 +55,12 @@ class Flow {
         // A word that is wider than a line is cut.
         while (!word.empty()) {
             std::size_t fits = word.size();
-            while (fits > 1 && at_.x == left_ && left_ + textWidth(word.substr(0, fits)) > right_) --fits;
-            while (fits > 1 && fits < word.size() && (static_cast<unsigned char>(word[fits]) & 0xC0) == 0x80)
-                --fits;
+            if (at_.x == left_) {
+                const char* rest = nullptr;
+                ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), right_ - left_, 0, word.data(),
+                                                word.data() + word.size(), &rest);
+                fits = std::max<std::size_t>(static_cast<std::size_t>(rest - word.data()), 1);
+            }
             ImGui::GetWindowDrawList()->AddText(at_, colour, word.data(), word.data() + fits);
             at_.x += textWidth(word.substr(0, fits));
             word.remove_prefix(fits);

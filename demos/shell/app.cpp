@@ -57,6 +57,8 @@ void App::attachDevice() {
     bakedPixels_ = 0;
     settle_ = 3;
     devices_.clear();
+    // The device may have been lost while a lesson's step was being set up.
+    if (desk_.open() != nullptr && desk_.open()->state() != stepState_) later_ = [this] { showStep(); };
 }
 
 void App::showExhibit(std::string_view id) {

@@ -20,13 +20,6 @@ using nlohmann::ordered_json;
 
 constexpr double lookSeconds = 1; // between looks at the lesson's file, which its author may be writing
 
-// A step shows what it names: what an earlier one has hidden comes back.
-ordered_json whole(const std::string& state) {
-    ordered_json json = ordered_json::parse(state);
-    if (!json.contains("hidden")) json["hidden"] = ordered_json::array();
-    return json;
-}
-
 } // namespace
 
 // Every state is checked before the first is shown: a teacher learns of mistakes before the class does.
@@ -35,7 +28,7 @@ void App::openLesson(const std::filesystem::path& file) {
     for (const LessonStep& step : lesson.steps) {
         if (step.state.empty()) continue;
         try {
-            readState(whole(step.state));
+            readState(ordered_json::parse(step.state));
         } catch (const std::exception& error) {
             throw std::invalid_argument(describe(file, {step.lines.at("state"), error.what()}));
         }
@@ -50,8 +43,10 @@ void App::openLesson(const std::filesystem::path& file) {
 void App::showStep() {
     const std::string& state = desk_.open()->state();
     if (!state.empty() && state != stepState_) {
-        stepState_ = state;
-        guarded([&] { readState(whole(state))(); });
+        guarded([&] {
+            readState(ordered_json::parse(state))();
+            stepState_ = state;
+        });
     }
     lessonExhibit_ = exhibit().id();
     settle_ = 3;
@@ -73,7 +68,15 @@ void App::closeLesson() {
     desk_.close();
     stateTexts_ = ordered_json::object();
     settle_ = 3;
-    if (!aside_.is_null()) guarded([&] { setState(std::exchange(aside_, nullptr)); });
+    if (aside_.is_null()) return;
+    guarded([&] {
+        const ordered_json own = aside_; // kept until it is back
+        // A state is silent about what a person has not chosen.
+        chosenSpeeds_.clear();
+        for (const auto& entry : exhibits_) entry->setSpeed(flatOut_ ? 0 : entry->usualSpeed());
+        detailsChosen_.reset();
+        setState(own);
+    });
 }
 
 // Once per frame.
@@ -139,7 +142,7 @@ void App::drawLessons() {
         if (ImGui::IsItemHovered())
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui_->theme.hovered, ui_->px(6));
         const std::optional<std::size_t> reached = desk_.reached(entry.name);
-        const bool through = reached && *reached + 1 >= entry.steps;
+        const bool through = desk_.done(entry.name);
         const std::string right = through   ? "done"
                                   : reached ? fmt::format("step {} of {}", *reached + 1, entry.steps)
                                   : entry.minutes > 0 ? counted(entry.minutes, "minute")
@@ -159,8 +162,10 @@ void App::drawLessons() {
 
 // Once, to somebody who is new here.
 void App::drawOffer() {
-    if (!desk_.offers() || help_ || desk_.list().empty()) return;
-    const LessonEntry& first = desk_.list().front();
+    if (!desk_.offers() || help_) return;
+    const auto usable = std::ranges::find(desk_.list(), std::string(), &LessonEntry::problem);
+    if (usable == desk_.list().end()) return;
+    const LessonEntry& first = *usable;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x - ui_->px(16), size.y - ui_->px(48)}, ImGuiCond_Always, {1, 1});
     ImGui::SetNextWindowSize({std::min(ui_->px(360), size.x - ui_->px(32)), 0});
@@ -170,8 +175,9 @@ void App::drawOffer() {
                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("offer", nullptr, flags)) {
         ui_->heading("New here?");
-        ui_->paragraph(fmt::format("The first lesson, \"{}\", takes {}.", first.title,
-                                   counted(first.minutes, "minute")));
+        const std::string time =
+            first.minutes > 0 ? fmt::format(" It takes {}.", counted(first.minutes, "minute")) : "";
+        ui_->paragraph(fmt::format("Begin with the lesson \"{}\".{}", first.title, time));
         if (ui_->primaryButton("Start the lesson##offer"))
             later_ = [this, file = first.file] { guarded([&] { openLesson(file); }); };
         ImGui::SameLine();

@@ -124,6 +124,7 @@ void App::setState(const ordered_json& state) {
     readState(state)();
     desk_.close();
     aside_ = nullptr;
+    stepState_.clear();
     stateTexts_ = ordered_json::object();
     if (texts.steps.empty()) return;
     for (const char* name : {"title", "about", "task", "answer"})

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/kit/source_text.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/program.h"
 
@@ -62,7 +63,7 @@ class Check {
             if (const std::string step = takeStep(measured); !step.empty() && !waits(lesson, step))
                 problems_.push_back(
                     {line, fmt::format("'{}:' must be the number of a step that waits for something", step)});
-            if (!known_.contains(measured) && !measuredNow(measured))
+            if (!known_.contains(measured) && !namedInSource(measured) && !measuredNow(measured))
                 problems_.push_back(
                     {line, fmt::format("nothing measures '{}'{}", measured, nearest(measured))});
         }
@@ -104,7 +105,28 @@ class Check {
         for (const auto& [name, value] : app_.measured()) known_.insert(name);
     }
 
-    /// An experiment knows the names of its numbers once it was measured.
+    /// Some numbers of an experiment are there only where a quiet machine, or a GPU, has measured them. Its
+    /// source ends each of their names in a text of at least four letters: numbers[machine + "_gain"].
+    static bool namedInSource(const std::string& name) {
+        const std::size_t dot = name.find('.', experimentPrefix.size());
+        if (!name.starts_with(experimentPrefix) || dot == std::string::npos) return false;
+        std::string file = name.substr(experimentPrefix.size(), dot - experimentPrefix.size());
+        std::ranges::replace(file, '-', '_');
+        const std::string number = name.substr(dot + 1);
+        std::string_view text = sourceText(fmt::format("demos/lab/experiments/{}.cpp", file));
+        constexpr std::size_t shortest = 4;
+        while (true) {
+            const std::size_t open = text.find('"');
+            const std::size_t close = text.find('"', open + 1);
+            if (open == std::string_view::npos || close == std::string_view::npos) return false;
+            std::string_view literal = text.substr(open + 1, close - open - 1);
+            literal.remove_prefix(literal.rfind('}') + 1); // what a format fills in
+            if (literal.size() >= shortest && number.ends_with(literal)) return true;
+            text.remove_prefix(close + 1);
+        }
+    }
+
+    /// An experiment knows the names of the others once it was measured; they help to find a misspelt one.
     bool measuredNow(const std::string& name) {
         const std::size_t dot = name.find('.', experimentPrefix.size());
         if (!name.starts_with(experimentPrefix) || dot == std::string::npos) return false;
