@@ -96,27 +96,6 @@ TEST_CASE("all rungs sum in the same order, so they agree bit for bit for any ch
     }
 }
 
-TEST_CASE("a limit of workgroups changes no bit, is said, and adds dispatches and barriers") {
-    const Dataset data = pixelData(784, 10, 300);
-    const TrainJob job = jobFor(data, {65, 33});
-    for (const std::string_view rung : {"naive", "blocked", "one", "best"}) {
-        CAPTURE(rung);
-        const auto free = makeGpuTrainer(job, rung, testDevice());
-        const auto limited = makeGpuTrainer(job, rung, testDevice(), {}, 2);
-        train(*free, 20);
-        train(*limited, 20);
-        CHECK(sameBits(limited->state(), free->state()));
-        CHECK(free->machine().workgroups == 0);
-        CHECK_FALSE(free->machine().throttled());
-        CHECK(limited->machine().workgroups == 2);
-        CHECK(limited->machine().kernels == free->machine().kernels); // chosen without the limit
-        if (rung == "one") continue;
-        CHECK(free->machine().dispatches > 0);
-        CHECK(limited->machine().dispatches > free->machine().dispatches);
-        CHECK(limited->machine().barriers > free->machine().barriers);
-    }
-}
-
 TEST_CASE("schedules, regularisation, Nesterov, file order and a single output agree too") {
     const Dataset data = classData(2, 2, 100);
     TrainJob job = jobFor(data, {8, 8});
