@@ -122,7 +122,7 @@ class Check {
             std::string_view literal = text.substr(open + 1, close - open - 1);
             literal.remove_prefix(literal.rfind('}') + 1); // what a format fills in
             if (literal.size() >= shortest && number.ends_with(literal)) return true;
-            text.remove_prefix(close + 1);
+            text.remove_prefix(open + 1); // quotes stand in comments, too: every pair of neighbours is tried
         }
     }
 
