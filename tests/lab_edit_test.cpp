@@ -4,8 +4,8 @@
 
 #include <fstream>
 #include <memory>
-#include <set>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -75,10 +75,13 @@ TEST_CASE("in every experiment, kernels can be edited, and one that means the sa
             const Verdict verdict = outcome.report.verdict;
             CHECK((verdict == Verdict::passed || verdict == Verdict::notUsed));
             if (verdict != Verdict::passed) continue;
-            CHECK(outcome.edited.series.size() == outcome.builtIn.series.size());
-            std::set<std::string> numbers;
-            for (const auto& entry : outcome.builtIn.numbers) numbers.insert(entry.first);
-            for (const auto& entry : outcome.edited.numbers) CHECK(numbers.contains(entry.first));
+            // Which numbers there are depends on how quiet the machine was, which series there are does not.
+            const auto names = [](const LabResult& result) {
+                std::vector<std::string> found;
+                for (const LabSeries& series : result.series) found.push_back(series.name);
+                return found;
+            };
+            CHECK(names(outcome.edited) == names(outcome.builtIn));
             CHECK_FALSE(outcome.report.timing.empty());
         }
         if (each->name != "bus") CHECK(editable > 0); // which copies without a kernel
