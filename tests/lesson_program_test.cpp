@@ -38,7 +38,13 @@ TEST_CASE("the program names what only it knows to be wrong: states, values and 
         << step
         << "{{race.ratios}} {{lab.launch.nothing}}\n```step\nstate: {exhibit: race, exhibits: {race: {hiden: "
            "[3]}}}\n```\n"
-        << "## Two\n```step\nstate: {exhibit: race}\npoint: No such button\nwait: 1:race.ratio\n```\n";
+        << "## Two\n```step\nstate: {exhibit: race}\npoint: No such button\nwait: 1:race.ratio\n```\n"
+        << "## Three\n[a](nowhere.md) [b](ftp://x.y) {{my.price}}\n";
+    std::ofstream(folder.file("loop.md")) << "---\ntitle: T\nneeds: [wrong-way]\n---\n## One\nText\n";
+    std::ofstream(folder.file("wrong-way.md")) << "---\ntitle: T\nneeds: [loop]\n---\n## One\nText\n";
+    const Outcome loop = run("lesson check " + folder.file("loop.md"));
+    INFO(loop.out);
+    CHECK(loop.out.find("loop.md, line 3: this lesson needs itself") != std::string::npos);
     const Outcome outcome = run("lesson check " + folder.file("wrong.md"));
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 1);
@@ -47,6 +53,8 @@ TEST_CASE("the program names what only it knows to be wrong: states, values and 
           "wrong.md, line 4: nothing measures 'lab.launch.nothing'", "lab.launch.microseconds_per_dispatch",
           "wrong.md, line 7: unknown field of 'race' 'hiden'",
           "wrong.md, line 12: no control is called 'No such button' here",
+          "wrong.md, line 15: unknown lesson 'nowhere'", "wrong.md, line 15: the link 'ftp://x.y' must be",
+          "wrong.md, line 15: nothing measures 'my.price'",
           "wrong.md, line 13: '1:' must be the number of a step that waits"})
         CHECK(outcome.out.find(message) != std::string::npos);
     CHECK(run("lesson dance").says("action of 'lesson'"));

@@ -11,6 +11,7 @@
 
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
+#include "demos/lesson/lesson_pictures.h"
 #include "demos/lesson/lesson_text.h"
 #include "tests/show_script.h"
 
@@ -62,7 +63,7 @@ TEST_CASE("a lesson is read with its steps, their texts and what they do") {
     CHECK(nlohmann::json::parse(first.state) ==
           nlohmann::json{{"exhibit", "map"}, {"lockstep", 1}, {"hidden", nlohmann::json::array()}});
     CHECK(first.point == "Run");
-    CHECK(first.wait->other == "1:race.ratio");
+    CHECK(first.wait->right.name() == "1:race.ratio");
     CHECK(first.ask->number == 12);
     CHECK(first.ask->tolerance == 0.2);
     CHECK(first.answer == "Twelve.\n");
@@ -84,7 +85,7 @@ TEST_CASE("a step without words has those of its state") {
 }
 
 TEST_CASE("a state whose texts cannot be drawn is refused when it is read") {
-    for (const char* text : {"<b>bold</b>", "{{race.ratio", "{x} y", "| a |\n|---|\n| b |"}) {
+    for (const char* text : {"<b>bold</b>", "{{race.ratio", "{x} y", "![p](p.png)"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(lessonOfState({{"title", "T"}, {"about", text}}), std::invalid_argument);
         CHECK_THROWS_AS(lessonOfState({{"title", "T"}, {"answer", text}}), std::invalid_argument);
@@ -137,9 +138,13 @@ TEST_CASE("what is wrong with a file is said with its line") {
         {with(question + "choices: [{txt: a, when: x.y}, b]"), 7, "txt"},
         {with(question + "tolerance: -1\nright: 2"), 7, "negative"},
         {with(question), 6, "either 'right' or"},
-        {step + "![a picture](x.png)\n", 4, "pictures are not shown"},
+        {step + "![a picture](x.png)\n", 4, "there is no picture 'x.png' beside the lesson"},
+        {step + "![a picture](../pictures/race.png)\n", 4, "name of a PNG file beside the lesson"},
+        {step + "![a picture](x.jpg)\n", 4, "name of a PNG file beside the lesson"},
+        {step + "Words ![a picture](x.png)\n", 4, "a picture is a paragraph by itself"},
+        {step + "![a picture](x.png)\nwords\n", 4, "a picture is a paragraph by itself"},
         {step + "<b>bold</b>\n", 4, "HTML"},
-        {step + "| a | b |\n|---|---|\n| c | d |\n", 4, "tables are not shown"},
+        {step + "| a | {{b |\n|---|---|\n| c | d |\n", 4, "has no '}}'"},
         {step + "{{race.ratio\n", 4, "has no '}}'"},
         {step + "a \xFF\n", 5, "not UTF-8"},
         {step + "a\n## One\n", 6, "another step is called 'One'"},
@@ -147,6 +152,22 @@ TEST_CASE("what is wrong with a file is said with its line") {
         {with(question + "choices: [{text: a, when: x.y}, b]"), 6, "either all choices have a condition"},
         {with(question + "choices: [a, b]\nright: 1\nvalue: x.y"), 6, "asks for no 'value'"},
         {step + "{softwear} No.\n", 4, "must be software, hardware"},
+        {step + "{if a b} No.\n", 4, "'a b' is no name of a value"},
+        {step + "{{a +}}\n", 4, "neither the name of a value nor arithmetic"},
+        {step + "{{(v.a}}\n", 4, "neither the name of a value nor arithmetic"},
+        {step + "{{v.a | thread}}\n", 4, "NAME | thread | threads"},
+        {with("answer: \"{{v.a b}}\""), 6, "neither the name of a value nor arithmetic"},
+        {with("notes: \"<b>\""), 6, "HTML"},
+        {with("wait: race.ratio > 2 *"), 6, "neither the name of a value nor arithmetic"},
+        {with("inputs: {name: my.x}"), 6, "list of at most 8"},
+        {with("inputs: [{name: price, label: P, value: 1}]"), 6, "'price' must begin with 'my.'"},
+        {with("inputs: [{name: my.price, label: P}]"), 6, "'value' is missing"},
+        {with("inputs: [{name: my.price, lable: P, value: 1}]"), 6, "did you mean 'label'"},
+        {with(question + "sketch: launch\nright: 2"), 8, "a sketch has no 'right'"},
+        {with(question + "sketch: launch\nwithin: 0.5"), 8, "at least 1"},
+        {with(question + "right: 2\nwithin: 3"), 8, "belongs to a 'sketch'"},
+        {"---\ntitle: T\nvalues:\n  hours: 3\n---\n## One\n", 3, "'hours' must begin with 'my.'"},
+        {"---\ntitle: T\nvalues:\n  my.hours: 3 +\n---\n## One\n", 3, "neither the name"},
         {step + "{software No.\n", 4, "has no end"},
         {with("ask: \"{{x\"\nright: 1"), 6, "has no '}}'"},
         {with("try: [picture /tmp/x.png]"), 6, "command of 'try'"},
@@ -163,6 +184,29 @@ TEST_CASE("what is wrong with a file is said with its line") {
             return problem.line == each.line && problem.text.find(each.says) != std::string::npos;
         }));
     }
+}
+
+TEST_CASE("a lesson has tables, pictures beside it, and links") {
+    const Folder folder;
+    fs::copy_file(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/pictures/race.png", folder.file("race.png"));
+    std::ofstream(folder.file("torn.png")) << contents(folder.file("race.png")).substr(0, 999);
+    std::vector<LessonProblem> problems;
+    const std::string text = step + "![The race](race.png)\n\n| a | b |\n|---|---|\n| **c** | d |\n\nSee "
+                                    "[there](https://example.org).\n";
+    const Lesson lesson = lessonFromText(text, folder.file("x.md"), problems);
+    CHECK(problems.empty());
+    const std::vector<TextBlock> blocks = lessonBlocks(lesson.steps[0].text, {});
+    REQUIRE(blocks.size() == 3);
+    CHECK(blocks[0].kind == BlockKind::picture);
+    CHECK(blocks[0].file == "race.png");
+    CHECK(plainText(blocks[0]) == "The race");
+    REQUIRE(blocks[1].rows.size() == 2);
+    CHECK(blocks[1].rows[1][0].spans[0].style == TextStyle::strong);
+    CHECK(blocks[2].spans[1].link == "https://example.org");
+    CHECK(readLessonPicture(folder.path, "race.png").width > 1000);
+    lessonFromText(step + "![Torn](torn.png)\n", folder.file("x.md"), problems);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].text.find("torn.png") != std::string::npos);
 }
 
 TEST_CASE("all that is wrong is said at once, and a huge file is refused") {

@@ -341,4 +341,5 @@ TEST_CASE("durations") {
     CHECK(duration(0.00456) == "4.56 ms");
     CHECK(duration(1.234) == "1.23 s");
     CHECK(duration(0) == "0 µs");
+    CHECK(duration(4.2e-9) == "4.20 ns");
 }

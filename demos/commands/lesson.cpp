@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "demos/commands/command.h"
+#include "demos/commands/lesson_notes.h"
+#include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_html.h"
@@ -37,6 +39,8 @@ constexpr const char* lessonExamples = R"(examples:
   lockstep lesson print what-is-a-gpu --html handout.html
   lockstep lesson check my-lesson.md       everything that is wrong with a file
   lockstep show my-lesson.md               the lesson in the window
+  lockstep lesson notes                    a teacher's notes, in a terminal that follows the window
+  lockstep lesson results FOLDER           the table of a class, from its answer files
 )";
 
 struct LessonOptions {
@@ -45,6 +49,7 @@ struct LessonOptions {
     std::string device;
     bool quick = false;
     std::string htmlFile;
+    std::string csvFile;
     bool answers = false;
 };
 
@@ -124,19 +129,34 @@ int check(const std::vector<std::string>& names, const std::string& device) {
     return problems == 0 ? 0 : 1;
 }
 
+int results(const std::string& folder, const std::string& csvFile) {
+    std::vector<std::string> problems;
+    const std::vector<AnswerSheet> sheets = readAnswerSheets(folder, problems);
+    for (const std::string& problem : problems) fmt::print(stderr, "warning: {}\n", problem);
+    if (sheets.empty()) throw std::runtime_error(fmt::format("there are no answer files in '{}'", folder));
+    if (!csvFile.empty()) writeFileAtomically(csvFile, resultsCsv(sheets));
+    fmt::print("{}", resultsText(sheets));
+    return 0;
+}
+
 int lesson(const LessonOptions& options) {
-    constexpr std::string_view actions[] = {"list", "show", "run", "check", "print"};
+    constexpr std::string_view actions[] = {"list", "show", "run", "check", "print", "notes", "results"};
     if (std::ranges::find(actions, options.action) == std::end(actions))
         throwUnknownName("action of 'lesson'", options.action, actions);
     if (options.action == "list") return listLessons();
+    if (options.action == "notes" && options.names.empty()) return followNotes();
     if (options.names.empty())
-        throw std::invalid_argument(
-            fmt::format("'lesson {}' needs the name of a lesson, or a file", options.action));
+        throw std::invalid_argument(fmt::format("'lesson {}' needs {}", options.action,
+                                                options.action == "results"
+                                                    ? "the folder with the answer files"
+                                                    : "the name of a lesson, or a file"));
     if (options.action == "check") return check(options.names, options.device);
     if (options.names.size() != 1) throw std::invalid_argument("one lesson at a time");
     const std::string& name = options.names.front();
     if (options.action == "show") return show(name);
     if (options.action == "print") return print(name, options);
+    if (options.action == "notes") return printNotes(fileOf(name));
+    if (options.action == "results") return results(name, options.csvFile);
     return runHeadless(doing(fileOf(name), options, "", ""));
 }
 
@@ -145,9 +165,11 @@ int lesson(const LessonOptions& options) {
 Action addLesson(CLI::App& command) {
     const auto options = std::make_shared<LessonOptions>();
     addManual(command, lessonAbout, lessonExamples);
-    addValue(command, "action", "ACTION", options->action, "list, show, run, check or print");
-    command.add_option("names", options->names, "lessons of the list, or files")->type_name("NAME...");
+    addValue(command, "action", "ACTION", options->action, "list, show, run, check, print, notes or results");
+    command.add_option("names", options->names, "lessons of the list, or files; with results: a folder")
+        ->type_name("NAME...");
     addValue(command, "--html", "FILE", options->htmlFile, "with print: the handout");
+    addValue(command, "--csv", "FILE", options->csvFile, "with results: the table for a spreadsheet");
     command.add_flag("--answers", options->answers,
                      "with print: the teacher's copy, with results and answers");
     command.add_flag("--quick", options->quick,

@@ -21,6 +21,7 @@ constexpr ImWchar textRanges[] = {
     0x2010, 0x2027, // dashes, quotes, ellipsis
     0x2030, 0x203A, // per mille, primes, angle quotes
     0x2070, 0x209C, // superscripts and subscripts
+    0x20AC, 0x20AC, // euro
     0x2190, 0x21D4, // arrows
     0x2200, 0x22C5, // mathematics
     0x25A0, 0x25FF, // shapes

@@ -1,9 +1,12 @@
 // Pixels in memory, and as files.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "demos/draw/ui.h"
@@ -19,6 +22,9 @@ struct Pixels {
 
 /// Writes atomically; the alpha channel is left out. Throws std::runtime_error with the file and the reason.
 void writePng(const std::filesystem::path& file, const Pixels& pixels);
+
+/// Reads a PNG of at most 4,096 pixels a side. Throws std::runtime_error with `name` and the reason.
+Pixels decodePng(std::span<const std::byte> file, const std::string& name);
 
 /// The part within `area`, at least one pixel; without an area, everything.
 Pixels cropped(Pixels pixels, const std::optional<Place>& area);

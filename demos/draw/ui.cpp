@@ -219,7 +219,10 @@ bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, st
 
 bool Ui::textField(const char* label, std::string& text) {
     offer(label);
-    return done(label, ImGui::InputText(label, &text, ImGuiInputTextFlags_EnterReturnsTrue));
+    // What is there is mostly replaced: typing does so at once.
+    constexpr ImGuiInputTextFlags flags =
+        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll;
+    return done(label, ImGui::InputText(label, &text, flags));
 }
 
 std::optional<std::string> Ui::typedText(const char* label, const std::string& text) {

@@ -200,6 +200,7 @@ class Ui {
     std::size_t prose = 0;      ///< words drawn by paragraph() in the panel for details
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;
+    std::string linkWish; ///< a link that was pressed: an address, or the file of a lesson; empty: none
     std::vector<Message> messages; ///< the newest last
     /// A person goes on: what was said before needs no place on the screen any more.
     void dismissMessages() { dismissed = messages.size(); }

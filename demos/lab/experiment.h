@@ -108,7 +108,11 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
 /// What Experiment::explain() says, where both machines were to be measured.
 std::string explanationText(const Experiment& experiment, const LabResult& result);
 
-/// How far the sketch was off, in a sentence. Empty where nothing was measured or sketched.
+/// How far the sketch was off. Empty where nothing was measured or sketched, or the sketch reaches no point.
+std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,
+                                     const Sketch& sketch);
+
+/// The same in a sentence. Empty where nothing was measured or sketched.
 std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch);
 
 } // namespace lockstep::demos

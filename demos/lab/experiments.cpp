@@ -75,16 +75,22 @@ std::string explanationText(const Experiment& experiment, const LabResult& resul
     return experiment.explain(result);
 }
 
-std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch) {
+std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,
+                                     const Sketch& sketch) {
     const LabSeries* series = result.find(true, experiment.sketched);
-    if (sketch.empty() || series == nullptr || series->points.empty()) return {};
+    if (sketch.empty() || series == nullptr || series->points.empty()) return std::nullopt;
     std::vector<double> x, y;
     for (const LabPoint& point : series->points) {
         x.push_back(point.x);
         y.push_back(point.median);
     }
-    return missText(missOf(sketch, x, y, experiment.x.log, experiment.y.log), experiment.sketched,
-                    experiment.x.title);
+    return missOf(sketch, x, y, experiment.x.log, experiment.y.log);
+}
+
+std::string sketchText(const Experiment& experiment, const LabResult& result, const Sketch& sketch) {
+    const LabSeries* series = result.find(true, experiment.sketched);
+    if (sketch.empty() || series == nullptr || series->points.empty()) return {};
+    return missText(sketchMiss(experiment, result, sketch), experiment.sketched, experiment.x.title);
 }
 
 } // namespace lockstep::demos

@@ -1,8 +1,7 @@
 #include "demos/lesson/lesson.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -15,24 +14,7 @@ namespace lockstep::demos {
 
 namespace {
 
-using Sign = Condition::Sign;
-
-constexpr std::pair<std::string_view, Sign> signs[] = {
-    {"<=", Sign::atMost}, {">=", Sign::atLeast}, {"<", Sign::less}, {">", Sign::more}}; // longer ones first
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
-std::string checkedName(std::string_view text) {
-    const std::string_view name = trimmed(text);
-    const auto usual = [](unsigned char letter) { return std::isgraph(letter) != 0; };
-    if (name.empty() || !std::ranges::all_of(name, usual))
-        throw std::invalid_argument(fmt::format("'{}' is no name of a value", std::string(name)));
-    return std::string(name);
-}
+constexpr const char* notMeasured = "not measured yet";
 
 const Measured* find(const MeasuredValues& values, std::string_view name) {
     const auto found = values.find(name);
@@ -41,14 +23,20 @@ const Measured* find(const MeasuredValues& values, std::string_view name) {
 
 /// What a paragraph depends on, in braces at its beginning.
 struct Guard {
-    std::string word; // "software"
-    std::string name; // of a value; empty: none
+    std::string word;                        // "software"
+    std::string name = {};                   // of a value; empty: none
+    std::optional<Condition> condition = {}; // after "if"
 
     bool holds(const MeasuredValues& values) const {
+        if (condition) return condition->holds(values);
         if (word == "measured") return find(values, name) != nullptr;
         if (word == "unmeasured") return find(values, name) == nullptr;
         const Measured* software = find(values, "machine.gpu.software");
         return software != nullptr && (software->number > 0) == (word == "software");
+    }
+    std::vector<std::string> names() const {
+        if (condition) return condition->names();
+        return name.empty() ? std::vector<std::string>() : std::vector<std::string>{name};
     }
 };
 
@@ -57,21 +45,49 @@ std::optional<Guard> takeGuard(std::string& text) {
     if (!text.starts_with('{') || text.starts_with("{{")) return std::nullopt;
     const std::size_t end = text.find('}');
     if (end == std::string::npos) throw std::invalid_argument("a brace '{' has no end");
-    const std::string_view inside = std::string_view(text).substr(1, end - 1);
+    const std::string inside = text.substr(1, end - 1);
     const std::size_t blank = inside.find(' ');
-    Guard guard{std::string(inside.substr(0, blank)), {}};
-    const bool named = guard.word == "measured" || guard.word == "unmeasured";
-    if (!named && guard.word != "software" && guard.word != "hardware")
+    Guard guard{inside.substr(0, blank)};
+    const std::string argument = blank == std::string::npos ? "" : inside.substr(blank);
+    if (guard.word == "if")
+        guard.condition = conditionFromText(argument);
+    else if (guard.word == "measured" || guard.word == "unmeasured")
+        guard.name = valueName(argument);
+    else if (guard.word != "software" && guard.word != "hardware")
         throw std::invalid_argument(
             fmt::format("'{{{}}}' at the beginning of a paragraph must be software, hardware, "
-                        "measured NAME or unmeasured NAME",
-                        std::string(inside)));
-    if (named) guard.name = checkedName(blank == std::string_view::npos ? "" : inside.substr(blank));
+                        "measured NAME, unmeasured NAME or if CONDITION",
+                        inside));
     text.erase(0, text.find_first_not_of(' ', end + 1));
     return guard;
 }
 
-/// Hands every name in double braces to `replace`, and puts what that returns in its place.
+/// What stands in double braces.
+struct Quote {
+    Expression expression;
+    std::string one = {};  // "thread": counts it; empty: none
+    std::string many = {}; // "threads"
+};
+
+Quote quoteFromText(std::string_view text) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at != std::string_view::npos;) {
+        const std::size_t bar = text.find('|', at);
+        std::string part(text.substr(at, bar == std::string_view::npos ? bar : bar - at));
+        part.erase(0, part.find_first_not_of(' '));
+        part.erase(part.find_last_not_of(' ') + 1);
+        parts.push_back(std::move(part));
+        at = bar == std::string_view::npos ? bar : bar + 1;
+    }
+    if (parts.size() == 2 || parts.size() > 3)
+        throw std::invalid_argument(
+            fmt::format("'{{{{{}}}}}' must be NAME, or NAME | thread | threads", std::string(text)));
+    Quote quote{Expression::fromText(parts.front())};
+    if (parts.size() == 3) quote.one = parts[1], quote.many = parts[2];
+    return quote;
+}
+
+/// Hands everything in double braces to `replace`, and puts what that returns in its place.
 template <class Replace> std::string quoted(std::string_view text, Replace replace) {
     std::string result;
     while (true) {
@@ -80,7 +96,7 @@ template <class Replace> std::string quoted(std::string_view text, Replace repla
         if (open == std::string_view::npos) return result;
         const std::size_t close = text.find("}}", open);
         if (close == std::string_view::npos) throw std::invalid_argument("'{{' has no '}}'");
-        result += replace(checkedName(text.substr(open + 2, close - open - 2)));
+        result += replace(quoteFromText(text.substr(open + 2, close - open - 2)));
         text.remove_prefix(close + 2);
     }
 }
@@ -95,6 +111,10 @@ bool hasWord(std::string_view name, std::string_view word) {
     return false;
 }
 
+std::string moneyText(double amount) {
+    return std::abs(amount) < 1 || std::abs(amount) >= 1000 ? threeDigits(amount) : fixed(amount, 2);
+}
+
 /// By the unit that the name says.
 std::string numberText(std::string_view name, double number) {
     if (hasWord(name, "samples_per_second")) return shortRate(number);
@@ -107,6 +127,12 @@ std::string numberText(std::string_view name, double number) {
     if (hasWord(name, "microseconds")) return duration(1e-6 * number);
     if (hasWord(name, "milliseconds")) return duration(1e-3 * number);
     if (hasWord(name, "seconds")) return duration(number);
+    if (hasWord(name, "kilowatt_hours")) return threeDigits(number) + " kWh";
+    if (hasWord(name, "hours")) return threeDigits(number) + " h";
+    if (hasWord(name, "watts")) return amountText(number, "W");
+    if (hasWord(name, "joules")) return amountText(number, "J");
+    if (hasWord(name, "euros")) return moneyText(number) + " €";
+    if (hasWord(name, "dollars")) return "$" + moneyText(number);
     if (hasWord(name, "bytes")) return amountText(number, "B");
     const bool whole =
         number >= 0 && number < 1e15 && number == static_cast<double>(static_cast<std::uint64_t>(number));
@@ -115,72 +141,62 @@ std::string numberText(std::string_view name, double number) {
 
 } // namespace
 
-bool Condition::holds(const MeasuredValues& values) const {
-    const Measured* found = find(values, value);
-    if (found == nullptr) return false;
-    const Measured* compared = other.empty() ? nullptr : find(values, other);
-    if (!other.empty() && compared == nullptr) return false;
-    const double limit = compared == nullptr ? number : compared->number;
-    switch (sign) {
-    case Sign::measured: return true;
-    case Sign::less: return found->number < limit;
-    case Sign::atMost: return found->number <= limit;
-    case Sign::more: return found->number > limit;
-    case Sign::atLeast: return found->number >= limit;
-    }
-    return false;
-}
-
-Condition conditionFromText(std::string_view text) {
-    for (const auto& [word, sign] : signs) {
-        const std::size_t at = text.find(word);
-        if (at == std::string_view::npos) continue;
-        const std::string number(trimmed(text.substr(at + word.size())));
-        char* end = nullptr;
-        const double value = std::strtod(number.c_str(), &end);
-        if (number.empty())
-            throw std::invalid_argument(
-                fmt::format("'{}' must compare with something, such as 'race.ratio > 2'", std::string(text)));
-        return {checkedName(text.substr(0, at)), sign, value,
-                *end == '\0' ? std::string() : checkedName(number)};
-    }
-    return {checkedName(text)};
-}
-
 std::string valueText(const MeasuredValues& values, std::string_view name) {
     const Measured* found = find(values, name);
-    if (found == nullptr) return "not measured yet";
+    if (found == nullptr) return notMeasured;
     return found->text.empty() ? numberText(name, found->number) : found->text;
 }
 
 std::string filledText(std::string_view text, const MeasuredValues& values) {
-    return quoted(text, [&](const std::string& name) { return valueText(values, name); });
+    return quoted(text, [&](const Quote& quote) {
+        if (!quote.expression.name().empty() && quote.one.empty())
+            return valueText(values, quote.expression.name());
+        const double number = quote.expression.evaluate(values);
+        if (std::isnan(number)) return std::string(notMeasured);
+        const std::string shown = numberText("", number);
+        return quote.one.empty() ? shown : shown + " " + (shown == "1" ? quote.one : quote.many);
+    });
 }
+
+namespace {
+
+/// False where the block's guard does not hold.
+bool fill(TextBlock& block, const MeasuredValues& values) {
+    for (std::vector<TextBlock>& row : block.rows)
+        for (TextBlock& cell : row) fill(cell, values);
+    if (block.spans.empty() || block.kind == BlockKind::code) return true;
+    const std::optional<Guard> guard = takeGuard(block.spans.front().text);
+    if (guard && !guard->holds(values)) return false;
+    for (TextSpan& span : block.spans) span.text = filledText(span.text, values);
+    return true;
+}
+
+void addNames(std::vector<std::string>& names, TextBlock& block) {
+    for (std::vector<TextBlock>& row : block.rows)
+        for (TextBlock& cell : row) addNames(names, cell);
+    if (block.spans.empty() || block.kind == BlockKind::code) return;
+    const auto add = [&](const std::vector<std::string>& found) {
+        names.insert(names.end(), found.begin(), found.end());
+    };
+    if (const std::optional<Guard> guard = takeGuard(block.spans.front().text)) add(guard->names());
+    for (const TextSpan& span : block.spans)
+        quoted(span.text, [&](const Quote& quote) {
+            add(quote.expression.names());
+            return std::string();
+        });
+}
+
+} // namespace
 
 std::vector<TextBlock> lessonBlocks(std::string_view markdown, const MeasuredValues& values) {
     std::vector<TextBlock> blocks = markdownBlocks(markdown);
-    std::erase_if(blocks, [&](TextBlock& block) {
-        if (block.spans.empty() || block.kind == BlockKind::code) return false;
-        const std::optional<Guard> guard = takeGuard(block.spans.front().text);
-        if (guard && !guard->holds(values)) return true;
-        for (TextSpan& span : block.spans) span.text = filledText(span.text, values);
-        return false;
-    });
+    std::erase_if(blocks, [&](TextBlock& block) { return !fill(block, values); });
     return blocks;
 }
 
 std::vector<std::string> quotedNames(std::string_view markdown) {
     std::vector<std::string> names;
-    for (TextBlock& block : markdownBlocks(markdown)) {
-        if (block.spans.empty() || block.kind == BlockKind::code) continue;
-        const std::optional<Guard> guard = takeGuard(block.spans.front().text);
-        if (guard && !guard->name.empty()) names.push_back(guard->name);
-        for (const TextSpan& span : block.spans)
-            quoted(span.text, [&](const std::string& name) {
-                names.push_back(name);
-                return std::string();
-            });
-    }
+    for (TextBlock& block : markdownBlocks(markdown)) addNames(names, block);
     return names;
 }
 

@@ -3,33 +3,18 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "demos/kit/measured.h"
+#include "demos/lesson/expression.h"
 #include "demos/lesson/lesson_yaml.h"
 #include "demos/lesson/markdown.h"
 
 namespace lockstep::demos {
-
-/// "race.finished", "playground.test_loss < 0.1", "race.ratio > 1:race.ratio": that something is measured, or
-/// how it compares with a number or another value. "1:" means the value as it was when step 1 was done.
-struct Condition {
-    enum class Sign { measured, less, atMost, more, atLeast };
-
-    std::string value; ///< a name among the measured values
-    Sign sign = Sign::measured;
-    double number = 0;
-    std::string other = {}; ///< the value that it compares with; empty: the number
-
-    /// False while a value is not measured.
-    bool holds(const MeasuredValues& values) const;
-};
-
-/// Throws std::invalid_argument.
-Condition conditionFromText(std::string_view text);
 
 struct Choice {
     std::string text;
@@ -43,6 +28,23 @@ struct Question {
     std::string value;                ///< the measured value asked for; empty: `number`
     double number = 0;
     double tolerance = 0.1; ///< share of the right number
+    std::string sketch;     ///< the experiment whose curve is to be sketched; empty: none
+    double within = 2;      ///< a sketch is right if it is typically off by at most this factor
+};
+
+/// A number that readers may replace by their own: a price, say.
+struct LessonInput {
+    std::string name;  ///< "my.price_euros": texts and formulas quote it
+    std::string label; ///< "Electricity"
+    std::string unit;  ///< "euros per kWh"
+    double number = 0; ///< until somebody types another one
+    std::string about; ///< where that comes from
+};
+
+/// A value that a lesson works out of others.
+struct LessonFormula {
+    std::string name; ///< "my.hours"
+    Expression expression;
 };
 
 struct LessonStep {
@@ -52,7 +54,9 @@ struct LessonStep {
     std::string point;             ///< the name of a control to draw a ring around; empty: none
     std::optional<Condition> wait; ///< the step is done once this holds
     std::optional<Question> ask;
+    std::vector<LessonInput> inputs;
     std::string answer;             ///< Markdown, shown on demand or after an answer
+    std::string notes;              ///< Markdown, for the teacher alone
     std::vector<std::string> tries; ///< what a learner does here, in the words of window scripts
     std::size_t line = 0;           ///< in the file, of its title
     std::map<std::string, std::size_t> lines = {}; ///< of its fields
@@ -66,24 +70,28 @@ struct Lesson {
     std::size_t minutes = 0;
     std::vector<std::string> needs; ///< names of lessons that come before
     std::vector<std::string> sources;
-    std::size_t place = 1000; ///< in the list: lower ones come first
+    std::vector<LessonFormula> formulas; ///< each uses what stands before it
+    std::size_t place = 1000;            ///< in the list: lower ones come first
     std::vector<LessonStep> steps;
+    std::map<std::string, std::size_t> lines = {}; ///< of its fields
 };
 
-/// A line in text: a paragraph may begin with what it depends on, in braces.
+/// A paragraph or item may begin with what it depends on, in braces:
 ///   {software} {hardware}                      the device that GPU lanes run on
-///   {measured NAME} {unmeasured NAME}          of the measured values
-/// {{NAME}} in a text is the measured value. Returns the blocks that hold, with the values in place; what is
-/// not measured yet says so.
+///   {measured NAME} {unmeasured NAME}          whether there is a value
+///   {if CONDITION}                             as conditionFromText() reads it
+/// {{NAME}} in a text is the value of that name, {{NAME / 2 + 1}} that of an expression, and
+/// {{NAME | thread | threads}} says "1 thread" or "12 threads". Returns the blocks that hold, with the values
+/// in place; what is not measured yet says so.
 std::vector<TextBlock> lessonBlocks(std::string_view markdown, const MeasuredValues& values);
 
 /// A text of one line, with the values in place.
 std::string filledText(std::string_view text, const MeasuredValues& values);
 
-/// The names that a text quotes or depends on. Throws std::invalid_argument for braces without end.
+/// The names that a text quotes or depends on. Throws std::invalid_argument for what cannot be read.
 std::vector<std::string> quotedNames(std::string_view markdown);
 
-/// How a measured value reads: "1.94 ms", "88.3 %", "289k". "not measured yet" where that is so.
+/// How a value reads: "1.94 ms", "88.3 %", "289k". "not measured yet" where that is so.
 std::string valueText(const MeasuredValues& values, std::string_view name);
 
 } // namespace lockstep::demos

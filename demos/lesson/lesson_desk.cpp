@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "demos/kit/assets.h"
 #include "demos/lesson/lesson_file.h"
 #include "engine/files/atomic_file.h"
@@ -71,11 +73,32 @@ fs::path lessonFile(std::string_view name) {
     throwUnknownName("lesson", name, known);
 }
 
+fs::path linkedLesson(const Lesson& from, std::string_view link) {
+    const fs::path name(link);
+    if (name != name.filename())
+        throw std::invalid_argument(
+            fmt::format("the link '{}' must be a lesson's name without a folder", link));
+    std::error_code unknown;
+    const fs::path beside = from.file.parent_path() / name;
+    return fs::is_regular_file(beside, unknown) ? beside : lessonFile(name.stem().string());
+}
+
+std::optional<OpenStep> openStepIn(const fs::path& progressFile) {
+    try {
+        const ordered_json json = readJsonFile(progressFile, largestProgress);
+        const fs::path lesson = json.at("open").get<std::string>();
+        return OpenStep{lesson, json.at("lessons").value(lesson.stem().string(), ordered_json::object())};
+    } catch (const std::exception&) {
+        return std::nullopt; // it may be being written
+    }
+}
+
 void LessonDesk::keepIn(fs::path file) {
     kept_ = std::move(file);
     try {
         const ordered_json json = readJsonFile(kept_, largestProgress);
         declined_ = json.value("declined", false);
+        learner = json.value("learner", "");
         if (json.contains("lessons") && json["lessons"].is_object()) progress_ = json["lessons"];
     } catch (const std::exception&) {
         // Missing or broken: the lessons begin anew.
@@ -94,17 +117,18 @@ void LessonDesk::start(Lesson lesson) {
 
 void LessonDesk::close() {
     save();
-    run_.reset();
+    if (std::exchange(run_, std::nullopt)) save(); // without "open"
 }
 
 void LessonDesk::save() {
     if (run_ && !run_->lesson().name.empty()) progress_[run_->lesson().name] = run_->progress();
     if (kept_.empty() || (progress_.empty() && !declined_)) return;
+    ordered_json json{{"declined", declined_}, {"learner", learner}, {"lessons", progress_}};
+    if (run_ && !run_->lesson().file.empty()) json["open"] = run_->lesson().file.string();
     try {
         std::error_code failure;
         fs::create_directories(kept_.parent_path(), failure);
-        writeFileAtomically(kept_,
-                            ordered_json{{"declined", declined_}, {"lessons", progress_}}.dump(1) + "\n");
+        writeFileAtomically(kept_, json.dump(1) + "\n");
     } catch (const std::exception&) {
         // It is a convenience.
     }

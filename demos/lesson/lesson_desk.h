@@ -31,6 +31,20 @@ std::vector<LessonEntry> findLessons();
 /// Throws std::invalid_argument with the nearest name.
 std::filesystem::path lessonFile(std::string_view name);
 
+/// The file that a link in a lesson leads to: beside the lesson, or in the list. Throws std::invalid_argument
+/// with the nearest name.
+std::filesystem::path linkedLesson(const Lesson& from, std::string_view link);
+
+/// Where a window has a lesson open, as its progress file says it.
+struct OpenStep {
+    std::filesystem::path lesson;
+    nlohmann::ordered_json progress; ///< LessonRun::progress()
+
+    bool operator==(const OpenStep&) const = default;
+};
+/// Empty where none is open, or the file cannot be read.
+std::optional<OpenStep> openStepIn(const std::filesystem::path& progressFile);
+
 class LessonDesk {
   public:
     /// Goes on with the progress in `file`, and keeps it there. An unreadable one counts as empty.
@@ -48,6 +62,8 @@ class LessonDesk {
     /// Reads the open one again if its file has changed; true when it was. Throws what is wrong with the
     /// file.
     bool reload();
+
+    std::string learner; ///< as typed for an answer file, kept with the progress
 
     /// As of the last look.
     const std::vector<LessonEntry>& list();

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "demos/kit/assets.h"
 #include "demos/kit/source_text.h"
+#include "demos/lesson/lesson_fields.h"
+#include "demos/lesson/lesson_pictures.h"
 #include "engine/files/file_bytes.h"
-#include "engine/files/json_field.h"
 #include "engine/files/json_text.h"
 
 namespace lockstep::demos {
@@ -19,13 +19,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::uint64_t largestLesson = 1u << 18;
-constexpr std::uint64_t largestState = 1u << 20;
 constexpr std::size_t mostSteps = 100;
 constexpr std::size_t longestText = 2000; // bytes: more would fill the panel
-
-constexpr std::string_view frontFields[] = {"title", "about", "minutes", "needs", "sources", "place"};
-constexpr std::string_view stepFields[] = {"state", "point", "wait",      "ask",    "choices",
-                                           "right", "value", "tolerance", "answer", "try"};
 
 using Lines = std::span<const std::string_view>;
 
@@ -36,19 +31,6 @@ std::string joined(Lines lines) {
 }
 
 namespace fs = std::filesystem;
-
-/// Names lead to files beside the lesson, or to presets, and to no other folder.
-ordered_json stateNamed(const std::string& name, const fs::path& folder) {
-    const fs::path file = name;
-    if (file.empty() || file != file.filename() || file == "." || file == "..")
-        throw std::invalid_argument(fmt::format("'{}' must be a file's name without a folder", name));
-    std::error_code unknown;
-    for (const fs::path& each : {folder, assetFolder("presets")})
-        if ((!each.empty() || folder.empty()) && fs::is_regular_file(each / file, unknown))
-            return readJsonFile(each / file, largestState);
-    throw std::invalid_argument(
-        fmt::format("there is no state '{}', neither beside the lesson nor among the presets", name));
-}
 
 bool isFence(std::string_view line) { return line.starts_with("```"); }
 bool isTitle(std::string_view line) { return line.starts_with("## "); }
@@ -82,30 +64,13 @@ class Reader {
   private:
     void report(std::size_t index, std::string text) { problems_.push_back({index + 1, std::move(text)}); }
 
-    // What a reader throws becomes a problem of that field's line.
-    template <class Action> void field(const YamlMap& map, const char* name, Action action) {
-        if (!map.fields.contains(name)) return;
+    YamlMap yaml(std::size_t begin, std::size_t end) {
         try {
-            action(map.fields.at(name));
-        } catch (const std::exception& error) {
-            problems_.push_back({map.lineOf(name), error.what()});
-        }
-    }
-
-    YamlMap yaml(std::size_t begin, std::size_t end, std::span<const std::string_view> known) {
-        YamlMap map;
-        try {
-            map = readYaml(joined(lines_.subspan(begin, end - begin)), begin + 1);
+            return readYaml(joined(lines_.subspan(begin, end - begin)), begin + 1);
         } catch (const LessonError& error) {
             problems_.push_back(error.problem);
+            return {};
         }
-        for (const auto& [name, value] : map.fields.items())
-            if (std::ranges::find(known, name) == known.end()) try {
-                    throwUnknownName("field", name, known);
-                } catch (const std::exception& error) {
-                    problems_.push_back({map.lineOf(name), error.what()});
-                }
-        return map;
     }
 
     /// Returns the line after it.
@@ -121,26 +86,9 @@ class Reader {
             return lines_.size();
         }
         const auto end = static_cast<std::size_t>(close - lines_.begin());
-        const YamlMap map = yaml(1, end, frontFields);
-        const ordered_json& fields = map.fields;
-        field(map, "title",
-              [&](const ordered_json&) { lesson.title = jsonValue<std::string>(fields, "title"); });
-        field(map, "about",
-              [&](const ordered_json&) { lesson.about = jsonValue<std::string>(fields, "about"); });
-        field(map, "minutes",
-              [&](const ordered_json&) { lesson.minutes = jsonValue<std::size_t>(fields, "minutes"); });
-        field(map, "place",
-              [&](const ordered_json&) { lesson.place = jsonValue<std::size_t>(fields, "place"); });
-        field(map, "needs", [&](const ordered_json& json) { lesson.needs = texts(json, "needs"); });
-        field(map, "sources", [&](const ordered_json& json) { lesson.sources = texts(json, "sources"); });
+        readLessonFields(lesson, yaml(1, end), problems_);
         if (lesson.title.empty()) problems_.push_back({1, "the field 'title' is missing"});
         return end + 1;
-    }
-
-    static std::vector<std::string> texts(const ordered_json& json, const char* name) {
-        if (!jsonHolds<std::vector<std::string>>(json))
-            throw std::invalid_argument(fmt::format("'{}' must be a list of texts", name));
-        return json.get<std::vector<std::string>>();
     }
 
     std::size_t stepEnd(std::size_t begin) const {
@@ -172,14 +120,15 @@ class Reader {
             }
             if (i == end) report(first - 1, "this block has no end: '```' is missing");
             if (fields) report(first - 1, "a step has at most one block '```step'");
-            fields = yaml(first, i, stepFields);
+            fields = yaml(first, i);
         }
-        if (fields) readFields(step, *fields); // after its text, which a state may stand in for
+        if (fields) readStepFields(step, *fields, folder_, problems_); // after its text: a state may stand in
         checkText(step.text, step.line);
         const auto line = [&](const char* name) {
             return step.lines.contains(name) ? step.lines.at(name) : step.line;
         };
         checkText(step.answer, line("answer"));
+        checkText(step.notes, line("notes"));
         if (!step.ask) return step;
         try {
             filledText(step.ask->text, {});
@@ -193,118 +142,12 @@ class Reader {
         if (text.size() > longestText)
             problems_.push_back({line, fmt::format("a text of more than {} bytes", longestText)});
         try {
-            markdownBlocks(text);
             quotedNames(text);
+            for (const TextBlock& block : markdownBlocks(text))
+                if (block.kind == BlockKind::picture) readLessonPicture(folder_, block.file);
         } catch (const std::exception& error) {
             problems_.push_back({line, error.what()});
         }
-    }
-
-    void readFields(LessonStep& step, const YamlMap& map) {
-        const ordered_json& fields = map.fields;
-        step.lines = map.lines;
-        const auto text = [&](const char* name, std::string& target) {
-            field(map, name, [&](const ordered_json&) { target = jsonValue<std::string>(fields, name); });
-        };
-        text("point", step.point);
-        text("answer", step.answer);
-        field(map, "state", [&](const ordered_json& json) {
-            if (!json.is_string() && !json.is_object())
-                throw std::invalid_argument("'state' must be a file's name or the fields of a state");
-            ordered_json state = json.is_string() ? stateNamed(json.get<std::string>(), folder_) : json;
-            if (json.is_object()) state["lockstep"] = 1;
-            // A step shows what it names: what an earlier one has hidden comes back.
-            if (!state.contains("hidden")) state["hidden"] = ordered_json::array();
-            takeTexts(step, state);
-            step.state = state.dump();
-        });
-        field(map, "wait", [&](const ordered_json&) {
-            step.wait = conditionFromText(jsonValue<std::string>(fields, "wait"));
-        });
-        field(map, "try", [&](const ordered_json& json) {
-            step.tries = texts(json, "try");
-            for (const std::string& each : step.tries) checkTry(each);
-        });
-        if (fields.contains("ask")) readQuestion(step, map);
-        for (const char* name : {"choices", "right", "value", "tolerance"})
-            if (fields.contains(name) && !fields.contains("ask"))
-                problems_.push_back({map.lineOf(name),
-                                     fmt::format("'{}' belongs to a question, and there is no 'ask'", name)});
-    }
-
-    /// A step without words of its own has those of its state.
-    static void takeTexts(LessonStep& step, ordered_json& state) {
-        const Lesson own = lessonOfState(state);
-        for (const char* name : {"title", "about", "task", "answer"}) state.erase(name);
-        if (own.steps.empty() || step.text.find_first_not_of(" \n") != std::string::npos) return;
-        step.text = own.steps.front().text;
-        if (step.answer.empty()) step.answer = own.steps.front().answer;
-    }
-
-    /// A lesson presses and types what a learner would; it neither writes files nor goes on for ever.
-    static void checkTry(const std::string& line) {
-        constexpr std::string_view verbs[] = {"click", "try",   "rightclick", "hover", "drag", "dragto",
-                                              "move",  "wheel", "type",       "await", "key"};
-        const std::string verb = line.substr(0, line.find(' '));
-        if (std::ranges::find(verbs, verb) == std::end(verbs))
-            throwUnknownName("command of 'try'", verb, verbs);
-        if (line.find_first_of("\r\n") != std::string::npos || line.find("Ctrl") != std::string::npos)
-            throw std::invalid_argument("a command of 'try' is one line, and presses no key with Ctrl");
-    }
-
-    void readQuestion(LessonStep& step, const YamlMap& map) {
-        const ordered_json& fields = map.fields;
-        Question& question = step.ask.emplace();
-        field(map, "ask",
-              [&](const ordered_json&) { question.text = jsonValue<std::string>(fields, "ask"); });
-        field(map, "choices", [&](const ordered_json& json) {
-            if (!json.is_array() || json.size() < 2 || json.size() > 6)
-                throw std::invalid_argument("'choices' must be a list of two to six");
-            for (const auto& each : json) question.choices.push_back(choice(each));
-        });
-        field(map, "tolerance", [&](const ordered_json&) {
-            question.tolerance = jsonValue<double>(fields, "tolerance");
-            if (question.tolerance < 0) throw std::invalid_argument("'tolerance' must not be negative");
-        });
-        field(map, "value",
-              [&](const ordered_json&) { question.value = jsonValue<std::string>(fields, "value"); });
-        field(map, "right", [&](const ordered_json&) {
-            if (question.choices.empty()) {
-                question.number = jsonValue<double>(fields, "right");
-                return;
-            }
-            const auto right = jsonValue<std::size_t>(fields, "right");
-            if (right < 1 || right > question.choices.size())
-                throw std::invalid_argument(
-                    fmt::format("'right' must be a choice from 1 to {}", question.choices.size()));
-            question.right = right - 1;
-        });
-        const bool measured =
-            std::ranges::any_of(question.choices, [](const Choice& each) { return each.when.has_value(); });
-        const bool answered = fields.contains("right");
-        const std::size_t line = map.lineOf("ask");
-        if (question.choices.empty() && answered == fields.contains("value"))
-            problems_.push_back({line, "a number needs either 'right' or the name of a measured 'value'"});
-        const auto conditional = [](const Choice& each) { return each.when.has_value(); };
-        if (measured && !std::ranges::all_of(question.choices, conditional))
-            problems_.push_back({line, "either all choices have a condition 'when', or none"});
-        if (!question.choices.empty() && fields.contains("value"))
-            problems_.push_back({line, "a question with choices asks for no 'value'"});
-        if (!question.choices.empty() && answered == measured)
-            problems_.push_back({line, "choices need either 'right: NUMBER' or conditions 'when'"});
-    }
-
-    static Choice choice(const ordered_json& json) {
-        if (json.is_string()) return {json.get<std::string>(), std::nullopt};
-        if (json.is_number()) return {json.dump(), std::nullopt};
-        constexpr std::string_view known[] = {"text", "when"};
-        if (json.is_object())
-            for (const auto& [name, value] : json.items())
-                if (std::ranges::find(known, name) == std::end(known))
-                    throwUnknownName("field of a choice", name, known);
-        Choice choice{jsonValue<std::string>(json, "text"), std::nullopt};
-        if (json.contains("when")) choice.when = conditionFromText(jsonValue<std::string>(json, "when"));
-        return choice;
     }
 
     Lines lines_;
@@ -334,8 +177,10 @@ Lesson lessonOfState(const ordered_json& state) {
     step.text = texts["about"] + "\n\n" + texts["task"];
     step.answer = texts["answer"];
     for (const std::string* text : {&step.text, &step.answer}) try { // it is Markdown, drawn in every frame
-            markdownBlocks(*text);
             quotedNames(*text);
+            for (const TextBlock& block : markdownBlocks(*text))
+                if (block.kind == BlockKind::picture)
+                    throw std::invalid_argument("only lessons have pictures");
         } catch (const std::exception& error) {
             throw std::invalid_argument(fmt::format("the state's texts: {}", error.what()));
         }

@@ -29,7 +29,8 @@ std::string base64(std::span<const std::byte> bytes) {
 }
 
 std::string spanHtml(const TextSpan& span) {
-    const std::string text = htmlText(span.text);
+    std::string text = htmlText(span.text);
+    if (span.link.starts_with("http")) text = fmt::format("<a href=\"{}\">{}</a>", htmlText(span.link), text);
     switch (span.style) {
     case TextStyle::emphasis: return "<em>" + text + "</em>";
     case TextStyle::strong: return "<strong>" + text + "</strong>";
@@ -39,11 +40,34 @@ std::string spanHtml(const TextSpan& span) {
     return text;
 }
 
-std::string blocksHtml(std::string_view markdown, const MeasuredValues& values) {
+std::string pictureHtml(const std::filesystem::path& file, const std::string& description) {
+    return fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">\n", htmlText(description),
+                       base64(readFileBytes(file)));
+}
+
+std::string spansHtml(const TextBlock& block) {
+    std::string html;
+    for (const TextSpan& span : block.spans) html += spanHtml(span);
+    return html;
+}
+
+std::string tableHtml(const TextBlock& block) {
+    std::string html = "<table>\n";
+    for (const std::vector<TextBlock>& row : block.rows) {
+        const char* cell = &row == &block.rows.front() ? "th" : "td";
+        html += "<tr>";
+        for (const TextBlock& each : row) html += fmt::format("<{0}>{1}</{0}>", cell, spansHtml(each));
+        html += "</tr>\n";
+    }
+    return html + "</table>\n";
+}
+
+/// `folder` is that of the lesson's file.
+std::string blocksHtml(std::string_view markdown, const MeasuredValues& values,
+                       const std::filesystem::path& folder) {
     std::string html;
     for (const TextBlock& block : lessonBlocks(markdown, values)) {
-        std::string inside;
-        for (const TextSpan& span : block.spans) inside += spanHtml(span);
+        const std::string inside = spansHtml(block);
         switch (block.kind) {
         case BlockKind::paragraph: html += fmt::format("<p>{}</p>\n", inside); break;
         case BlockKind::heading: html += fmt::format("<h3>{}</h3>\n", inside); break;
@@ -53,8 +77,19 @@ std::string blocksHtml(std::string_view markdown, const MeasuredValues& values) 
             html += fmt::format("<p style=\"margin:0 0 0 {}em\">{} {}</p>\n", 1 + block.depth, block.bullet,
                                 inside);
             break;
+        case BlockKind::table: html += tableHtml(block); break;
+        case BlockKind::picture: html += pictureHtml(folder / block.file, plainText(block)); break;
         }
     }
+    return html;
+}
+
+std::string inputsHtml(const LessonRun& run) {
+    std::string html;
+    for (const LessonInput& input : run.step().inputs)
+        html += fmt::format("<p>{}: <strong>{:.6g} {}</strong>{}</p>\n", htmlText(input.label),
+                            run.input(input), htmlText(input.unit),
+                            input.about.empty() ? "" : fmt::format(" ({})", htmlText(input.about)));
     return html;
 }
 
@@ -66,7 +101,7 @@ std::string questionHtml(const Question& question, const MeasuredValues& values,
     for (std::size_t i = 0; i < question.choices.size(); ++i)
         html += fmt::format("<p{}>{} {}</p>\n", right == i ? " class=\"right\"" : "", right == i ? "☑" : "☐",
                             htmlText(question.choices[i].text));
-    if (!question.choices.empty()) return html;
+    if (!question.choices.empty() || !question.sketch.empty()) return html; // sketched over the picture
     const double number = rightNumber(question, values);
     if (!answers || std::isnan(number)) return html + "<p class=\"line\"></p>\n";
     return html + fmt::format("<p class=\"right\">{}</p>\n",
@@ -79,12 +114,14 @@ std::string questionHtml(const Question& question, const MeasuredValues& values,
 std::string stepHtml(const LessonRun& run, const MeasuredValues& values, const std::filesystem::path& picture,
                      bool answers) {
     const LessonStep& step = run.step();
+    const std::filesystem::path folder = run.lesson().file.parent_path();
     std::string html = fmt::format("<section>\n<h2>{}. {}</h2>\n{}", run.at() + 1, htmlText(step.title),
-                                   blocksHtml(step.text, values));
-    html += fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">\n", htmlText(step.title),
-                        base64(readFileBytes(picture)));
+                                   blocksHtml(step.text, values, folder));
+    if (answers && !step.notes.empty())
+        html += fmt::format("<aside>{}</aside>\n", blocksHtml(step.notes, values, folder));
+    html += inputsHtml(run) + pictureHtml(picture, step.title);
     if (step.ask) html += questionHtml(*step.ask, values, answers);
-    if (answers && !step.answer.empty()) html += blocksHtml(step.answer, values);
+    if (answers && !step.answer.empty()) html += blocksHtml(step.answer, values, folder);
     return html + "</section>\n";
 }
 

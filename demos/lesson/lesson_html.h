@@ -10,7 +10,7 @@ namespace lockstep::demos {
 
 /// The step at hand as a section of a page.
 ///   picture   a PNG file that becomes part of it
-///   answers   also the right choice or number, where it is known, and the answer
+///   answers   also the right choice or number, where it is known, the answer, and the notes for the teacher
 std::string stepHtml(const LessonRun& run, const MeasuredValues& values, const std::filesystem::path& picture,
                      bool answers);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "demos/lesson/markdown_view.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -19,8 +21,10 @@ float buttonWidth(const char* label) {
     return textWidth(shownLabel(label)) + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-std::string placeText(const LessonRun& run) {
-    return fmt::format("{} of {}", run.at() + 1, run.lesson().steps.size());
+/// "2 of 7", for a presenter with the time that the step has taken.
+std::string placeText(const Ui& ui, const LessonRun& run) {
+    const std::string place = fmt::format("{} of {}", run.at() + 1, run.lesson().steps.size());
+    return ui.presenter ? place + "  " + ui.timing(clockTime(run.secondsOnStep())) : place;
 }
 
 bool turns(const LessonRun& run) { return run.lesson().steps.size() > 1; }
@@ -35,7 +39,7 @@ LessonPress drawTurning(Ui& ui, const LessonRun& run) {
         press = LessonPress::next;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    ui.muted(placeText(run));
+    ui.muted(placeText(ui, run));
     return press;
 }
 
@@ -43,45 +47,92 @@ void drawAnswerButton(Ui& ui, LessonRun& run) {
     if (ui.toggle("Answer##lesson", run.answerShown)) run.answerShown = !run.answerShown;
 }
 
+/// Below the others where it is too long for a line: it is wrapped, never cut.
+bool drawLongChoice(Ui& ui, const std::string& text, const std::string& name, bool chosen) {
+    const ImVec2 padding = ImGui::GetStyle().FramePadding;
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float wrap = room - 2 * padding.x;
+    const ImVec2 letters = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const bool pressed = ui.tile(name.c_str(), {room, letters.y + 2 * padding.y});
+    if (ui.hidden(name.c_str())) return false;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 ground = ImGui::GetColorU32(chosen                   ? ImGuiCol_ButtonActive
+                                            : ImGui::IsItemHovered() ? ImGuiCol_ButtonHovered
+                                                                     : ImGuiCol_Button);
+    draw.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), ground,
+                       ImGui::GetStyle().FrameRounding);
+    draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
+                 ImGui::GetColorU32(ImGuiCol_Text), text.c_str(), nullptr, wrap);
+    return pressed;
+}
+
+bool drawChoice(Ui& ui, const std::string& text, const std::string& name, bool chosen) {
+    if (buttonWidth(text.c_str()) > ImGui::GetContentRegionAvail().x)
+        return drawLongChoice(ui, text, name, chosen);
+    const std::string label = text + "##" + name;
+    return chosen ? ui.primaryButton(label.c_str(), true, name.c_str())
+                  : ui.namedButton(label.c_str(), name.c_str());
+}
+
 void drawChoices(Ui& ui, LessonRun& run, const MeasuredValues& values) {
     const Question& question = *run.step().ask;
     LessonAnswer& answer = run.answer();
     const std::optional<std::size_t> right = answer.choice ? rightChoice(question, values) : std::nullopt;
     for (std::size_t i = 0; i < question.choices.size(); ++i) {
-        const std::string name = fmt::format("answer/{}", i + 1);
-        const std::string label = question.choices[i].text + "##" + name;
+        const std::string& text = question.choices[i].text;
         if (i > 0) {
             ImGui::SameLine();
-            if (ImGui::GetContentRegionAvail().x < buttonWidth(label.c_str())) ImGui::NewLine();
+            if (ImGui::GetContentRegionAvail().x < buttonWidth(text.c_str())) ImGui::NewLine();
         }
-        const bool chosen = answer.choice == i;
-        if (chosen ? ui.primaryButton(label.c_str(), true, name.c_str())
-                   : ui.namedButton(label.c_str(), name.c_str()))
-            answer.choice = i;
+        if (drawChoice(ui, text, fmt::format("answer/{}", i + 1), answer.choice == i)) answer.choice = i;
         if (right == i)
             ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
                                                 ui.theme.good, ui.px(4), 0, ui.line(2.5f));
     }
 }
 
-void drawNumber(Ui& ui, LessonAnswer& answer) {
+/// What was typed into a field for numbers; NaN: nothing. Empty: nothing new.
+std::optional<double> typedNumber(Ui& ui, const char* name, const std::string& shown) {
     ImGui::SetNextItemWidth(ui.px(120));
-    const std::string shown = answer.number ? fmt::format("{:.6g}", *answer.number) : std::string();
-    const auto typed = ui.typedText("##lesson/number", shown);
-    if (!typed || typed->empty()) return;
+    const auto typed = ui.typedText(name, shown);
+    if (!typed) return std::nullopt;
+    if (typed->empty()) return std::numeric_limits<double>::quiet_NaN();
     char* end = nullptr;
     const double number = std::strtod(typed->c_str(), &end);
-    if (*end != '\0' || !std::isfinite(number))
-        ui.say(Severity::warning, fmt::format("'{}' is not a number.", *typed), "Write it like 0.25 or 3e6.");
-    else
-        answer.number = number;
+    if (*end == '\0' && std::isfinite(number)) return number;
+    ui.say(Severity::warning, fmt::format("'{}' is not a number.", *typed), "Write it like 0.25 or 3e6.");
+    return std::nullopt;
+}
+
+void drawNumber(Ui& ui, LessonAnswer& answer) {
+    const std::string shown = answer.number ? fmt::format("{:.6g}", *answer.number) : std::string();
+    const std::optional<double> number = typedNumber(ui, "##lesson/number", shown);
+    if (number && !std::isnan(*number)) answer.number = *number;
+}
+
+// Texts and formulas follow from the next frame on. An empty field brings the usual number back.
+void drawInputs(Ui& ui, LessonRun& run, bool inLine) {
+    for (const LessonInput& input : run.step().inputs) {
+        if (inLine) ImGui::AlignTextToFramePadding();
+        ui.text(input.label);
+        if (inLine) ImGui::SameLine();
+        const std::string name = "##input/" + input.name;
+        const auto number = typedNumber(ui, name.c_str(), fmt::format("{:.6g}", run.input(input)));
+        if (number) run.setInput(input.name, std::isnan(*number) ? std::nullopt : number);
+        if (!input.about.empty()) ui.explainItem({.title = input.label, .text = input.about});
+        ImGui::SameLine();
+        ui.muted(input.unit);
+    }
 }
 
 void drawQuestion(Ui& ui, LessonRun& run, const MeasuredValues& values) {
     if (!run.step().ask) return;
     const Question& question = *run.step().ask;
     ui.paragraph(filledText(question.text, values), ui.theme.accent);
-    if (question.choices.empty())
+    if (!question.sketch.empty())
+        ui.muted(run.answer().sketch ? "Your curve is in the plot." : "Drag the mouse over the plot.");
+    else if (question.choices.empty())
         drawNumber(ui, run.answer());
     else
         drawChoices(ui, run, values);
@@ -90,18 +141,34 @@ void drawQuestion(Ui& ui, LessonRun& run, const MeasuredValues& values) {
     if (!verdict.empty()) ui.paragraph(ui.timing(verdict), right ? ui.theme.good : ui.theme.text);
 }
 
-void drawAnswer(Ui& ui, LessonRun& run, const MeasuredValues& values) {
+void drawShown(Ui& ui, const LessonRun& run, std::span<const TextBlock> blocks, const LessonView& view) {
+    drawBlocks(ui, blocks, view.pictures, run.lesson().file.parent_path());
+}
+
+void drawText(Ui& ui, const LessonRun& run, const std::string& markdown, const LessonView& view) {
+    drawShown(ui, run, lessonBlocks(markdown, view.values), view);
+}
+
+// At the end of a lesson with questions: the answers as a file, which a teacher collects.
+LessonPress drawSaving(Ui& ui, const LessonRun& run, const LessonView& view) {
+    if (!turns(run) || !run.last() || !run.asks()) return LessonPress::none;
+    ImGui::SetNextItemWidth(ui.px(160));
+    if (const auto typed = ui.typedText("Your name##lesson", view.learner)) view.learner = *typed;
+    return ui.button("Save answers##lesson", !view.learner.empty()) ? LessonPress::saveAnswers
+                                                                    : LessonPress::none;
+}
+
+void drawAnswer(Ui& ui, LessonRun& run, const LessonView& view) {
     const LessonStep& step = run.step();
     if (step.answer.empty()) return;
     // Who has answered may read on; who has not asks for it.
     if (!step.ask || !run.answer().given()) drawAnswerButton(ui, run);
-    if (run.answerShown || (step.ask && run.answer().given()))
-        drawBlocks(ui, lessonBlocks(step.answer, values));
+    if (run.answerShown || (step.ask && run.answer().given())) drawText(ui, run, step.answer, view);
 }
 
 } // namespace
 
-LessonPress drawLesson(Ui& ui, LessonRun& run, const MeasuredValues& values) {
+LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view) {
     const LessonStep& step = run.step();
     LessonPress press = LessonPress::none;
     const float right = ImGui::GetContentRegionMax().x - buttonWidth(closeLabel);
@@ -122,19 +189,21 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const MeasuredValues& values) {
         ui.muted(fittedText(run.lesson().title, ImGui::GetContentRegionAvail().x));
         title(0);
     }
-    std::vector<TextBlock> blocks = lessonBlocks(step.text, values);
+    std::vector<TextBlock> blocks = lessonBlocks(step.text, view.values);
     // The answer takes the place of all but the task: both would be more than a panel should say.
     const std::span<const TextBlock> all = blocks;
-    drawBlocks(ui, run.answerShown && !step.ask && !all.empty() ? all.last(1) : all);
-    drawQuestion(ui, run, values);
-    drawAnswer(ui, run, values);
+    drawShown(ui, run, run.answerShown && !step.ask && !all.empty() ? all.last(1) : all, view);
+    drawInputs(ui, run, false);
+    drawQuestion(ui, run, view.values);
+    drawAnswer(ui, run, view);
+    if (const LessonPress saving = drawSaving(ui, run, view); saving != LessonPress::none) press = saving;
     ImGui::Dummy({0, ui.px(2)});
     ImGui::Separator();
     ImGui::Dummy({0, ui.px(2)});
     return press;
 }
 
-LessonPress drawLessonLine(Ui& ui, LessonRun& run, const MeasuredValues& values) {
+LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     const LessonStep& step = run.step();
     LessonPress press = LessonPress::none;
     const float gap = ImGui::GetStyle().ItemSpacing.x;
@@ -142,7 +211,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const MeasuredValues& values)
     const bool answers = !step.answer.empty() && !step.ask;
     if (answers) buttons += buttonWidth("Answer") + gap;
     if (turns(run))
-        buttons += buttonWidth("Back") + buttonWidth("Next") + textWidth(placeText(run)) + 3 * gap;
+        buttons += buttonWidth("Back") + buttonWidth("Next") + textWidth(placeText(ui, run)) + 3 * gap;
     const float right = ImGui::GetContentRegionMax().x;
     ImGui::AlignTextToFramePadding();
     ImGui::PushFont(ui.fonts.strong);
@@ -159,12 +228,12 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const MeasuredValues& values)
     }
     if (ui.button(closeLabel)) press = LessonPress::close;
     // A class reads one paragraph: of a state's texts the task, which is the last one.
-    const std::vector<TextBlock> blocks = lessonBlocks(step.text, values);
+    const std::vector<TextBlock> blocks = lessonBlocks(step.text, view.values);
     const std::span<const TextBlock> all = blocks;
-    if (!all.empty()) drawBlocks(ui, turns(run) ? all.first(1) : all.last(1));
-    drawQuestion(ui, run, values);
-    if (run.answerShown || (step.ask && run.answer().given()))
-        drawBlocks(ui, lessonBlocks(step.answer, values));
+    if (!all.empty()) drawShown(ui, run, turns(run) ? all.first(1) : all.last(1), view);
+    drawInputs(ui, run, true);
+    drawQuestion(ui, run, view.values);
+    if (run.answerShown || (step.ask && run.answer().given())) drawText(ui, run, step.answer, view);
     return press;
 }
 

@@ -1,18 +1,28 @@
 // The step of a lesson, as the window shows it.
 #pragma once
 
+#include <string>
+
 #include "demos/draw/ui.h"
+#include "demos/lesson/lesson_pictures.h"
 #include "demos/lesson/lesson_run.h"
 
 namespace lockstep::demos {
 
-enum class LessonPress { none, back, next, close };
+enum class LessonPress { none, back, next, close, saveAnswers };
+
+/// What the panel needs besides the lesson.
+struct LessonView {
+    const MeasuredValues& values;
+    LessonPictures& pictures;
+    std::string& learner; ///< as typed
+};
 
 /// At the top of the side panel.
-LessonPress drawLesson(Ui& ui, LessonRun& run, const MeasuredValues& values);
+LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view);
 /// Above the exhibit, where there is no side panel: the title, the first paragraph, the question and the
-/// answer.
-LessonPress drawLessonLine(Ui& ui, LessonRun& run, const MeasuredValues& values);
+/// answer; for presenters, how long the step has been shown.
+LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view);
 /// A ring around the control that the step points at, over everything else. Nothing where it is not on the
 /// screen.
 void drawLessonRing(const Ui& ui, const LessonStep& step);

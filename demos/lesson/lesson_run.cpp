@@ -31,8 +31,8 @@ std::optional<std::size_t> rightChoice(const Question& question, const MeasuredV
         if (when->holds(values)) return i;
         // What an earlier step has measured may be missing where that step was passed over: then none is
         // right.
-        for (const std::string* name : {&when->value, &when->other})
-            if (isOfStep(*name) && !isMeasured(values, *name)) return std::nullopt;
+        for (const std::string& name : when->names())
+            if (isOfStep(name) && !isMeasured(values, name)) return std::nullopt;
     }
     return std::nullopt;
 }
@@ -49,10 +49,14 @@ AnswerVerdict judge(const Question& question, const LessonAnswer& answer, const 
         if (!right) return AnswerVerdict::waiting;
         return *right == *answer.choice ? AnswerVerdict::right : AnswerVerdict::wrong;
     }
-    if (answer.number && question.choices.empty()) {
+    if (answer.number && question.choices.empty() && question.sketch.empty()) {
         const double right = rightNumber(question, values);
         if (std::isnan(right)) return AnswerVerdict::waiting;
         return close(*answer.number, right, question.tolerance) ? AnswerVerdict::right : AnswerVerdict::wrong;
+    }
+    if (answer.sketch && !question.sketch.empty()) {
+        if (*answer.sketch == 0) return AnswerVerdict::waiting;
+        return *answer.sketch <= question.within ? AnswerVerdict::right : AnswerVerdict::wrong;
     }
     return AnswerVerdict::none;
 }
@@ -63,9 +67,12 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
     switch (verdict) {
     case AnswerVerdict::none: return {};
     case AnswerVerdict::waiting: return "Your answer is kept until it is measured.";
-    case AnswerVerdict::right: return measured ? "Yes: measured here." : "Yes.";
+    case AnswerVerdict::right:
+        if (answer.sketch) return fmt::format("Yes: within a factor of {:.2g}.", *answer.sketch);
+        return measured ? "Yes: measured here." : "Yes.";
     case AnswerVerdict::wrong: break;
     }
+    if (answer.sketch) return fmt::format("Typically off by a factor of {:.2g}.", *answer.sketch);
     if (!question.choices.empty())
         return fmt::format("{}: {}.", measured ? "Measured here" : "No",
                            question.choices[*rightChoice(question, values)].text);
@@ -76,20 +83,39 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
 bool LessonRun::go(std::size_t step) {
     if (step >= lesson_.steps.size()) return false;
     at_ = step;
+    since_ = secondsNow();
     answerShown = false;
     holds_ = false;
     return true;
 }
 
-const std::string& LessonRun::state() const {
+const std::string& LessonRun::stateOf(std::size_t step) const {
     static const std::string none;
-    for (std::size_t i = at_ + 1; i-- > 0;)
+    for (std::size_t i = step + 1; i-- > 0;)
         if (!lesson_.steps[i].state.empty()) return lesson_.steps[i].state;
     return none;
 }
 
+double LessonRun::input(const LessonInput& input) const {
+    const auto found = typed_.find(input.name);
+    return found == typed_.end() ? input.number : found->second;
+}
+
+void LessonRun::setInput(const std::string& name, std::optional<double> number) {
+    if (number)
+        typed_[name] = *number;
+    else
+        typed_.erase(name);
+}
+
 void LessonRun::look(MeasuredValues& values) {
     values.insert(kept_.begin(), kept_.end());
+    for (const LessonStep& each : lesson_.steps)
+        for (const LessonInput& one : each.inputs) values[one.name].number = input(one);
+    for (const LessonFormula& formula : lesson_.formulas)
+        values[formula.name].number = formula.expression.evaluate(values);
+    if (step().ask && !step().ask->sketch.empty()) noteSketch(step().ask->sketch, values);
+    judgeAnswers(values);
     const bool held = std::exchange(holds_, step().wait && step().wait->holds(values));
     done_ = done_ || (last() && (holds_ || !waits()));
     if (held || !holds_) return; // what counts is the moment when it began to hold
@@ -97,6 +123,33 @@ void LessonRun::look(MeasuredValues& values) {
     for (const auto& [name, value] : values) // the latest, if it is done again
         if (value.known() && !isOfStep(name))
             kept_.insert_or_assign(fmt::format("{}:{}", at_ + 1, name), value);
+}
+
+// A prediction is often decided a step later, in the same state; in another one, the values mean another
+// thing.
+void LessonRun::judgeAnswers(const MeasuredValues& values) {
+    for (std::size_t i = 0; i < answers_.size(); ++i) {
+        const LessonStep& each = lesson_.steps[i];
+        if (!each.ask || stateOf(i) != state()) continue;
+        const AnswerVerdict now = judge(*each.ask, answers_[i], values);
+        const bool decided = now == AnswerVerdict::right || now == AnswerVerdict::wrong;
+        if (decided || judged_[i].answer != answers_[i]) judged_[i] = {answers_[i], now};
+    }
+}
+
+AnswerVerdict LessonRun::verdict(std::size_t step) const { return judged_[step].verdict; }
+
+bool LessonRun::asks() const {
+    return std::ranges::any_of(lesson_.steps, [](const LessonStep& each) { return each.ask.has_value(); });
+}
+
+void LessonRun::noteSketch(const std::string& experiment, const MeasuredValues& values) {
+    if (!isMeasured(values, fmt::format("lab.{}.sketched", experiment))) return;
+    const std::string factor = fmt::format("lab.{}.sketch_factor", experiment);
+    if (isMeasured(values, factor))
+        answer().sketch = values.at(factor).number;
+    else if (!answer().sketch)
+        answer().sketch = 0;
 }
 
 nlohmann::ordered_json LessonRun::progress() const {
@@ -111,12 +164,17 @@ nlohmann::ordered_json LessonRun::progress() const {
         else
             kept = value.text;
     }
+    if (!typed_.empty()) json["typed"] = typed_;
+    for (std::size_t i = 0; i < judged_.size(); ++i)
+        if (judged_[i].verdict != AnswerVerdict::none)
+            json["verdicts"][lesson_.steps[i].title] = static_cast<unsigned>(judged_[i].verdict);
     for (std::size_t i = 0; i < answers_.size(); ++i) {
         const LessonAnswer& answer = answers_[i];
         nlohmann::ordered_json& answers = json["answers"];
         if (answer.choice)
             answers[lesson_.steps[i].title] = lesson_.steps[i].ask->choices[*answer.choice].text;
         if (answer.number) answers[lesson_.steps[i].title] = *answer.number;
+        if (answer.sketch) answers[lesson_.steps[i].title] = *answer.sketch;
     }
     return json;
 }
@@ -137,12 +195,24 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
         const LessonStep& step = lesson_.steps[i];
         const auto given = answers->find(step.title);
         if (!step.ask || given == answers->end()) continue;
-        if (given->is_number()) answers_[i].number = given->get<double>();
+        if (given->is_number())
+            (step.ask->sketch.empty() ? answers_[i].number : answers_[i].sketch) = given->get<double>();
         if (!given->is_string()) continue;
         const auto choice = std::ranges::find(step.ask->choices, given->get<std::string>(), &Choice::text);
         if (choice != step.ask->choices.end())
             answers_[i].choice = static_cast<std::size_t>(choice - step.ask->choices.begin());
     }
+    if (const auto verdicts = progress.find("verdicts"); verdicts != progress.end() && verdicts->is_object())
+        for (std::size_t i = 0; i < judged_.size(); ++i) {
+            const auto verdict = verdicts->find(lesson_.steps[i].title);
+            if (verdict == verdicts->end() || !answers_[i].given() || !verdict->is_number_unsigned())
+                continue;
+            const auto last = static_cast<unsigned>(AnswerVerdict::wrong);
+            judged_[i] = {answers_[i], static_cast<AnswerVerdict>(std::min(verdict->get<unsigned>(), last))};
+        }
+    if (const auto typed = progress.find("typed"); typed != progress.end() && typed->is_object())
+        for (const auto& [name, number] : typed->items())
+            if (number.is_number()) typed_[name] = number.get<double>();
     if (const auto at = progress.find("at"); at != progress.end() && at->is_number_unsigned())
         go(at->get<std::size_t>());
 }

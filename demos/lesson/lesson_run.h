@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/kit/pacer.h"
 #include "demos/lesson/lesson.h"
 
 namespace lockstep::demos {
@@ -17,8 +19,9 @@ namespace lockstep::demos {
 struct LessonAnswer {
     std::optional<std::size_t> choice; ///< from 0
     std::optional<double> number;
+    std::optional<double> sketch; ///< by which factor it is typically off; 0: not measured yet
 
-    bool given() const { return choice || number; }
+    bool given() const { return choice || number || sketch; }
     bool operator==(const LessonAnswer&) const = default;
 };
 
@@ -41,7 +44,8 @@ class LessonRun {
   public:
     /// The lesson has a step.
     explicit LessonRun(Lesson lesson)
-        : lesson_(std::move(lesson)), answers_(lesson_.steps.size()), waited_(lesson_.steps.size()) {}
+        : lesson_(std::move(lesson)), answers_(lesson_.steps.size()), judged_(lesson_.steps.size()),
+          waited_(lesson_.steps.size()) {}
 
     const Lesson& lesson() const { return lesson_; }
     std::size_t at() const { return at_; }
@@ -51,18 +55,28 @@ class LessonRun {
     /// False where there is no such step.
     bool go(std::size_t step);
     /// The state of the step, or the last one before it: JSON, or empty.
-    const std::string& state() const;
+    const std::string& state() const { return stateOf(at_); }
 
     LessonAnswer& answer() { return answers_[at_]; }
     const LessonAnswer& answer() const { return answers_[at_]; }
     const std::vector<LessonAnswer>& answers() const { return answers_; }
+    /// Of the answer to a step, as it was judged last: what decided it may be gone since.
+    AnswerVerdict verdict(std::size_t step) const;
+    bool asks() const;        ///< some step does
     bool answerShown = false; ///< the step's
 
-    /// Once per frame: notes that the step's condition holds, which stays so when values go. Adds to the
-    /// values what was measured when earlier steps were done: "1:race.ratio".
+    /// Once per frame: notes that the step's condition holds, which stays so when values go, and a sketch
+    /// that was drawn. Adds to the values what was measured when earlier steps were done ("1:race.ratio"),
+    /// what was typed, and what the lesson works out of all that.
     void look(MeasuredValues& values);
+    /// Of an input: what was typed, or its usual number.
+    double input(const LessonInput& input) const;
+    /// Empty: the usual number again.
+    void setInput(const std::string& name, std::optional<double> number);
     /// What the step waits for has not happened yet.
     bool waits() const { return step().wait && !waited_[at_]; }
+    /// Since it was turned to.
+    double secondsOnStep() const { return secondsNow() - since_; }
 
     /// The last step has been done, now or before.
     bool done() const { return done_; }
@@ -72,13 +86,24 @@ class LessonRun {
     void resume(const nlohmann::ordered_json& progress);
 
   private:
+    const std::string& stateOf(std::size_t step) const;
+    void judgeAnswers(const MeasuredValues& values);
+    void noteSketch(const std::string& experiment, const MeasuredValues& values);
+
     Lesson lesson_;
     std::size_t at_ = 0;
+    double since_ = secondsNow();
     std::vector<LessonAnswer> answers_; // by step
-    std::vector<bool> waited_;          // likewise
-    MeasuredValues kept_;               // as steps were done
-    bool holds_ = false;                // the step's condition, as of the last look
-    bool done_ = false;                 // once, to the end
+    struct Judged {
+        LessonAnswer answer;
+        AnswerVerdict verdict = AnswerVerdict::none;
+    };
+    std::vector<Judged> judged_;          // likewise
+    std::vector<bool> waited_;            // likewise
+    MeasuredValues kept_;                 // as steps were done
+    std::map<std::string, double> typed_; // inputs, by name
+    bool holds_ = false;                  // the step's condition, as of the last look
+    bool done_ = false;                   // once, to the end
 };
 
 } // namespace lockstep::demos

@@ -11,4 +11,9 @@ namespace lockstep::demos {
 /// and the answer.
 std::string stepText(const LessonRun& run, const MeasuredValues& values);
 
+/// The question, its choices, and which of them is right, where that is known.
+std::string questionText(const Question& question, const MeasuredValues& values);
+/// What the teacher alone should see of it; empty: nothing.
+std::string notesText(const LessonRun& run, const MeasuredValues& values);
+
 } // namespace lockstep::demos

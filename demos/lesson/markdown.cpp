@@ -36,7 +36,10 @@ class Collector {
                 begin(quotes_ > 0 ? BlockKind::quote : BlockKind::paragraph);
             break;
         case MD_BLOCK_HTML: throw std::invalid_argument("HTML is not shown; use Markdown");
-        case MD_BLOCK_TABLE: throw std::invalid_argument("tables are not shown; use a list");
+        case MD_BLOCK_TABLE: begin(BlockKind::table); break;
+        case MD_BLOCK_TR: blocks.back().rows.emplace_back(); break;
+        case MD_BLOCK_TH:
+        case MD_BLOCK_TD: blocks.back().rows.back().emplace_back(); break;
         case MD_BLOCK_HR:
             throw std::invalid_argument("a line across ('---') is not shown; begin a step with '##'");
         default: break;
@@ -48,8 +51,14 @@ class Collector {
         if (type == MD_BLOCK_LI) itemOpen_ = false;
     }
     void enterSpan(MD_SPANTYPE type, void* detail) {
-        if (type == MD_SPAN_IMG)
-            throw std::invalid_argument("pictures are not shown; let a state show an exhibit");
+        if (type == MD_SPAN_IMG) {
+            if (blocks.empty() || blocks.back().kind != BlockKind::paragraph || !blocks.back().spans.empty())
+                throw std::invalid_argument("a picture is a paragraph by itself: ![what it shows](file.png)");
+            const MD_ATTRIBUTE& file = static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src;
+            blocks.back().kind = BlockKind::picture;
+            blocks.back().file.assign(file.text, file.size);
+            pictureOpen_ = true;
+        }
         if (type == MD_SPAN_EM) styles_.push_back(TextStyle::emphasis);
         if (type == MD_SPAN_STRONG) styles_.push_back(TextStyle::strong);
         if (type == MD_SPAN_CODE) styles_.push_back(TextStyle::code);
@@ -59,7 +68,9 @@ class Collector {
         }
     }
     void leaveSpan(MD_SPANTYPE type) {
-        if (type == MD_SPAN_A)
+        if (type == MD_SPAN_IMG)
+            pictureOpen_ = false;
+        else if (type == MD_SPAN_A)
             link_.clear();
         else if (!styles_.empty())
             styles_.pop_back();
@@ -71,7 +82,11 @@ class Collector {
         if (type == MD_TEXT_SOFTBR) text = " ";
         if (type == MD_TEXT_BR) text = "\n";
         if (type == MD_TEXT_NULLCHAR) text = "\xEF\xBF\xBD";
-        std::vector<TextSpan>& spans = blocks.back().spans;
+        if (blocks.back().kind == BlockKind::picture && !pictureOpen_ &&
+            text.find_first_not_of(" \n") != std::string_view::npos)
+            throw std::invalid_argument("a picture is a paragraph by itself: an empty line follows it");
+        const bool cell = blocks.back().kind == BlockKind::table;
+        std::vector<TextSpan>& spans = (cell ? blocks.back().rows.back().back() : blocks.back()).spans;
         const TextStyle style = code ? TextStyle::code : styles_.empty() ? TextStyle::plain : styles_.back();
         if (spans.empty() || spans.back().style != style || spans.back().link != link_)
             spans.push_back({"", style, link_});
@@ -86,6 +101,7 @@ class Collector {
     bool itemOpen_ = false;         // its first paragraph belongs to its block
     std::vector<TextStyle> styles_; // the innermost last
     std::string link_;
+    bool pictureOpen_ = false; // texts describe it
 };
 
 /// md4c is C: exceptions must not pass through it.
@@ -132,6 +148,10 @@ std::vector<TextBlock> markdownBlocks(std::string_view markdown) {
 std::string plainText(const TextBlock& block) {
     std::string text;
     for (const TextSpan& span : block.spans) text += span.text;
+    for (const std::vector<TextBlock>& row : block.rows) {
+        if (!text.empty()) text += '\n';
+        for (std::size_t i = 0; i < row.size(); ++i) text += (i > 0 ? "  " : "") + plainText(row[i]);
+    }
     return text;
 }
 

@@ -40,6 +40,26 @@ class Flow {
         }
         ImGui::PopFont();
     }
+    /// As a control, in one piece where it fits on a line.
+    void link(const std::string& text, const std::string& target) {
+        const float blank = blankWanted_ ? textWidth(" ") : 0;
+        if (at_.x > left_ && at_.x + blank + textWidth(text) > right_)
+            newLine();
+        else
+            at_.x += blank;
+        const ImVec2 start = at_;
+        const ImVec2 size{std::min(textWidth(text), right_ - start.x), height_};
+        blankWanted_ = false;
+        word(text, ui_.theme.accent);
+        const ImVec2 after = ImGui::GetCursorScreenPos();
+        ImGui::SetCursorScreenPos(start);
+        if (ui_.tile(("link/" + target).c_str(), size)) ui_.linkWish = target;
+        if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        ImGui::SetCursorScreenPos(after);
+        const float line = start.y + height_;
+        ImGui::GetWindowDrawList()->AddLine({start.x, line}, {start.x + size.x, line}, ui_.theme.accent,
+                                            ui_.line());
+    }
     void end() { ImGui::Dummy({right_ - start_.x, at_.y + height_ - start_.y}); }
 
   private:
@@ -100,28 +120,81 @@ void drawCode(Ui& ui, const TextBlock& block) {
 
 } // namespace
 
-void drawBlocks(Ui& ui, std::span<const TextBlock> blocks) {
-    for (const TextBlock& block : blocks) {
-        if (block.kind == BlockKind::code) {
-            drawCode(ui, block);
-            continue;
+namespace {
+
+void drawSpans(Ui& ui, const TextBlock& block, float indent) {
+    Flow flow(ui, indent);
+    for (const TextSpan& span : block.spans)
+        if (span.link.empty())
+            flow.text(span.text, fontOf(ui, block, span), colourOf(ui, block, span));
+        else
+            flow.link(span.text, span.link);
+    flow.end();
+}
+
+void drawTable(Ui& ui, const TextBlock& block) {
+    if (block.rows.empty()) return;
+    ImGui::PushID(&block.rows.front());
+    constexpr ImGuiTableFlags flags =
+        ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_NoSavedSettings;
+    const std::size_t columns = block.rows.front().size();
+    if (ImGui::BeginTable("table", static_cast<int>(columns), flags)) {
+        for (std::size_t i = 0; i < columns; ++i) {
+            float widest = 1;
+            for (const std::vector<TextBlock>& row : block.rows)
+                if (i < row.size()) widest = std::max(widest, textWidth(plainText(row[i])));
+            ImGui::TableSetupColumn(nullptr, ImGuiTableColumnFlags_WidthStretch, widest);
         }
-        const bool item = block.kind == BlockKind::item;
-        const float outer = ui.px(14) * static_cast<float>(block.depth);
-        const float inner = item                             ? outer + textWidth(block.bullet) + ui.px(6)
-                            : block.kind == BlockKind::quote ? ui.px(12)
-                                                             : 0;
+        for (const std::vector<TextBlock>& row : block.rows) {
+            ImGui::TableNextRow();
+            for (const TextBlock& cell : row) {
+                ImGui::TableNextColumn();
+                TextBlock shown = cell;
+                if (&row == &block.rows.front()) shown.kind = BlockKind::heading;
+                drawSpans(ui, shown, 0);
+            }
+        }
+        ImGui::EndTable();
+    }
+    ImGui::PopID();
+}
+
+void drawPicture(Ui& ui, const TextBlock& block, const Picture* picture) {
+    if (picture == nullptr) return drawSpans(ui, block, 0);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const auto size = ImVec2(static_cast<float>(picture->width()), static_cast<float>(picture->height()));
+    // Question and answer should stay in view.
+    const float scale = std::min({room / size.x, ui.px(200) / size.y, ui.px(1)});
+    ImGui::Image(picture->id(), {size.x * scale, size.y * scale});
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", plainText(block).c_str());
+}
+
+} // namespace
+
+void drawBlocks(Ui& ui, std::span<const TextBlock> blocks, LessonPictures& pictures,
+                const std::filesystem::path& folder) {
+    for (const TextBlock& block : blocks) {
         const ImVec2 start = ImGui::GetCursorScreenPos();
-        if (item)
+        switch (block.kind) {
+        case BlockKind::code: drawCode(ui, block); break;
+        case BlockKind::table: drawTable(ui, block); break;
+        case BlockKind::picture:
+            drawPicture(ui, block, pictures.find(ui.graphics, folder, block.file));
+            break;
+        case BlockKind::item: {
+            const float outer = ui.px(14) * static_cast<float>(block.depth);
             ImGui::GetWindowDrawList()->AddText({start.x + outer, start.y}, ui.theme.muted,
                                                 block.bullet.c_str());
-        Flow flow(ui, inner);
-        for (const TextSpan& span : block.spans)
-            flow.text(span.text, fontOf(ui, block, span), colourOf(ui, block, span));
-        flow.end();
-        if (block.kind == BlockKind::quote) {
-            const float bottom = ImGui::GetItemRectMax().y;
-            ImGui::GetWindowDrawList()->AddLine(start, {start.x, bottom}, ui.theme.border, ui.line(2));
+            drawSpans(ui, block, outer + textWidth(block.bullet) + ui.px(6));
+            break;
+        }
+        case BlockKind::quote:
+            drawSpans(ui, block, ui.px(12));
+            ImGui::GetWindowDrawList()->AddLine(start, {start.x, ImGui::GetItemRectMax().y}, ui.theme.border,
+                                                ui.line(2));
+            break;
+        case BlockKind::paragraph:
+        case BlockKind::heading: drawSpans(ui, block, 0); break;
         }
     }
 }

@@ -45,6 +45,7 @@ std::string App::releaseDevice() {
         if (const std::string cost = entry->releaseDevice(); !cost.empty())
             costs += (costs.empty() ? "" : " ") + cost;
     letters_.reset();
+    pictures_.clear();
     // The device may have been lost in the middle of a frame, which ImGui must end.
     if (context_ != nullptr) ImGui::DestroyContext(context_);
     context_ = nullptr;
@@ -163,7 +164,7 @@ bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
     return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || ui_->explanationPending() ||
-           ui_->easing() || exhibits_[shown_]->moving() || (help_ && measuresMachine());
+           ui_->easing() || exhibits_[shown_]->moving() || (help_ && measuresMachine()) || clockMoves();
 }
 
 // Of what is shown, and of what is hidden.

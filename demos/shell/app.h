@@ -151,6 +151,10 @@ class App {
     bool lessonIsHere() const { return desk_.open() != nullptr && lessonExhibit_ == exhibits_[shown_]->id(); }
     void showStep();
     void closeLesson();
+    void saveAnswers();
+    void followLink();
+    /// The presenter's clock shows another second than the last frame did.
+    bool clockMoves() const;
     void lookAtLesson();
     std::vector<std::size_t> listedExhibits() const;
     void hideExhibit(std::size_t index);
@@ -242,8 +246,10 @@ class App {
     nlohmann::ordered_json stateTexts_; // of the state that is open, where it is no lesson's
     nlohmann::ordered_json aside_;      // the state before the lesson
     MeasuredValues measured_;           // as of this frame, while a lesson is open
-    double lookedAtLesson_ = 0;         // when its file was looked at
-    std::function<void()> later_;       // before the next frame: nothing may change while one is being drawn
+    LessonPictures pictures_;
+    double clockShown_ = 0;       // seconds on the lesson's step, as of the last frame
+    double lookedAtLesson_ = 0;   // when its file was looked at
+    std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
     DeviceWish device_;
     bool deviceFixed_ = false;
     std::vector<DeviceLine> devices_; // as last listed

@@ -1,5 +1,6 @@
 // The lesson that is open: it sets the exhibits' state, and quotes what they have measured.
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/assets.h"
+#include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/app.h"
 #include "demos/words/text.h"
@@ -33,6 +35,7 @@ void App::openLesson(const std::filesystem::path& file) {
             throw std::invalid_argument(describe(file, {step.lines.at("state"), error.what()}));
         }
     }
+    pictures_.clear();
     if (aside_.is_null()) aside_ = lastState();
     stateTexts_ = ordered_json::object();
     stepState_.clear();
@@ -85,11 +88,14 @@ void App::lookAtLesson() {
     if (ui_->now - lookedAtLesson_ > lookSeconds) {
         lookedAtLesson_ = ui_->now;
         guarded([this] {
-            if (desk_.reload()) showStep();
+            if (!desk_.reload()) return;
+            pictures_.clear();
+            showStep();
         });
     }
     measured_ = measured();
     desk_.open()->look(measured_); // adds what earlier steps have measured
+    followLink();
 }
 
 MeasuredValues App::measured() const {
@@ -115,14 +121,44 @@ void App::drawLessonPart(bool inSidePanel) {
     }
     static const MeasuredValues masked; // quotes differ from run to run
     const MeasuredValues& values = ui_->masked ? masked : measured_;
-    const LessonPress press =
-        inSidePanel ? drawLesson(*ui_, *run, values) : drawLessonLine(*ui_, *run, values);
+    const LessonView view{values, pictures_, desk_.learner};
+    clockShown_ = std::floor(run->secondsOnStep());
+    const LessonPress press = inSidePanel ? drawLesson(*ui_, *run, view) : drawLessonLine(*ui_, *run, view);
     if (press == LessonPress::none) return;
     settle_ = 3;
-    if (press == LessonPress::close)
-        later_ = [this] { closeLesson(); };
-    else
-        turnLesson(press == LessonPress::next ? 1 : -1);
+    switch (press) {
+    case LessonPress::close: later_ = [this] { closeLesson(); }; break;
+    case LessonPress::saveAnswers: later_ = [this] { guarded([this] { saveAnswers(); }); }; break;
+    default: turnLesson(press == LessonPress::next ? 1 : -1);
+    }
+}
+
+bool App::clockMoves() const {
+    return ui_->presenter && lessonIsHere() && !ui_->masked &&
+           std::floor(desk_.open()->secondsOnStep()) != clockShown_;
+}
+
+void App::saveAnswers() {
+    if (desk_.open() == nullptr) return;
+    desk_.save();
+    const std::filesystem::path file = writeAnswerSheet(answerSheet(*desk_.open(), measured_, desk_.learner),
+                                                        std::filesystem::current_path());
+    ui_->say(Severity::info, fmt::format("Your answers are in {}.", file.string()),
+             "Hand it to your teacher: nothing was sent.");
+}
+
+// To a lesson in the list, or one beside the open one; addresses are for a browser.
+void App::followLink() {
+    if (ui_->linkWish.empty()) return;
+    const std::string link = std::exchange(ui_->linkWish, {});
+    settle_ = 3;
+    if (std::filesystem::path(link).extension() != ".md") {
+        ImGui::SetClipboardText(link.c_str());
+        return ui_->say(Severity::info, fmt::format("Copied {}.", link), "Paste it into a browser.");
+    }
+    later_ = [this, link] {
+        if (desk_.open() != nullptr) guarded([&] { openLesson(linkedLesson(desk_.open()->lesson(), link)); });
+    };
 }
 
 void App::drawLessons() {

@@ -265,12 +265,17 @@ void beginWith(App& app, const ShowOptions& options) {
     if (options.run) app.exhibit().run(app.ui());
 }
 
+std::filesystem::path lessonProgressFile() {
+    const std::filesystem::path file = lastStateFile();
+    return file.empty() ? file : file.parent_path() / "lessons.json";
+}
+
 void restoreLast(App& app) {
     const std::filesystem::path file = lastStateFile();
     std::error_code failure;
     if (!file.empty()) {
         app.keepRecentFiles(file.parent_path() / "recent.json");
-        app.keepLessons(file.parent_path() / "lessons.json");
+        app.keepLessons(lessonProgressFile());
     }
     if (file.empty() || !std::filesystem::exists(file, failure)) return;
     try {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/source_text.h"
+#include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/program.h"
 
@@ -34,18 +35,77 @@ std::vector<Quote> quotesOf(const Lesson& lesson) {
         };
         add(quotedNames(step.text), step.line);
         add(quotedNames(step.answer), line("answer"));
+        add(quotedNames(step.notes), line("notes"));
         const auto addCondition = [&](const std::optional<Condition>& condition, std::size_t at) {
-            if (!condition) return;
-            add({condition->value}, at);
-            if (!condition->other.empty()) add({condition->other}, at);
+            if (condition) add(condition->names(), at);
         };
         addCondition(step.wait, line("wait"));
         if (!step.ask) continue;
         add(quotedNames(step.ask->text), line("ask"));
         if (!step.ask->value.empty()) add({step.ask->value}, line("value"));
+        if (!step.ask->sketch.empty())
+            add({fmt::format("lab.{}.sketched", step.ask->sketch)}, line("sketch"));
         for (const Choice& choice : step.ask->choices) addCondition(choice.when, line("choices"));
     }
+    for (const LessonFormula& formula : lesson.formulas)
+        for (const std::string& name : formula.expression.names())
+            quotes.push_back({name, lesson.lines.at("values")});
     return quotes;
+}
+
+/// What the lesson defines itself.
+std::set<std::string> ownValues(const Lesson& lesson) {
+    std::set<std::string> names;
+    for (const LessonFormula& formula : lesson.formulas) names.insert(formula.name);
+    for (const LessonStep& step : lesson.steps)
+        for (const LessonInput& input : step.inputs) names.insert(input.name);
+    return names;
+}
+
+template <class Action> void noted(std::vector<LessonProblem>& problems, std::size_t line, Action action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        problems.push_back({line, error.what()});
+    }
+}
+
+void checkLinks(const Lesson& lesson, std::vector<LessonProblem>& problems) {
+    for (const LessonStep& step : lesson.steps)
+        for (const std::string* text : {&step.text, &step.answer, &step.notes})
+            for (const TextBlock& block : markdownBlocks(*text))
+                for (const TextSpan& span : block.spans) {
+                    if (span.link.empty()) continue;
+                    const std::size_t line = text == &step.answer  ? step.lines.at("answer")
+                                             : text == &step.notes ? step.lines.at("notes")
+                                                                   : step.line;
+                    if (span.link.ends_with(".md"))
+                        noted(problems, line, [&] { linkedLesson(lesson, span.link); });
+                    else if (!span.link.starts_with("https://") && !span.link.starts_with("http://"))
+                        problems.push_back(
+                            {line,
+                             fmt::format("the link '{}' must be https://... or a lesson's file, NAME.md",
+                                         span.link)});
+                }
+}
+
+/// Lessons that come before this one must exist, and must not need it themselves.
+void checkNeeds(const Lesson& lesson, std::vector<LessonProblem>& problems) {
+    std::set<std::string> seen;
+    std::vector<std::string> left = lesson.needs;
+    while (!left.empty()) {
+        const std::string name = left.back();
+        left.pop_back();
+        if (name == lesson.name) {
+            problems.push_back({lesson.lines.at("needs"), "this lesson needs itself, through 'needs'"});
+            return;
+        }
+        if (!seen.insert(name).second) continue;
+        noted(problems, lesson.lines.at("needs"), [&] {
+            const Lesson needed = readLesson(linkedLesson(lesson, name + ".md"));
+            left.insert(left.end(), needed.needs.begin(), needed.needs.end());
+        });
+    }
 }
 
 class Check {
@@ -57,6 +117,7 @@ class Check {
     }
 
     void run(const Lesson& lesson) {
+        known_ = ownValues(lesson);
         for (const LessonStep& step : lesson.steps) tryStep(step);
         for (const auto& [name, line] : quotesOf(lesson)) {
             std::string measured = name;
@@ -167,6 +228,8 @@ std::vector<LessonProblem> checkLesson(const std::filesystem::path& file, const 
     if (!problems.empty()) return problems;
     ShowOptions options;
     options.device = device;
+    checkLinks(lesson, problems);
+    checkNeeds(lesson, problems);
     Check(options, problems).run(lesson);
     std::ranges::stable_sort(problems, {}, &LessonProblem::line);
     return problems;

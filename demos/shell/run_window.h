@@ -66,6 +66,8 @@ void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_j
 /// that cannot be read becomes a message, and its file gets another name (".bad"), so that storeLast() does
 /// not replace it.
 void restoreLast(App& app);
+/// Where progress in lessons is kept, beside that state. Empty: nowhere.
+std::filesystem::path lessonProgressFile();
 /// Throws nothing: an unwritable home must not keep the window from closing.
 void storeLast(const App& app);
 

@@ -112,6 +112,7 @@ std::string duration(double seconds) {
         return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
     };
     if (seconds == 0) return "0 µs";
+    if (seconds < 0.9995e-7) return threeDigitsOf(seconds * 1e9) + " ns";
     if (seconds < 0.9995e-3) return threeDigitsOf(seconds * 1e6) + " µs";
     if (seconds < 0.9995) return threeDigitsOf(seconds * 1e3) + " ms";
     return (seconds < 999.5 ? threeDigitsOf(seconds) : threeDigits(seconds)) + " s";

@@ -99,14 +99,19 @@ class ParallelismExhibit final : public Exhibit {
     EditHistory& edits() override { return edits_; }
     bool moving() const override { return running() || model_.open().animated; }
 
-    /// "lab.EXPERIMENT.finished" (1), and its numbers as docs/json.md names them:
-    /// "lab.launch.microseconds_per_launch".
+    /// "lab.EXPERIMENT.finished" (1), its numbers as docs/json.md names them:
+    /// "lab.launch.microseconds_per_launch", and by which factor a sketch is typically off.
     void measured(MeasuredValues& values) const override {
         for (const Experiment* each : experiments()) {
             const std::string name = "lab." + std::string(each->name) + ".";
             const LabResult& result = model_.resultOf(*each);
             values[name + "finished"].number = result.measured() ? 1 : Measured().number;
             for (const auto& [number, value] : result.numbers) values[name + number].number = value;
+            if (each->sketched.empty()) continue;
+            const Sketch& sketch = model_.sketchOf(*each);
+            values[name + "sketched"].number = sketch.empty() ? Measured().number : 1;
+            const std::optional<SketchMiss> miss = sketchMiss(*each, result, sketch);
+            values[name + "sketch_factor"].number = miss ? miss->typical : Measured().number;
         }
     }
     nlohmann::ordered_json state() const override {

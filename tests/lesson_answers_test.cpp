@@ -1,0 +1,246 @@
+// What lessons work out of measured values, and what becomes of answers: sheets, a class's table, notes.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/lesson/lesson_answers.h"
+#include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_file.h"
+#include "demos/lesson/lesson_text.h"
+#include "tests/show_script.h"
+
+using namespace lockstep::demos;
+using namespace lockstep::test;
+
+namespace {
+
+MeasuredValues values(std::initializer_list<std::pair<const char*, double>> numbers) {
+    MeasuredValues result;
+    for (const auto& [name, number] : numbers) result[name].number = number;
+    return result;
+}
+
+Lesson lessonOf(const std::string& text) {
+    std::vector<LessonProblem> problems;
+    Lesson lesson = lessonFromText(text, "prices.md", problems);
+    for (const LessonProblem& problem : problems) FAIL_CHECK(describe("prices.md", problem));
+    return lesson;
+}
+
+std::string shown(const char* markdown, const MeasuredValues& known) {
+    std::string text;
+    for (const TextBlock& block : lessonBlocks(markdown, known)) text += plainText(block) + "\n";
+    return text;
+}
+
+constexpr const char* prices = R"(---
+title: Prices
+values:
+  my.hours: my.examples / race.gpu:best.samples_per_second / 3600
+  my.cost_euros: my.hours * my.price
+---
+## First
+
+{{my.hours}} at {{my.price | euro | euros}}: {{my.cost_euros}}
+
+```step
+inputs:
+  - {name: my.price, label: Rent, unit: euros per hour, value: 2, about: a guess}
+  - {name: my.examples, label: Examples, value: 7.2e6}
+ask: More than 1 euro?
+choices: [{text: yes, when: my.cost_euros > 1}, {text: no, when: my.cost_euros <= 1}]
+wait: race.gpu:best.samples_per_second
+```
+
+## Second
+
+```step
+ask: Why, in a number?
+right: 3
+```
+)";
+
+} // namespace
+
+TEST_CASE("expressions follow arithmetic, and are unknown where a value is") {
+    const MeasuredValues known =
+        values({{"a.b", 6}, {"lab.one-to-all.x", 2}, {"1:race.cpu:best.seconds", 4}});
+    const auto result = [&](const char* text) { return Expression::fromText(text).evaluate(known); };
+    CHECK(result("a.b") == 6);
+    CHECK(result("2 + 3 * a.b") == 20);
+    CHECK(result("(2 + 3) * a.b - 1") == 29);
+    CHECK(result("a.b / lab.one-to-all.x / 3") == 1);
+    CHECK(result("a.b - lab.one-to-all.x - 1") == 3);
+    CHECK(result("1e3 * -0.5") == -500);
+    CHECK(result("1:race.cpu:best.seconds") == 4);
+    CHECK(std::isinf(result("a.b / 0")));
+    CHECK(std::isnan(result("a.b + nothing.here")));
+    for (const char* wrong : {"", "2 +", "* 2", "(2", "2)", "a.b a.b", "2 3", "+", "a.b -1"})
+        CHECK_THROWS_AS(Expression::fromText(wrong), std::invalid_argument);
+    CHECK_THROWS_AS(Expression::fromText(std::string(100, '(') + "1" + std::string(100, ')')),
+                    std::invalid_argument);
+    CHECK(conditionFromText("a.b > 2 * lab.one-to-all.x").holds(known));
+    CHECK_FALSE(conditionFromText("a.b > 3 * lab.one-to-all.x").holds(known));
+    CHECK_FALSE(conditionFromText("a.b > nothing.here").holds(known));
+    CHECK_FALSE(conditionFromText("nothing.here <= a.b").holds(known));
+}
+
+TEST_CASE("texts count, compute and depend on comparisons; tables are filled, too") {
+    const MeasuredValues known =
+        values({{"v.one", 1}, {"v.many", 12}, {"v.cost_euros", 3.5}, {"v.hours", 0.25}});
+    CHECK(shown("{{v.one | thread | threads}}, {{v.many | thread | threads}}", known) ==
+          "1 thread, 12 threads\n");
+    CHECK(shown("{{v.many / 4}} {{v.many / v.none}}", known) == "3 not measured yet\n");
+    CHECK(shown("{{v.cost_euros}} {{v.hours}}", known) == "3.50 € 0.25 h\n");
+    CHECK(shown("{if v.many > 5} many\n\n{if v.many < 5} few\n\n{if v.none < 5} none", known) == "many\n");
+    CHECK(shown("| a | b |\n|---|---|\n| c | {{v.many}} |", known) == "a  b\nc  12\n");
+    CHECK(quotedNames("| a |\n|---|\n| {{v.x + v.y}} |\n\n{if v.z > 1} z") ==
+          std::vector<std::string>{"v.x", "v.y", "v.z"});
+}
+
+TEST_CASE("inputs are a reader's own numbers, and formulas follow them") {
+    LessonRun lesson(lessonOf(prices));
+    MeasuredValues known = values({{"race.gpu:best.samples_per_second", 1000}});
+    lesson.look(known);
+    CHECK(known.at("my.hours").number == doctest::Approx(2));
+    CHECK(shown(lesson.step().text.c_str(), known) == "2 h at 2 euros: 4.00 €\n");
+    lesson.setInput("my.price", 0.25);
+    lesson.look(known);
+    CHECK(known.at("my.cost_euros").number == doctest::Approx(0.5));
+    CHECK(stepText(lesson, known).find("Rent: 0.25 euros per hour (a guess)") != std::string::npos);
+    LessonRun again(lesson.lesson());
+    again.resume(nlohmann::ordered_json::parse(lesson.progress().dump()));
+    CHECK(again.input(again.step().inputs[0]) == 0.25);
+    again.setInput("my.price", std::nullopt);
+    CHECK(again.input(again.step().inputs[0]) == 2);
+}
+
+TEST_CASE("a sketch is judged by the factor that it is off by, once that is measured") {
+    LessonRun lesson(
+        lessonOf("---\ntitle: T\n---\n## One\n```step\nask: Draw\nsketch: launch\nwithin: 3\n```\n"));
+    MeasuredValues known;
+    const auto verdict = [&] {
+        lesson.look(known);
+        return lesson.verdict(0);
+    };
+    CHECK(verdict() == AnswerVerdict::none);
+    known["lab.launch.sketched"].number = 1;
+    CHECK(verdict() == AnswerVerdict::waiting);
+    known["lab.launch.sketch_factor"].number = 2.5;
+    CHECK(verdict() == AnswerVerdict::right);
+    CHECK(verdictText(*lesson.step().ask, lesson.answer(), known) == "Yes: within a factor of 2.5.");
+    known["lab.launch.sketch_factor"].number = 4;
+    CHECK(verdict() == AnswerVerdict::wrong);
+    known.clear(); // it was wrong when it was measured
+    CHECK(verdict() == AnswerVerdict::wrong);
+}
+
+TEST_CASE("answers become a file, and a folder of them the table of a class") {
+    const Folder folder;
+    LessonRun lesson(lessonOf(prices));
+    MeasuredValues known = values({{"race.gpu:best.samples_per_second", 1000}});
+    lesson.answer().choice = 1;
+    lesson.look(known);
+    REQUIRE(lesson.go(1));
+    lesson.answer().number = 3;
+    lesson.look(known);
+    const AnswerSheet sheet = answerSheet(lesson, known, "Ada / L.");
+    CHECK(sheet.right() == 1);
+    const fs::path file = writeAnswerSheet(sheet, folder.file(""));
+    CHECK(file.filename().string().starts_with("answers-Ada---L--"));
+    nlohmann::ordered_json other = nlohmann::ordered_json::parse(contents(file));
+    CHECK(other["answers"][0]["verdict"] == "wrong");
+    CHECK(other["answers"][1]["verdict"] == "right");
+    const auto write = [&](const char* name, const std::string& text) {
+        std::ofstream(folder.file(name)) << text;
+    };
+    other["learner"] = "=Bob\x1b[2J";
+    other["answers"][0] = {
+        {"step", "First"}, {"question", "More than 1 euro?"}, {"answer", "yes"}, {"verdict", "right"}};
+    write("bob.json", other.dump());
+    other["date"] = "1999-01-01 00:00"; // an earlier try of the same learner
+    other["answers"][0]["verdict"] = "wrong";
+    write("bob-before.json", other.dump());
+    write("state.json", "{\"lockstep\": 1}");
+    write("broken.json", "{");
+    other["answers"][0]["verdict"] = "splendid";
+    write("wrong.json", other.dump());
+    std::vector<std::string> problems;
+    const std::vector<AnswerSheet> sheets = readAnswerSheets(folder.file(""), problems);
+    CHECK(problems.size() == 2);
+    REQUIRE(sheets.size() == 2);
+    const Outcome outcome = run("lesson results " + folder.file("") + " --csv " + folder.file("class.csv"));
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err.find("wrong.json: ") != std::string::npos);
+    CHECK(outcome.err.find("splendid") != std::string::npos);
+    for (const char* line :
+         {"learner   Q1     Q2", "=Bob[2J   right  right  2 of 2", "Ada / L.  wrong  right  1 of 2",
+          "1 of 2 right; most often wrong: no (1)", "2 of 2 right"})
+        CHECK(outcome.out.find(line) != std::string::npos);
+    const std::string csv = contents(folder.file("class.csv"));
+    CHECK(csv.find("Prices,'=Bob[2J,") != std::string::npos);
+    CHECK(std::ranges::count(csv, '\n') == 5);
+    CHECK(run("lesson results").says("needs the folder with the answer files"));
+    CHECK(run("lesson results " + folder.file("nowhere")).says("cannot read the folder"));
+    const Folder empty;
+    CHECK(run("lesson results " + empty.file("")).says("there are no answer files"));
+}
+
+TEST_CASE("in the window, inputs are typed, links open lessons, and answers are saved") {
+    const Folder folder;
+    std::ofstream(folder.file("prices.md")) << prices << "\n## Third\n\nSee [the other](other.md).\n";
+    std::ofstream(folder.file("other.md")) << "---\ntitle: O\n---\n## Elsewhere\n\nText\n";
+    std::ofstream(folder.file("s.txt"))
+        << "frames 2\nclick ##input/my.price\ntype 0.5\nkey Enter\nframes 2\ntell\nclick answer/2\n"
+        << "key PageDown\nclick ##lesson/number\ntype 3\nkey Enter\nkey PageDown\nframes 2\n"
+        << "click Your name##lesson\ntype Ada\nkey Enter\nframes 2\nclick Save answers##lesson\nframes 2\n"
+        << "click link/other.md\nframes 2\ntell\n";
+    const Outcome outcome =
+        run("show " + folder.file("prices.md") + " --headless --script " + folder.file("s.txt"),
+            "cd " + folder.file("") + " &&");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.out.find("Rent: 0.5 euros per hour") != std::string::npos);
+    CHECK(outcome.out.find("1 of 1  Elsewhere") != std::string::npos);
+    std::vector<std::string> problems;
+    const std::vector<AnswerSheet> sheets = readAnswerSheets(folder.file(""), problems);
+    REQUIRE(sheets.size() == 1);
+    CHECK(sheets[0].learner == "Ada");
+    REQUIRE(sheets[0].answers.size() == 2);
+    CHECK(sheets[0].answers[0].answer == "no");
+    CHECK(sheets[0].answers[1].verdict == AnswerVerdict::right);
+}
+
+TEST_CASE("a teacher's notes follow the window's lesson, and can be printed") {
+    const Folder folder;
+    std::ofstream(folder.file("l.md"))
+        << "---\ntitle: T\n---\n## One\n## Two\n```step\nnotes: Let them guess.\nask: Q\nchoices: [a, b]\n"
+           "right: 2\n```\n## Three\n";
+    const Outcome printed = run("lesson notes " + folder.file("l.md"));
+    CHECK(printed.out.find("Notes: Let them guess.") != std::string::npos);
+    CHECK(printed.out.find("2. b  <- here") != std::string::npos);
+    {
+        LessonDesk desk;
+        desk.keepIn(folder.file("lessons.json"));
+        desk.start(readLesson(fs::path(folder.file("l.md"))));
+        desk.open()->go(1);
+        desk.save();
+        CHECK(openStepIn(folder.file("lessons.json"))->progress["at"] == 1);
+        setenv("LOCKSTEP_STATE_FILE", folder.file("state.json").c_str(), 1);
+        const Outcome followed = interrupted({"lesson", "notes"}, "Next: Three");
+        unsetenv("LOCKSTEP_STATE_FILE");
+        INFO(followed.out);
+        CHECK(followed.out.find("2 of 3  Two") != std::string::npos);
+        CHECK(followed.out.find("Let them guess.") != std::string::npos);
+        desk.close();
+    }
+    CHECK_FALSE(openStepIn(folder.file("lessons.json")));
+    CHECK_FALSE(openStepIn(folder.file("nowhere.json")));
+}
