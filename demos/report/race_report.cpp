@@ -120,6 +120,7 @@ Json laneJson(const LaneResult& result, std::size_t classes) {
                  {"timed_seconds", end.timedSeconds()},
                  {"device_seconds", end.deviceSeconds},
                  {"skipped_steps", result.skippedSteps},
+                 {"watts", end.watts},
                  {"warm_up_seconds", end.warmUpSeconds},
                  {"evaluation_seconds", end.evaluationSeconds},
                  {"samples_per_second", end.rate()},

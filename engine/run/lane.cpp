@@ -149,6 +149,7 @@ void Lane::train() {
     settle();
     evaluate();
     timeOn();
+    noteEnergy();
     setStatus(LaneStatus::finished);
 }
 
@@ -159,6 +160,8 @@ void Lane::rehearse() {
     setStatus(LaneStatus::preparing);
     const auto begin = std::chrono::steady_clock::now();
     trainer_->rehearse(look, options_.settleSeconds, [this] { return mayTrain(); });
+    energy_.emplace(trainer_->machine());
+    energySince_ = std::chrono::steady_clock::now();
     const std::lock_guard lock(mutex_);
     rehearsalSeconds_ = secondsSince(begin);
     snapshot_.warmUpSeconds = trainer_->warmUpSeconds() + rehearsalSeconds_;
@@ -172,6 +175,14 @@ void Lane::timeOn() {
     const std::lock_guard lock(mutex_);
     snapshot_.extraSeconds = pace.seconds;
     snapshot_.extraExamples = pace.steps * order_.batch();
+}
+
+void Lane::noteEnergy() {
+    const std::optional<double> joules = energy_ ? energy_->joules() : std::nullopt;
+    if (!joules) return;
+    const double seconds = secondsSince(energySince_);
+    const std::lock_guard lock(mutex_);
+    snapshot_.watts = *joules / seconds;
 }
 
 bool Lane::mayTrain() const {
@@ -195,6 +206,7 @@ void Lane::hold() {
     settle();
     std::unique_lock lock(mutex_);
     const bool begun = snapshot_.status != LaneStatus::preparing;
+    energy_.reset(); // of a run without pauses only
     snapshot_.status = begun ? LaneStatus::paused : LaneStatus::ready;
     const auto mayGoOn = [this] { return stopWanted_ || !pauseWanted_ || extraSteps_ > 0; };
     for (;;) {

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/run/energy.h"
 #include "engine/run/finish_line.h"
 #include "engine/run/telemetry.h"
 #include "engine/run/trainer.h"
@@ -61,6 +62,9 @@ struct LaneSnapshot {
     double deviceSeconds = 0;
     double warmUpSeconds = 0;
     double evaluationSeconds = 0;
+    /// Mean power of the machine from the first step to the last, evaluations included, where the system
+    /// counts energy (EnergyMeter). Of runs that are timed (LaneOptions::compareTimes), once they are over.
+    double watts = unknown;
 
     /// Seconds that rate() is of.
     double timedSeconds() const { return trainingSeconds + extraSeconds; }
@@ -172,6 +176,7 @@ class Lane {
     std::uint64_t nextHalt(std::uint64_t step) const;
     void halt();
     void rehearse();
+    void noteEnergy();
     void timeOn();
     bool mayTrain() const;
     void settle();
@@ -194,6 +199,8 @@ class Lane {
     bool evaluated_ = false;           // evaluation_ belongs to the current weights
     bool rehearsed_ = false;
     double rehearsalSeconds_ = 0;
+    std::optional<EnergyMeter> energy_; // once it trains
+    std::chrono::steady_clock::time_point energySince_;
     std::vector<LossPoint> newLosses_;
     std::uint64_t rateExamples_ = 0; // at the start of the measurement of recentRate
     double rateSeconds_ = 0;

@@ -63,6 +63,7 @@ std::vector<float> withoutPadding(std::span<const float> rows, std::size_t width
 MachineInfo machineOf(const gpu::Device& device) {
     return {.device = device.report().name,
             .driver = device.report().driver,
+            .uuid = device.report().uuid,
             .gpu = true,
             .software = device.software()};
 }

@@ -86,7 +86,8 @@ struct MachineShare {
 struct MachineInfo {
     std::string
         device; ///< "AMD Ryzen 9 9950X", "NVIDIA GeForce RTX 4070", "llvmpipe (LLVM 15.0.6, 256 bits)"
-    std::string driver; ///< name and version, empty for a CPU
+    std::string driver{}; ///< name and version, empty for a CPU
+    std::string uuid{};   ///< of a GPU: 32 hexadecimal digits
     bool gpu = false;
     bool software = false;   ///< a Vulkan driver that computes on the processor: not a GPU
     std::size_t threads = 0; ///< CPU threads that trained for most of the time; 0 for a GPU

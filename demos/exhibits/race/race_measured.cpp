@@ -13,6 +13,7 @@ void addLane(MeasuredValues& values, const std::string& lane, const LaneResult* 
     add("samples_per_second", finished ? end.rate() : LaneSnapshot::unknown);
     add("seconds", finished ? end.trainingSeconds : LaneSnapshot::unknown);
     add("gflops", finished ? result->gflops : LaneSnapshot::unknown);
+    add("watts", finished ? end.watts : LaneSnapshot::unknown);
     add("loss", finished ? end.testLoss : LaneSnapshot::unknown);
     add("accuracy", finished ? end.testAccuracy : LaneSnapshot::unknown);
 }

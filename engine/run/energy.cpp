@@ -1,0 +1,106 @@
+#include "engine/run/energy.h"
+
+#include <fstream>
+#include <utility>
+
+#if !defined(_WIN32)
+#include <dlfcn.h>
+#endif
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class T> std::optional<T> firstWord(const fs::path& file) {
+    std::ifstream stream(file);
+    T word{};
+    if (stream >> word) return word;
+    return std::nullopt;
+}
+
+#if !defined(_WIN32)
+
+/// NVIDIA's management library, as much of it as counts energy.
+class Nvml {
+  public:
+    using Handle = void*;
+
+    /// Empty: the library is missing, or knows no such card.
+    ///   uuid   32 hexadecimal digits
+    static std::function<std::optional<double>()> counterOf(const std::string& uuid,
+                                                            const std::string& file) {
+        // Never closed: its threads may outlive a call.
+        void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr || uuid.size() != 32) return {};
+        const auto start = load<int (*)()>(library, "nvmlInit_v2");
+        const auto find = load<int (*)(const char*, Handle*)>(library, "nvmlDeviceGetHandleByUUID");
+        const auto count =
+            load<int (*)(Handle, unsigned long long*)>(library, "nvmlDeviceGetTotalEnergyConsumption");
+        if (start == nullptr || find == nullptr || count == nullptr || start() != 0) return {};
+        std::string name = "GPU-" + uuid;
+        for (const std::size_t at : {12u, 17u, 22u, 27u}) name.insert(at, "-"); // 8-4-4-4-12 digits
+        Handle card = nullptr;
+        if (find(name.c_str(), &card) != 0) return {};
+        return [count, card]() -> std::optional<double> {
+            unsigned long long millijoules = 0;
+            if (count(card, &millijoules) != 0) return std::nullopt;
+            return 1e-3 * static_cast<double>(millijoules);
+        };
+    }
+
+  private:
+    template <class Function> static Function load(void* library, const char* name) {
+        return reinterpret_cast<Function>(dlsym(library, name));
+    }
+};
+
+std::function<std::optional<double>()> cardCounter(const std::string& uuid, const EnergySources& sources) {
+    return Nvml::counterOf(uuid, sources.nvml);
+}
+
+#else
+
+std::function<std::optional<double>()> cardCounter(const std::string&, const EnergySources&) { return {}; }
+
+#endif
+
+} // namespace
+
+std::optional<double> processorJoules(const EnergySources& sources) {
+    double sum = 0;
+    bool counted = false;
+    std::error_code failure;
+    for (fs::directory_iterator entry(sources.powercap, failure);
+         !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+        const auto name = firstWord<std::string>(entry->path() / "name");
+        if (!name || !name->starts_with("package")) continue; // cores and memory are parts of it
+        const auto microjoules = firstWord<double>(entry->path() / "energy_uj");
+        if (!microjoules) return std::nullopt; // a part would be less than the truth
+        sum += 1e-6 * *microjoules;
+        counted = true;
+    }
+    return counted ? std::optional(sum) : std::nullopt;
+}
+
+EnergyMeter::EnergyMeter(const MachineInfo& machine, const EnergySources& sources) {
+    if (machine.gpu && !machine.software)
+        counter_ = cardCounter(machine.uuid, sources);
+    else
+        counter_ = [sources] { return processorJoules(sources); };
+    if (counter_) last_ = counter_();
+}
+
+std::optional<double> EnergyMeter::joules() {
+    if (!last_) return std::nullopt;
+    const std::optional<double> now = counter_();
+    if (!now || *now < *last_) { // a counter that began again at zero has lost count
+        last_.reset();
+        return std::nullopt;
+    }
+    used_ += *now - std::exchange(*last_, *now);
+    return used_;
+}
+
+} // namespace lockstep
