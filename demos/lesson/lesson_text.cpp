@@ -77,7 +77,8 @@ std::string stepText(const LessonRun& run, const MeasuredValues& values) {
     std::string text = fmt::format("{} of {}  {}\n\n", run.at() + 1, run.lesson().steps.size(), step.title);
     text += blocksText(step.text, values);
     for (const LessonInput& input : step.inputs)
-        text += wrapped(fmt::format("{}: {:.6g} {}{}", input.label, run.input(input), input.unit,
+        text += wrapped(fmt::format("{}: {:.6g}{}{}{}", input.label, run.input(input),
+                                    input.unit.empty() ? "" : " ", input.unit,
                                     input.about.empty() ? "" : fmt::format(" ({})", input.about)),
                         lineWidth) +
                 "\n";
