@@ -197,6 +197,7 @@ class Ui {
     bool detailsWanted = false; ///< somebody asked for the panel of details, or a lesson brings it
     bool detailPanel = false;   ///< it is there, and shows what is hovered
     bool lessonShown = false;   ///< in the panel for details: exhibits need no introduction there
+    bool lessonAsks = false;    ///< about this exhibit: it keeps a question of its own back
     std::size_t prose = 0;      ///< words drawn by paragraph() in the panel for details
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;

@@ -158,12 +158,18 @@ LessonPress drawSaving(Ui& ui, const LessonRun& run, const LessonView& view) {
                                                                     : LessonPress::none;
 }
 
+/// Answered, and what decides is measured: the answer follows by itself. Before that, it is shown on request.
+bool decided(const LessonRun& run, const MeasuredValues& values) {
+    if (!run.step().ask) return false;
+    const AnswerVerdict verdict = judge(*run.step().ask, run.answer(), values);
+    return verdict == AnswerVerdict::right || verdict == AnswerVerdict::wrong;
+}
+
 void drawAnswer(Ui& ui, LessonRun& run, const LessonView& view) {
-    const LessonStep& step = run.step();
-    if (step.answer.empty()) return;
-    // Who has answered may read on; who has not asks for it.
-    if (!step.ask || !run.answer().given()) drawAnswerButton(ui, run);
-    if (run.answerShown || (step.ask && run.answer().given())) drawText(ui, run, step.answer, view);
+    if (run.step().answer.empty()) return;
+    const bool known = decided(run, view.values);
+    if (!known) drawAnswerButton(ui, run);
+    if (known || run.answerShown) drawText(ui, run, run.step().answer, view);
 }
 
 } // namespace
@@ -208,7 +214,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     LessonPress press = LessonPress::none;
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     float buttons = buttonWidth(closeLabel) + gap;
-    const bool answers = !step.answer.empty() && !step.ask;
+    const bool answers = !step.answer.empty() && !decided(run, view.values);
     if (answers) buttons += buttonWidth("Answer") + gap;
     if (turns(run))
         buttons += buttonWidth("Back") + buttonWidth("Next") + textWidth(placeText(ui, run)) + 3 * gap;

@@ -166,6 +166,7 @@ void App::drawMiddle() {
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(6), ui_->px(12)}, drawExhibits);
+    ui_->lessonAsks = lessonIsHere() && desk_.open()->step().ask;
     part("exhibit", left, display.x - left - right, false, wide, [&] {
         if (right == 0) drawLessonPart(false);
         guarded([this] { exhibit().draw(*ui_); });

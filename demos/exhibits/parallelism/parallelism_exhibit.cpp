@@ -233,11 +233,11 @@ class ParallelismExhibit final : public Exhibit {
             ImGui::SameLine(0, ui.px(10));
             drawActions(ui, experiment);
             if (!model_.result().measured()) ui.paragraph(experiment.idea, ui.theme.muted);
-            drawQuestion(ui, experiment);
+            if (!ui.lessonAsks) drawQuestion(ui, experiment);
         } else {
             ui.heading(experiment.title);
             ui.paragraph(experiment.idea, ui.theme.muted);
-            drawQuestion(ui, experiment);
+            if (!ui.lessonAsks) drawQuestion(ui, experiment);
             drawActions(ui, experiment);
         }
         view_.seconds = shownSeconds_;
