@@ -239,7 +239,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     if (!all.empty()) drawShown(ui, run, turns(run) ? all.first(1) : all.last(1), view);
     drawInputs(ui, run, true);
     drawQuestion(ui, run, view.values);
-    if (run.answerShown || (step.ask && run.answer().given())) drawText(ui, run, step.answer, view);
+    if (run.answerShown || decided(run, view.values)) drawText(ui, run, step.answer, view);
     return press;
 }
 
