@@ -157,6 +157,14 @@ TEST_CASE("a comparison says which series changed, and in which direction") {
         for (LabPoint& point : series.points) point.low = 1, point.high = 9;
     CHECK(labComparison(rates, noisy, result(2, 2)) == "about as fast as built in"); // the bands overlap
     CHECK(labComparison(rates, {}, result(2, 2)).empty());
+
+    CHECK(*labSpeedUp(times, result(1, 6), result(2, 2)) == doctest::Approx(1.0 / 3)); // that of "two"
+    CHECK(*labSpeedUp(rates, result(1, 2), result(2, 2)) == doctest::Approx(0.5));
+    CHECK(*labSpeedUp(rates, noisy, result(2, 2)) == 1);
+    CHECK_FALSE(labSpeedUp(rates, {}, result(2, 2)).has_value());
+    LabResult growing = result(2, 2); // what counts is the largest setting
+    growing.series.front().points = {{1, 1, 1, 1}, {2, 8, 8, 8}};
+    CHECK(*labSpeedUp(rates, growing, result(2, 2)) == doctest::Approx(4));
 }
 
 TEST_CASE(
@@ -176,9 +184,12 @@ TEST_CASE(
     model.edits().setTexts(right);
     model.update(machines, true, true);
     CHECK(model.edited() == nullptr); // it was not submitted
+    CHECK(model.triedOf(experiment) == nullptr);
     model.edits().submit();
     model.update(machines, true, true);
     REQUIRE(model.edited() != nullptr);
+    REQUIRE(model.triedOf(experiment) != nullptr);
+    CHECK(model.triedOf(experiment)->passed());
     CHECK(rate() != builtIn);
     CHECK(model.resultOf(experiment).at(true, "with a stride", 2) == builtIn);
     const double first = rate();
@@ -194,10 +205,11 @@ TEST_CASE(
             "lab_neighbours.comp",
             edited("lab_neighbours.comp", "round < params.rounds; ++round", wrong).begin()->second);
         const double before = rate();
+        CHECK(model.triedOf(experiment) == nullptr); // as it is typed
         model.edits().submit();
         model.update(machines, true, true);
-        REQUIRE(model.edits().last() != nullptr);
-        CHECK(model.edits().last()->verdict == Verdict::refused);
+        REQUIRE(model.triedOf(experiment) != nullptr);
+        CHECK(model.triedOf(experiment)->verdict == Verdict::refused);
         checkSays(model.edits().last()->message, reason);
         CHECK(rate() == before);
     }

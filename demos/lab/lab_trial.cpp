@@ -51,6 +51,29 @@ std::string failureIn(const LabResult& edited, const LabResult& builtIn) {
     return {};
 }
 
+/// A setting at which a series was measured with edited and with built-in kernels.
+struct Compared {
+    double faster; ///< times as fast as built in; where the axis has no unit, times as large
+    bool differs;  ///< by more than noise
+};
+
+/// Of a series of the GPU, in the order of its points; empty for others.
+std::vector<Compared> comparedPoints(const Experiment& experiment, const LabSeries& series,
+                                     const LabResult& builtIn) {
+    const std::string_view unit = experiment.y.unit;
+    // Without a unit it is relative to another series: neither faster nor slower.
+    const bool rate = unit.empty() || unit.ends_with("/s") || unit.starts_with("per ");
+    std::vector<Compared> points;
+    const LabSeries* other = series.gpu ? builtIn.find(true, series.name) : nullptr;
+    if (other == nullptr) return points;
+    for (const LabPoint& point : series.points) {
+        const auto at = std::ranges::find(other->points, point.x, &LabPoint::x);
+        if (at == other->points.end() || !(point.median > 0) || !(at->median > 0)) continue;
+        points.push_back({rate ? point.median / at->median : at->median / point.median, apart(point, *at)});
+    }
+    return points;
+}
+
 /// A trial's way to its outcome. Errors leave it as exceptions.
 struct LabTrial {
     const LabTrialRequest& request;
@@ -125,31 +148,33 @@ LabTrialOutcome tryLabKernels(const LabTrialRequest& request, TrialWatch& watch)
     return outcome;
 }
 
+std::optional<double> labSpeedUp(const Experiment& experiment, const LabResult& edited,
+                                 const LabResult& builtIn) {
+    std::optional<double> most;
+    for (const LabSeries& series : edited.series) {
+        const std::vector<Compared> points = comparedPoints(experiment, series, builtIn);
+        if (points.empty()) continue;
+        const double ratio = points.back().differs ? points.back().faster : 1;
+        if (!most || std::abs(std::log(ratio)) > std::abs(std::log(*most))) most = ratio;
+    }
+    return most;
+}
+
 std::string labComparison(const Experiment& experiment, const LabResult& edited, const LabResult& builtIn) {
     constexpr double aboutAsFast = 0.05;
-    const std::string_view unit = experiment.y.unit;
-    const bool relative = unit.empty(); // to another series: neither faster nor slower
-    const bool rate = relative || unit.ends_with("/s") || unit.starts_with("per ");
+    const bool relative = experiment.y.unit.empty();
     struct Ratio {
         const LabSeries* series;
         double faster; // times; where relative: larger
     };
     std::vector<Ratio> ratios;
     for (const LabSeries& series : edited.series) {
-        const LabSeries* other = series.gpu ? builtIn.find(true, series.name) : nullptr;
-        if (other == nullptr) continue;
-        std::vector<double> all;
-        std::size_t differ = 0;
-        for (const LabPoint& point : series.points) {
-            const auto at = std::ranges::find(other->points, point.x, &LabPoint::x);
-            if (at == other->points.end() || !(point.median > 0) || !(at->median > 0)) continue;
-            all.push_back(rate ? point.median / at->median : at->median / point.median);
-            differ += apart(point, *at) ? 1 : 0;
-        }
-        if (all.empty()) continue;
-        std::ranges::sort(all);
-        const bool noise = 2 * differ <= all.size();
-        ratios.push_back({&series, noise ? 1 : all[all.size() / 2]});
+        std::vector<Compared> points = comparedPoints(experiment, series, builtIn);
+        if (points.empty()) continue;
+        const auto differ = static_cast<std::size_t>(std::ranges::count(points, true, &Compared::differs));
+        std::ranges::sort(points, {}, &Compared::faster);
+        const bool noise = 2 * differ <= points.size();
+        ratios.push_back({&series, noise ? 1 : points[points.size() / 2].faster});
     }
     if (ratios.empty()) return {};
     const auto change = [](const Ratio& ratio) { return std::abs(std::log(ratio.faster)); };

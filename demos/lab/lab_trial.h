@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,12 @@ struct LabTrialRequest {
 /// Tries the kernels out. What is measured wrongly has the verdict refused, with the note of its series.
 /// Never throws for what is wrong with kernels or device: that is the outcome.
 LabTrialOutcome tryLabKernels(const LabTrialRequest& request, TrialWatch& watch);
+
+/// How many times as fast as built in the GPU's series that has changed most is, at the largest setting that
+/// both have measured; where the axis has no unit, how many times as large. 1: what changed is within the
+/// noise. Empty where nothing can be compared.
+std::optional<double> labSpeedUp(const Experiment& experiment, const LabResult& edited,
+                                 const LabResult& builtIn);
 
 /// "GPU with a stride 1.8 times as fast as built in": of the series that have changed most, two at most;
 /// those whose middle halves mostly overlap have not changed. Empty where nothing can be compared.

@@ -100,13 +100,19 @@ class ParallelismExhibit final : public Exhibit {
     bool moving() const override { return running() || model_.open().animated; }
 
     /// "lab.EXPERIMENT.finished" (1), its numbers as docs/json.md names them:
-    /// "lab.launch.microseconds_per_launch", and by which factor a sketch is typically off.
+    /// "lab.launch.microseconds_per_launch", and by which factor a sketch is typically off. With edited
+    /// kernels "lab.EXPERIMENT.edited.passed" (1, or 0: refused), ".speed_up" over the built-in ones, and the
+    /// same numbers.
     void measured(MeasuredValues& values) const override {
         for (const Experiment* each : experiments()) {
             const std::string name = "lab." + std::string(each->name) + ".";
             const LabResult& result = model_.resultOf(*each);
             values[name + "finished"].number = result.measured() ? 1 : Measured().number;
-            for (const auto& [number, value] : result.numbers) values[name + number].number = value;
+            for (const auto& [number, value] : result.numbers) {
+                values[name + number].number = value;
+                values[name + "edited." + number] = {};
+            }
+            addEdited(values, *each, name + "edited.");
             if (each->sketched.empty()) continue;
             const Sketch& sketch = model_.sketchOf(*each);
             values[name + "sketched"].number = sketch.empty() ? Measured().number : 1;
@@ -146,6 +152,20 @@ class ParallelismExhibit final : public Exhibit {
     }
 
   private:
+    /// Of kernels as they are typed: who types on has not measured that.
+    void addEdited(MeasuredValues& values, const Experiment& experiment, const std::string& name) const {
+        const TrialReport* tried = model_.triedOf(experiment);
+        Measured& passed = values[name + "passed"];
+        values[name + "speed_up"] = {};
+        if (tried != nullptr && tried->verdict == Verdict::refused) passed.number = 0;
+        const LabTrialOutcome* outcome = model_.editedOf(experiment);
+        if (tried == nullptr || !tried->passed() || outcome == nullptr) return;
+        passed.number = 1;
+        for (const auto& [number, value] : outcome->edited.numbers) values[name + number].number = value;
+        if (const auto speedUp = labSpeedUp(experiment, outcome->edited, outcome->builtIn))
+            values[name + "speed_up"].number = *speedUp;
+    }
+
     /// same   it is the same person's as what is here: edited kernels need not be looked at first
     void restore(const ParallelismState& read, bool same) {
         show(*read.open);

@@ -34,10 +34,18 @@ std::string ParallelismModel::explanation() const {
     return found == explanations_.end() ? std::string() : found->second;
 }
 
-const LabTrialOutcome* ParallelismModel::edited() const {
-    const auto found = kernels_.find(open_->name);
+const LabTrialOutcome* ParallelismModel::editedOf(const Experiment& experiment) const {
+    const auto found = kernels_.find(experiment.name);
     if (found == kernels_.end() || found->second.edits.runs({})) return nullptr;
     return found->second.passed.get();
+}
+
+const TrialReport* ParallelismModel::triedOf(const Experiment& experiment) const {
+    const auto found = kernels_.find(experiment.name);
+    if (found == kernels_.end()) return nullptr;
+    const ShaderEdits& edits = found->second.edits;
+    const bool tried = !edits.texts().empty() && edits.texts() == edits.submitted() && !edits.trying();
+    return tried ? edits.last() : nullptr;
 }
 
 const ShaderTexts& ParallelismModel::editedTexts(const Experiment& experiment) const {

@@ -43,7 +43,10 @@ class ParallelismModel {
     /// in it yet where it has no series.
     const LabResult& result() const { return edited() ? edited()->edited : resultOf(*open_); }
     /// The trial that result() comes from; null: those are the built-in kernels.
-    const LabTrialOutcome* edited() const;
+    const LabTrialOutcome* edited() const { return editedOf(*open_); }
+    const LabTrialOutcome* editedOf(const Experiment& experiment) const;
+    /// How the trial of its kernels ended, as they are typed; null: they are built in, or not tried yet.
+    const TrialReport* triedOf(const Experiment& experiment) const;
     /// With the built-in kernels.
     const LabResult& resultOf(const Experiment& experiment) const;
     void setResult(const Experiment& experiment, LabResult result);

@@ -279,6 +279,9 @@ void measure(LabBench& bench, LabResult& result) {
     note("cpu_tiles", false, tiles);
     note("cpu_best", false, bestCpu);
     if (!result.has("seconds_10000_gpu_fastest")) return;
+    if (result.has("seconds_10000_gpu_naive"))
+        result.numbers["gpu_fastest_times_as_fast_as_gpu_naive"] =
+            result.number("seconds_10000_gpu_naive") / result.number("seconds_10000_gpu_fastest");
     for (const char* name : {"cpu_naive", "cpu_best"})
         if (result.has(std::string("seconds_10000_") + name))
             result.numbers[std::string("gpu_times_as_fast_as_") + name] =
