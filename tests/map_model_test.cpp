@@ -101,6 +101,33 @@ TEST_CASE("a frame of a script trains a step's networks on each machine, and the
     CHECK(known(map, MapMachine::gpu) == 0);
 }
 
+TEST_CASE("a complete picture is surveyed: the share that diverged, and how often lines cross the border") {
+    Map map;
+    map.model.step();
+    map.frame();
+    CHECK_FALSE(map.model.survey().has_value());
+    map.finish();
+    REQUIRE(map.model.survey().has_value()); // one straight border, from top to bottom
+    const MapSize size = map.model.size();
+    const MapWindow window = map.model.window();
+    const double left = -window.left / (window.right - window.left);
+    CHECK(map.model.survey()->divergedShare == doctest::Approx(1 - left).epsilon(0.02));
+    CHECK(map.model.survey()->crossings ==
+          doctest::Approx(static_cast<double>(size.height) / (size.width + size.height)));
+    CHECK(map.model.look(zoomed(window, 0.1, 0.5, 0.1), true).empty());
+    CHECK_FALSE(map.model.survey().has_value());
+    map.finish();
+    REQUIRE(map.model.survey().has_value()); // all of it on one side of the border
+    CHECK(map.model.survey()->divergedShare == 0);
+    CHECK(map.model.survey()->crossings == 0);
+
+    OutcomeGrid board({4, 2}); // every pixel differs from its neighbours
+    for (const std::uint32_t index : board.missing())
+        board.set(index, (index + index / 4) % 2 == 0 ? 0.5f : -3.0f);
+    CHECK(surveyOf(board).divergedShare == 0.5);
+    CHECK(surveyOf(board).crossings == doctest::Approx((2 * 3 + 4 * 1) / 6.0));
+}
+
 TEST_CASE("without being waited for, the machines run by themselves") {
     Map map;
     map.model.run();

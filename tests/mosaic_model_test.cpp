@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/mosaic/mosaic_measured.h"
 #include "demos/exhibits/mosaic/mosaic_model.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/playground/playground_settings.h"
@@ -322,4 +323,42 @@ TEST_CASE("a side that cannot train says why once, the other goes on, and reset 
     mosaic.frames(1);
     CHECK(mosaic.shot(onCpu).summary.begun == 0);
     CHECK(says(mosaic.model.takeFailure(), "parameters"));
+}
+
+TEST_CASE("lessons quote the best network and the lowest rate that diverged, once all have finished") {
+    MosaicSettings settings = small();
+    settings.population.activation = Activation::relu;
+    settings.population.loss = Loss::meanSquared;
+    settings.population.x = populationAxisFromText("lr=0.01:1000:log");
+    Mosaic mosaic(settings);
+    const auto value = [&](const char* name) {
+        MeasuredValues values;
+        addMeasured(values, mosaic.model);
+        return values.at(std::string("mosaic.") + name).number;
+    };
+    CHECK(value("networks") == 16);
+    for (const char* name :
+         {"finished", "diverged_share", "best_loss", "best_learning_rate", "first_diverged_learning_rate"})
+        CHECK(std::isnan(value(name)));
+    mosaic.toTheEnd();
+    double diverged = 0;
+    double first = std::numeric_limits<double>::infinity();
+    double best = first;
+    double bestRate = 0;
+    for (std::size_t i = 0; i < 16; ++i) {
+        const MemberResult& result = mosaic.shot(onGpu).results[i];
+        const double rate = 0.01 * std::pow(1e5, static_cast<double>(i % 4) / 3);
+        diverged += result.diverged ? 1 : 0;
+        if (result.diverged) first = std::min(first, rate);
+        if (result.diverged || static_cast<double>(result.loss) >= best) continue;
+        best = static_cast<double>(result.loss);
+        bestRate = rate;
+    }
+    REQUIRE(diverged > 0);
+    REQUIRE(diverged < 16);
+    CHECK(value("finished") == 1);
+    CHECK(value("diverged_share") == diverged / 16);
+    CHECK(value("best_loss") == best);
+    CHECK(value("best_learning_rate") == doctest::Approx(bestRate));
+    CHECK(value("first_diverged_learning_rate") == doctest::Approx(first));
 }

@@ -122,6 +122,7 @@ class MapExhibit final : public Exhibit {
         controls_.update(ui);
         model_.update([&](const MapJob& job, MapMachine machine) { return mapMaker(ui, job, machine); },
                       ui.delta, ui.scripted);
+        survey_ = model_.survey();
     }
 
     void draw(Ui& ui) override {
@@ -224,6 +225,13 @@ class MapExhibit final : public Exhibit {
         if (travel == Travel::forward && model_.history().canGoForward()) model_.goForward();
     }
 
+    /// "map.networks", and once all are trained "map.finished" (1), "map.diverged_share" and "map.crossings".
+    void measured(MeasuredValues& values) const override {
+        values["map.networks"].number = static_cast<double>(model_.size().pixels());
+        values["map.finished"].number = survey_ ? 1 : Measured().number;
+        values["map.diverged_share"].number = survey_ ? survey_->divergedShare : Measured().number;
+        values["map.crossings"].number = survey_ ? survey_->crossings : Measured().number;
+    }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["saved_size"] = controls_.pictureSize;
@@ -238,6 +246,7 @@ class MapExhibit final : public Exhibit {
         if (const auto found = state.find("plot"); found != state.end()) plot.setState(*found);
         return [this, settings, size = mapSizeText(mapSizeFromText(size)), plot] {
             model_.begin(settings);
+            survey_.reset(); // of what was here
             controls_.pictureSize = size;
             lossPlot_ = plot;
         };
@@ -364,6 +373,7 @@ class MapExhibit final : public Exhibit {
         sameButWindow};
     std::array<MapPane, 2> panes_{MapPane(MapMachine::gpu), MapPane(MapMachine::cpu)};
     std::optional<Hovered> hovered_; // in the last frame
+    std::optional<MapSurvey> survey_;
     MapProbe probe_;
     MapControls controls_;
     Plot lossPlot_;

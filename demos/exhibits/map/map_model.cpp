@@ -41,7 +41,7 @@ void MapModel::change(const MapSettings& settings) {
     if (otherWindow || sizeFor(settings_, room_) != size_) refit();
     if (otherJob) reset();
     if (withoutCpu) forget(sides_[static_cast<std::size_t>(MapMachine::cpu)]);
-    agreement_.reset();
+    forgetVerdicts();
 }
 
 void MapModel::setRoom(MapSize room) {
@@ -68,7 +68,7 @@ void MapModel::beginPicture() {
         side.pictureSeconds = 0;
     }
     ordersStale_ = true;
-    agreement_.reset();
+    forgetVerdicts();
 }
 
 void MapModel::forget(MapSide& side) {
@@ -103,7 +103,7 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     panned_.columns += offset.columns;
     panned_.rows += offset.rows;
     ordersStale_ = true;
-    agreement_.reset();
+    forgetVerdicts();
     return {};
 }
 
@@ -228,6 +228,12 @@ std::optional<MapAgreement> MapModel::agreement() {
     if (!agreement_)
         agreement_ = agreementOf(side(MapMachine::gpu).grid.shown(), side(MapMachine::cpu).grid.shown());
     return agreement_;
+}
+
+std::optional<MapSurvey> MapModel::survey() {
+    if (!complete()) return std::nullopt;
+    if (!survey_) survey_ = surveyOf(sides().front().grid);
+    return survey_;
 }
 
 bool MapModel::painting(const MapSide& side) const {

@@ -106,6 +106,8 @@ class MapModel {
     bool complete() const;
     /// Where all are done and there are two; else nothing.
     std::optional<MapAgreement> agreement();
+    /// Of the first enabled machine's picture, once all are done; else nothing.
+    std::optional<MapSurvey> survey();
     /// It runs, and a machine that has not failed has something left to train.
     bool painting() const;
     /// Something is being trained, or about to be.
@@ -120,6 +122,7 @@ class MapModel {
   private:
     void go(std::vector<MapPlace>& from, std::vector<MapPlace>& behind);
     void forget(MapSide& side);
+    void forgetVerdicts() { agreement_.reset(), survey_.reset(); }
     void refit();
     void show(const MapWindow& window);
     void beginPicture();
@@ -145,7 +148,9 @@ class MapModel {
     bool running_ = false;
     Pacer pacer_;
     std::uint64_t stepsWanted_ = 0;
-    std::optional<MapAgreement> agreement_; // of the present pictures, once it was asked for
+    // Of the present pictures, once they were asked for.
+    std::optional<MapAgreement> agreement_;
+    std::optional<MapSurvey> survey_;
 };
 
 } // namespace lockstep::demos

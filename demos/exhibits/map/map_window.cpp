@@ -160,4 +160,21 @@ std::vector<std::uint32_t> OutcomeGrid::takeChangedRows() {
     return rows;
 }
 
+MapSurvey surveyOf(const OutcomeGrid& grid) {
+    const std::span<const MapOutcome> outcomes = grid.shown();
+    const auto [width, height] = grid.size();
+    std::size_t diverged = 0;
+    std::size_t crossings = 0;
+    for (std::uint32_t row = 0; row < height; ++row)
+        for (std::uint32_t column = 0; column < width; ++column) {
+            const std::size_t at = std::size_t{row} * width + column;
+            const bool here = outcomes[at] < 0;
+            diverged += here ? 1 : 0;
+            if (column > 0 && here != (outcomes[at - 1] < 0)) ++crossings;
+            if (row > 0 && here != (outcomes[at - width] < 0)) ++crossings;
+        }
+    return {.divergedShare = static_cast<double>(diverged) / static_cast<double>(outcomes.size()),
+            .crossings = static_cast<double>(crossings) / (width + height)};
+}
+
 } // namespace lockstep::demos

@@ -99,4 +99,14 @@ class OutcomeGrid {
     std::size_t known_ = 0;
 };
 
+/// A picture in two numbers.
+struct MapSurvey {
+    double divergedShare = 0; ///< of its networks
+    /// How often a row or a column passes from networks that converged to such that diverged, or back, on the
+    /// average of all. A border that is a smooth line has one passage in most of them at most.
+    double crossings = 0;
+};
+/// Of a grid that is complete.
+MapSurvey surveyOf(const OutcomeGrid& grid);
+
 } // namespace lockstep::demos

@@ -10,6 +10,7 @@
 
 #include "demos/draw/theme.h"
 #include "demos/exhibits/mosaic/mosaic_control_words.h"
+#include "demos/exhibits/mosaic/mosaic_measured.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
@@ -128,11 +129,7 @@ class MosaicExhibit final : public Exhibit {
                std::ranges::any_of(view_.order, moves);
     }
 
-    /// "mosaic.networks", and "mosaic.finished" (1).
-    void measured(MeasuredValues& values) const override {
-        values["mosaic.networks"].number = static_cast<double>(model_.members());
-        values["mosaic.finished"].number = model_.over() ? 1 : Measured().number;
-    }
+    void measured(MeasuredValues& values) const override { addMeasured(values, model_); }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["view"] = {{"page", view_.page},
