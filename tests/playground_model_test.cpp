@@ -342,4 +342,14 @@ TEST_CASE("the history stays small and keeps the newest") {
     CHECK(history.steps().back() == 100000);
     history.goBackTo(500);
     CHECK(history.steps().back() <= 500);
+
+    LossHistory few;
+    CHECK(std::isnan(few.lowestTest().loss));
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    const double losses[] = {unknown, 0.7, 0.2, 0.2, 0.9};
+    for (std::size_t i = 0; i < std::size(losses); ++i) few.add(10 * i, 0.1, losses[i]);
+    CHECK(few.lowestTest().step == 20);
+    CHECK(few.lowestTest().loss == 0.2);
+    few.goBackTo(10);
+    CHECK(few.lowestTest().step == 10);
 }

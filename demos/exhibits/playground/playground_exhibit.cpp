@@ -146,7 +146,7 @@ class PlaygroundExhibit : public Exhibit {
     EditHistory& edits() override { return edits_; }
 
     /// "playground.steps", ".edits" (changes of a person), ".train_loss", ".test_loss", ".accuracy" on the
-    /// test points.
+    /// test points; ".best_test_loss", the lowest of the curve, and the ".best_step" at which it was.
     void measured(MeasuredValues& values) const override {
         const Moment& moment = model_.moment();
         values["playground.steps"].number = static_cast<double>(model_.step());
@@ -154,6 +154,9 @@ class PlaygroundExhibit : public Exhibit {
         values["playground.train_loss"].number = moment.train.loss;
         values["playground.test_loss"].number = moment.test.loss;
         values["playground.accuracy"].number = moment.test.accuracy;
+        const auto [step, loss] = model_.history().lowestTest();
+        values["playground.best_test_loss"].number = loss;
+        values["playground.best_step"].number = step;
     }
     nlohmann::ordered_json state() const override { return stateWith(view_.keepWeights); }
     nlohmann::ordered_json lastState() const override {

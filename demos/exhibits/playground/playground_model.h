@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,6 +57,18 @@ class LossHistory {
     std::span<const double> steps() const { return columns_[0]; }
     std::span<const double> train() const { return columns_[1]; }
     std::span<const double> test() const { return columns_[2]; }
+
+    struct Lowest {
+        double step = std::numeric_limits<double>::quiet_NaN();
+        double loss = step;
+    };
+    /// The first of the lowest losses on test points that are kept; NaN: there is none.
+    Lowest lowestTest() const {
+        Lowest lowest;
+        for (std::size_t i = 0; i < steps().size(); ++i)
+            if (!std::isnan(test()[i]) && !(test()[i] >= lowest.loss)) lowest = {steps()[i], test()[i]};
+        return lowest;
+    }
 
   private:
     void resize(std::size_t count) {
