@@ -88,7 +88,8 @@ bool Ui::typeDigit(char digit) {
 
 void Ui::feedSlider(const char* label) {
     if (!typing_ || typing_->slider != label) return;
-    if (ImGui::GetActiveID() != ImGui::GetID(label) || !ImGui::GetIO().WantTextInput) return;
+    const ImGuiID item = ImGui::GetID(translatedLabel(label).c_str());
+    if (ImGui::GetActiveID() != item || !ImGui::GetIO().WantTextInput) return;
     if (typing_->first != 0) ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(typing_->first));
     typing_.reset();
 }
@@ -160,19 +161,21 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
     // What the details would say, or else what the control is for.
     std::vector<std::pair<std::string, ImU32>> texts;
     if (detailUnshown()) {
-        texts.emplace_back(hovered->title, theme.text);
+        texts.emplace_back(translated(hovered->title), theme.text);
         if (!hovered->formula.empty()) texts.emplace_back(hovered->formula, theme.text);
         for (std::size_t i = 0; i < std::min(hovered->values.size(), mostValues); ++i) {
             const auto& [row, value] = hovered->values[i];
-            texts.emplace_back(row.empty() ? value : row + ": " + value, theme.muted);
+            std::string of = row.empty() ? "" : std::string(translated(row)) + ": ";
+            texts.emplace_back(of.append(translated(value)), theme.muted);
         }
-        if (!hovered->text.empty()) texts.emplace_back(hovered->text, theme.text);
+        if (!hovered->text.empty()) texts.emplace_back(translated(hovered->text), theme.text);
     } else if (const std::string_view words = controlWords(name, exhibits); !words.empty()) {
-        texts.emplace_back(words, theme.text);
+        texts.emplace_back(translated(words), theme.text);
         std::string terms;
         for (const Term* term : termsIn(words, mostTermsNamed))
-            terms.append(terms.empty() ? "F1 explains: " : ", ").append(term->name);
-        if (pointed_ && pointed_->typed) texts.emplace_back("Double-click to type a number.", theme.muted);
+            terms.append(terms.empty() ? translated("F1 explains: ") : ", ").append(translated(term->name));
+        if (pointed_ && pointed_->typed)
+            texts.emplace_back(translated("Double-click to type a number."), theme.muted);
         if (!terms.empty()) texts.emplace_back(terms, theme.muted);
     }
     if (texts.empty()) return;
@@ -183,9 +186,9 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
     std::vector<std::pair<std::string_view, ImU32>> lines;
     float width = 0;
     for (const auto& [text, colour] : texts)
-        for (const std::string_view line : linesAtBlanks(text, room, textWidth)) {
+        for (const std::string_view line : linesAtBlanks(text, room, lettersWidth)) {
             lines.emplace_back(line, colour);
-            width = std::max(width, textWidth(line));
+            width = std::max(width, lettersWidth(line));
         }
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 size{width + 2 * padding, height * static_cast<float>(lines.size()) + 2 * padding};

@@ -116,7 +116,7 @@ float iconButtonWidth(const Ui& ui, const char* label, IconButtonOptions options
 
 bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {
     const float size = iconSize();
-    const std::string text(shownLabel(label));
+    const std::string text(translated(shownLabel(label)));
     const std::string shown =
         (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
     const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), options.enabled, label)

@@ -60,7 +60,7 @@ void drawGridLine(const PlotFrame& frame, ImVec2 from, ImVec2 to, const PlotTick
 }
 
 void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& whole) {
-    const std::string title = axisTitle(axis);
+    const std::string title = shownAxisTitle(axis);
     const Ui& ui = frame.ui;
     const float titleLeft = whole.max.x - textWidth(title) - ui.px(2);
     const float top = frame.high.y + ui.px(6);
@@ -73,10 +73,10 @@ void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& w
         const float width = textWidth(tick.label);
         const float left = std::clamp(x - width / 2, whole.min.x, std::max(whole.max.x - width, whole.min.x));
         if (left < free || left + width > titleLeft - ui.px(10)) continue;
-        frame.draw.AddText({left, top}, ui.theme.muted, tick.label.c_str());
+        drawText(frame.draw, {left, top}, ui.theme.muted, tick.label);
         free = left + width + ui.px(8);
     }
-    if (titleLeft >= free) frame.draw.AddText({titleLeft, top}, ui.theme.muted, title.c_str());
+    if (titleLeft >= free) drawText(frame.draw, {titleLeft, top}, ui.theme.muted, title);
 }
 
 void drawTicksLeft(const PlotFrame& frame) {
@@ -89,8 +89,7 @@ void drawTicksLeft(const PlotFrame& frame) {
         drawGridLine(frame, {frame.low.x, y}, {frame.high.x, y}, tick);
         if (tick.label.empty() || y + letters / 2 > free) continue;
         const float width = textWidth(tick.label);
-        frame.draw.AddText({frame.low.x - ui.px(8) - width, y - letters / 2}, ui.theme.muted,
-                           tick.label.c_str());
+        drawText(frame.draw, {frame.low.x - ui.px(8) - width, y - letters / 2}, ui.theme.muted, tick.label);
         free = y - letters / 2;
     }
 }
@@ -115,7 +114,8 @@ std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, const PlotA
     return extent;
 }
 
-void drawCalmSentence(const Ui& ui, const Ui::Place& whole, const std::string& text) {
+void drawCalmSentence(const Ui& ui, const Ui::Place& whole, const std::string& sentence) {
+    const std::string text(translated(sentence));
     const float wrap = whole.max.x - whole.min.x - ui.px(16);
     const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
     const ImVec2 at{(whole.min.x + whole.max.x - size.x) / 2, (whole.min.y + whole.max.y - size.y) / 2};
@@ -137,6 +137,10 @@ void layOut(PlotFrame& frame, const Place& whole) {
 
 std::string axisTitle(const PlotAxis& axis) {
     return axis.title + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
+}
+
+std::string shownAxisTitle(const PlotAxis& axis) {
+    return std::string(translated(axis.title)) + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
 }
 
 void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const PlotOptions& options) {

@@ -91,14 +91,14 @@ void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<
     draw.AddRectFilled({left, top}, end, ui.theme.panel, ui.px(6));
     draw.AddRect({left, top}, end, ui.theme.border, ui.px(6), 0, ui.line());
     ImVec2 at{left + padding, top + padding};
-    draw.AddText(at, ui.theme.muted, title.c_str());
+    drawText(draw, at, ui.theme.muted, title);
     for (const Reading& reading : readings) {
         const PlotLine& line = *reading.line;
         at.y += rowHeight;
         drawLineSample(ui, draw, {at.x, at.y + ImGui::GetFontSize() / 2}, ui.px(22), line,
                        faded(line.colour, line.faint ? 0.5f : 1.0f));
-        draw.AddText({at.x + ui.px(30), at.y}, ui.theme.muted, line.name.c_str());
-        draw.AddText({end.x - padding - textWidth(reading.text), at.y}, ui.theme.text, reading.text.c_str());
+        drawText(draw, {at.x + ui.px(30), at.y}, ui.theme.muted, line.name);
+        drawText(draw, {end.x - padding - textWidth(reading.text), at.y}, ui.theme.text, reading.text);
     }
 }
 
@@ -120,7 +120,8 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
     const auto most = static_cast<std::size_t>(
         std::max(ImGui::GetIO().DisplaySize.y * 0.6f / (ImGui::GetFontSize() + ui.px(4)), 1.0f));
     if (readings.size() > most) readings.resize(most);
-    const std::string title = options.x.title + " " + plotValue(axisValue(*x, frame.logX), options.x);
+    const std::string title =
+        std::string(translated(options.x.title)) + " " + plotValue(axisValue(*x, frame.logX), options.x);
     drawReadoutBox(frame, title, readings, hairline);
 }
 
@@ -160,7 +161,7 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
 }
 
 void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float room) {
-    const std::string title = fittedText(axisTitle(options.y), room - ui.px(16));
+    const std::string title = fittedText(shownAxisTitle(options.y), room - ui.px(16));
     const float start = ImGui::GetCursorScreenPos().x;
     float used = 0;
     // Beside the last one, or in a new row where it would not fit.
@@ -217,7 +218,7 @@ void Plot::legendEntry(Ui& ui, const PlotLine& line) {
     drawLineSample(ui, draw, {corner.x, corner.y + height / 2}, ui.px(22), line, sample);
     const ImU32 letters = !on ? faded(ui.theme.muted, 0.5f) : under ? ui.theme.text : ui.theme.muted;
     const ImVec2 text{corner.x + ui.px(28), corner.y + (height - ImGui::GetFontSize()) / 2};
-    draw.AddText(text, letters, name.c_str());
+    drawText(draw, text, letters, name);
     if (!on) {
         const float middle = corner.y + height / 2;
         draw.AddLine({text.x, middle}, {text.x + textWidth(name), middle}, letters, ui.line());
@@ -234,7 +235,7 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(10)});
     if (ImGui::BeginPopup("menu")) {
         const auto item = [&](const char* label, bool on = false, bool enabled = true) {
-            const bool chosen = ImGui::MenuItem(named(label).c_str(), nullptr, on, enabled);
+            const bool chosen = ImGui::MenuItem(translatedLabel(named(label)).c_str(), nullptr, on, enabled);
             ui.noteControl(named(label).c_str());
             return chosen;
         };

@@ -48,7 +48,7 @@ void nameBand(const PlotFrame& frame, const PlotBand& band) {
     if (!(wanted <= width)) return;
     // Below the highest line, which has a 25th of the height above it.
     const float top = frame.low.y + frame.height() / 16 + frame.ui.px(3);
-    frame.draw.AddText({left + (width - wanted) / 2, top}, frame.ui.theme.muted, band.name.c_str());
+    drawText(frame.draw, {left + (width - wanted) / 2, top}, frame.ui.theme.muted, band.name);
 }
 
 struct Stroke {
@@ -176,7 +176,7 @@ void drawEndLabel(const PlotFrame& frame, const EndLabel& label, const PlotLabel
     // Over other curves, letters need a ground of their own.
     const ImVec2 far{static_cast<float>(place.right), centre + height / 2};
     frame.draw.AddRectFilled({corner.x - ui.px(2), corner.y}, far, faded(frame.ground, 0.75f), ui.px(3));
-    frame.draw.AddText(corner, legible(ui.theme, line.colour), line.name.c_str());
+    drawText(frame.draw, corner, legible(ui.theme, line.colour), line.name);
 }
 
 } // namespace

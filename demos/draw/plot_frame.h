@@ -60,5 +60,7 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
 
 /// "time (s)"
 std::string axisTitle(const PlotAxis& axis);
+/// The same, translated: for pictures, not for tables.
+std::string shownAxisTitle(const PlotAxis& axis);
 
 } // namespace lockstep::demos

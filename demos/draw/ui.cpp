@@ -12,10 +12,16 @@
 
 namespace lockstep::demos {
 
+void drawText(ImDrawList& draw, ImVec2 at, ImU32 colour, std::string_view text) {
+    const std::string_view words = translated(text);
+    draw.AddText(at, colour, words.data(), words.data() + words.size());
+}
+
 std::string fittedText(std::string_view text, float width) {
-    if (textWidth(text) <= width) return std::string(text);
-    const float dots = textWidth("…");
-    while (!text.empty() && textWidth(text) + dots > width) {
+    text = translated(text);
+    if (lettersWidth(text) <= width) return std::string(text);
+    const float dots = lettersWidth("…");
+    while (!text.empty() && lettersWidth(text) + dots > width) {
         // Letters of several bytes go as a whole.
         std::size_t end = text.size() - 1;
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -86,7 +92,7 @@ void Ui::noteControl(const char* name) {
 bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
     offer(name);
     ImGui::BeginDisabled(!enabled);
-    const bool pressed = ImGui::Button(shown);
+    const bool pressed = ImGui::Button(translatedLabel(shown).c_str());
     ImGui::EndDisabled();
     return done(name, pressed);
 }
@@ -130,14 +136,14 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     constexpr float mostRows = 20;
     ImGui::SetNextWindowSizeConstraints(
         {0, 0}, {FLT_MAX, std::min(room, mostRows * ImGui::GetTextLineHeightWithSpacing())});
-    const bool open = ImGui::BeginCombo(label, "", ImGuiComboFlags_NoArrowButton);
+    const bool open = ImGui::BeginCombo(translatedLabel(label).c_str(), "", ImGuiComboFlags_NoArrowButton);
     drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
     if (!open) done(label, false);
     if (open && visible) controls[label] = frame;
     narrowControl(label, frame);
     if (!open) return false;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (ImGui::Selectable(names[i].c_str(), i == chosen)) {
+        if (ImGui::Selectable(translatedLabel(names[i]).c_str(), i == chosen)) {
             changed = i != chosen;
             chosen = i;
         }
@@ -176,31 +182,39 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
 
 bool Ui::slider(const char* label, float& value, float from, float to, const char* format, bool typed) {
     const ImGuiSliderFlags flags = typed ? ImGuiSliderFlags_None : ImGuiSliderFlags_NoInput;
+    const std::string shown = translatedLabel(label);
     return drawSlider(
-        label, [&] { return ImGui::SliderFloat(label, &value, from, to, format, flags); },
+        label, [&] { return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, flags); },
         [&] { return (value - from) / (to - from); });
 }
 
 bool Ui::logSlider(const char* label, float& value, float from, float to, const char* format) {
+    const std::string shown = translatedLabel(label);
     return drawSlider(
         label,
-        [&] { return ImGui::SliderFloat(label, &value, from, to, format, ImGuiSliderFlags_Logarithmic); },
+        [&] {
+            return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, ImGuiSliderFlags_Logarithmic);
+        },
         [&] {
             return from > 0 ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
         });
 }
 
 bool Ui::intSlider(const char* label, int& value, int from, int to, const char* format) {
+    const std::string shown = translatedLabel(label);
     return drawSlider(
-        label, [&] { return ImGui::SliderInt(label, &value, from, to, format); },
+        label, [&] { return ImGui::SliderInt(shown.c_str(), &value, from, to, format); },
         [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
 }
 
 bool Ui::stopSlider(const char* label, std::size_t& stop, std::size_t stops, const std::string& shown) {
+    const std::string name = translatedLabel(label);
+    const std::string value(translated(shown));
     int at = static_cast<int>(stop);
     const int last = static_cast<int>(stops) - 1;
     const bool changed = drawSlider(
-        label, [&] { return ImGui::SliderInt(label, &at, 0, last, shown.c_str(), ImGuiSliderFlags_NoInput); },
+        label,
+        [&] { return ImGui::SliderInt(name.c_str(), &at, 0, last, value.c_str(), ImGuiSliderFlags_NoInput); },
         [&] { return static_cast<float>(at) / static_cast<float>(std::max(last, 1)); });
     if (changed) stop = static_cast<std::size_t>(at);
     return changed;
@@ -222,7 +236,7 @@ bool Ui::textField(const char* label, std::string& text) {
     // What is there is mostly replaced: typing does so at once.
     constexpr ImGuiInputTextFlags flags =
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll;
-    return done(label, ImGui::InputText(label, &text, flags));
+    return done(label, ImGui::InputText(translatedLabel(label).c_str(), &text, flags));
 }
 
 std::optional<std::string> Ui::typedText(const char* label, const std::string& text) {
@@ -256,7 +270,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
         const bool on = i == chosen;
         ImGui::PushStyleColor(ImGuiCol_Button, on ? theme.hovered : theme.raised);
         ImGui::PushStyleColor(ImGuiCol_Text, on ? theme.text : theme.muted);
-        const bool pressed = ImGui::Button(names[i].c_str());
+        const bool pressed = ImGui::Button(translatedLabel(names[i]).c_str());
         ImGui::PopStyleColor(2);
         if (on) marked = Place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (!gone) noteControl((std::string(label) + "/" + names[i]).c_str());
@@ -280,6 +294,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
 }
 
 void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
+    text = translated(text);
     if (font != nullptr) ImGui::PushFont(font);
     if (colour != 0) ImGui::PushStyleColor(ImGuiCol_Text, legible(theme, colour));
     ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -289,10 +304,11 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
 
 void Ui::paragraph(std::string_view text, ImU32 colour, float width) {
     if (width <= 0) width = ImGui::GetContentRegionAvail().x;
+    text = translated(text);
     prose += static_cast<std::size_t>(std::ranges::count(text, ' ')) + 1;
     // By hand, because ImGui also breaks lines within numbers. Widths are rounded up to a pixel.
     std::string lines;
-    for (const std::string_view line : linesAtBlanks(text, width + 1, textWidth))
+    for (const std::string_view line : linesAtBlanks(text, width + 1, lettersWidth))
         lines.append(lines.empty() ? "" : "\n").append(line);
     this->text(lines, colour);
 }

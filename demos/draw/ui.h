@@ -18,6 +18,7 @@
 #include "demos/draw/graphics.h"
 #include "demos/draw/theme.h"
 #include "demos/words/control_words.h"
+#include "demos/words/language.h"
 #include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
@@ -99,9 +100,9 @@ class Ui {
     /// A time, rate or other text that differs from run to run.
     std::string timing(std::string text) const { return masked ? "-" : text; }
 
-    // Widgets. `label` is what is shown, up to "##"; all of it is the widget's name, by which scripts find it
-    // and teachers hide it. A hidden widget keeps its place, draws nothing and answers false; so does every
-    // widget while a click hides it instead.
+    // Widgets. `label` is what is shown, up to "##", in the language spoken now; all of it, in English, is
+    // the widget's name, by which scripts find it and teachers hide it. A hidden widget keeps its place,
+    // draws nothing and answers false; so does every widget while a click hides it instead.
     bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
     /// Shows `shown` (an ImGui label) and goes by the name `name`.
     bool namedButton(const char* shown, const char* name, bool enabled = true);
@@ -113,7 +114,7 @@ class Ui {
     }
     bool checkbox(const char* label, bool& value) {
         offer(label);
-        return done(label, ImGui::Checkbox(label, &value));
+        return done(label, ImGui::Checkbox(translatedLabel(label).c_str(), &value));
     }
     /// The value chosen among names. True when it changed.
     bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
@@ -160,7 +161,7 @@ class Ui {
     /// takes tabs as text gets one instead.
     void moveFocus(int by);
 
-    // Text.
+    // Text. All of it is translated.
     void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
     void muted(std::string_view text) { this->text(text, theme.muted); }
     void heading(std::string_view text) { this->text(text, 0, fonts.strong); }
@@ -183,7 +184,7 @@ class Ui {
     /// The same without a wait for the pointer to rest; where the panel shows it, `brief` stands beside the
     /// pointer.
     void detailAtOnce(const std::string& brief, Detail detail) {
-        if (detailPanel) ImGui::SetTooltip("%s", brief.c_str());
+        if (detailPanel) ImGui::SetTooltip("%s", std::string(translated(brief)).c_str());
         detail.atOnce = true;
         hovered = std::move(detail);
     }
@@ -273,11 +274,17 @@ class Ui {
     template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
 };
 
-inline float textWidth(std::string_view text) {
-    return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x;
+/// Of these letters as they are, in the present font.
+inline float lettersWidth(std::string_view letters) {
+    return ImGui::CalcTextSize(letters.data(), letters.data() + letters.size()).x;
 }
+/// Of the text as it is shown: translated.
+inline float textWidth(std::string_view text) { return lettersWidth(translated(text)); }
 
-/// As much of a line as `width` pixels hold in the present letters, "…" where it was cut.
+/// Writes the text, translated.
+void drawText(ImDrawList& draw, ImVec2 at, ImU32 colour, std::string_view text);
+
+/// As much of the translated line as `width` pixels hold in the present letters, "…" where it was cut.
 std::string fittedText(std::string_view text, float width);
 
 /// Where a box of `size` stands beside `place`, apart from it and `edge` pixels or more inside the window:

@@ -62,7 +62,7 @@ inline ImVec2 drawSourceLine(Ui& ui, std::size_t number, std::string_view line, 
             const char* pieceEnd = piece.text.data() + piece.text.size();
             draw.AddText({x, at.y}, quiet ? ui.theme.muted : colourOf(ui.theme, piece.word),
                          piece.text.data(), pieceEnd);
-            x += textWidth(piece.text);
+            x += lettersWidth(piece.text);
         }
     draw.PopClipRect();
     ImGui::Dummy({gutter + ImGui::CalcTextSize(line.data(), end).x, height});

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/lab/experiment.h"
+#include "demos/words/language.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/net/names.h"
 
@@ -62,11 +63,12 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted) {
     if (!result.measured()) return {};
     const std::optional<std::size_t> answer = experiment.answer(result);
-    if (!answer) return "Undecided here: the explanation says why.";
-    const std::string_view measured = experiment.choices[*answer];
-    if (!predicted) return fmt::format("Measured here: {}.", measured);
-    if (*predicted == *answer) return fmt::format("As you predicted: {}.", measured);
-    return fmt::format("You predicted \"{}\". Measured here: {}.", experiment.choices[*predicted], measured);
+    if (!answer) return std::string(translated("Undecided here: the explanation says why."));
+    const std::string_view measured = translated(experiment.choices[*answer]);
+    if (!predicted) return translatedFormat("Measured here: {}.", measured);
+    if (*predicted == *answer) return translatedFormat("As you predicted: {}.", measured);
+    return translatedFormat("You predicted \"{}\". Measured here: {}.",
+                            translated(experiment.choices[*predicted]), measured);
 }
 
 std::string explanationText(const Experiment& experiment, const LabResult& result) {

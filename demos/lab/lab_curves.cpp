@@ -112,8 +112,8 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     if (sketching) {
         options.pen = &pen;
         options.lead = lead;
-        options.empty =
-            fmt::format("Drag the mouse to sketch what you expect of the GPU: {}.", experiment.sketched);
+        options.empty = translatedFormat("Drag the mouse to sketch what you expect of the GPU: {}.",
+                                         translated(experiment.sketched));
     }
     view.plot.draw(ui, "lab", lines, options);
     drawn();

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <string>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -205,7 +207,7 @@ bool mentions(const Term& term, std::string_view letters) {
     const std::string wanted = lowerCase(letters);
     return std::ranges::any_of(
         std::initializer_list<std::string_view>{term.name, term.other, term.text},
-        [&](std::string_view part) { return lowerCase(part).find(wanted) != std::string::npos; });
+        [&](std::string_view part) { return lowerCase(translated(part)).find(wanted) != std::string::npos; });
 }
 
 } // namespace lockstep::demos

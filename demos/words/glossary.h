@@ -21,7 +21,8 @@ std::span<const Term> glossary();
 /// `most`, and only the longest of those that overlap ("learning rate", not "rate").
 std::vector<const Term*> termsIn(std::string_view text, std::size_t most);
 
-/// Whether the term's name, synonym or text contains `letters`, in either case.
+/// Whether the term's name, synonym or text contains `letters`, in either case, as they are shown:
+/// translated.
 bool mentions(const Term& term, std::string_view letters);
 
 } // namespace lockstep::demos

@@ -93,7 +93,8 @@ class InsideExhibit final : public Exhibit {
     void draw(Ui& ui) override { drawInside(ui, inside_); }
     void drawDetails(Ui& ui) override { drawInsideDetails(ui, inside_); }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("All of the step", nullptr, false, inside_.timeline.view.has_value()))
+        if (ImGui::MenuItem(translatedLabel("All of the step").c_str(), nullptr, false,
+                            inside_.timeline.view.has_value()))
             inside_.timeline.view.reset();
         ui.noteControl("menu/All of the step");
     }

@@ -151,7 +151,7 @@ class Sketch {
         const std::string text = fmt::format("{}", shape_.widths[level]);
         const float wide = ImGui::CalcTextSize(text.c_str()).x;
         if (wide > spacing_ - ui_.px(2)) return;
-        draw_.AddText({x(level) - wide / 2, bottom() + ui_.px(2)}, colour, text.c_str());
+        drawText(draw_, {x(level) - wide / 2, bottom() + ui_.px(2)}, colour, text);
     }
 
     /// Some layer has more neurons than are drawn.
@@ -169,7 +169,7 @@ class Sketch {
         const float top = at.y - size.y / 2;
         draw_.AddRectFilled({left - ui_.px(1), top}, {left + size.x + ui_.px(1), top + size.y},
                             faded(ui_.theme.panel, 0.8f), ui_.px(3));
-        draw_.AddText({left, top}, ui_.theme.text, text.c_str());
+        drawText(draw_, {left, top}, ui_.theme.text, text);
     }
     ImU32 valueColour(float value, float largest) const {
         if (!std::isfinite(value)) return ui_.theme.bad;

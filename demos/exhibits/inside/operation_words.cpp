@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -12,7 +14,7 @@ namespace {
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t layer = operation.layer + 1;
     const OperationKind kind = kindOf(operation);
-    const std::string label = rowOf(kind).label;
+    const std::string label(translated(rowOf(kind).label));
     const std::string ofLayer = fmt::format("{} {}", label, layer);
     if (operation.source == "loss_sum") return {"loss: sum", "sum"};
     if (operation.source == "loss_scale") return {"loss scale", "scale"};
@@ -52,12 +54,12 @@ std::string lossFormula(const NetShape& shape) {
 
 std::string titleOf(const TracedOperation& operation, std::size_t layers) {
     const OperationKind kind = kindOf(operation);
-    const char* label = rowOf(kind).label;
-    if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
+    const std::string label(translated(rowOf(kind).label));
+    if (operation.source == "loss_sum") return translatedFormat("{}, its sum", label);
     if (operation.source == "loss_scale") return "loss scale";
     const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
                          kind == OperationKind::backwardWeights;
-    return ofLayer ? fmt::format("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
+    return ofLayer ? translatedFormat("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
 }
 
 std::vector<std::string> barLabels(const TracedOperation& operation) {

@@ -85,8 +85,8 @@ void drawAxis(Ui& ui, const Frame& frame) {
     frame.draw.AddLine({frame.min.x, frame.axisTop}, {frame.max.x, frame.axisTop}, ui.theme.border,
                        ui.line());
     if (frame.inOrder) {
-        frame.draw.AddText({frame.min.x, frame.axisTop + ui.px(4)}, ui.theme.muted,
-                           ui.masked ? "in the order of operations" : "in order: device has no timestamps");
+        drawText(frame.draw, {frame.min.x, frame.axisTop + ui.px(4)}, ui.theme.muted,
+                 ui.masked ? "in the order of operations" : "in order: device has no timestamps");
         return;
     }
     const float letters = ImGui::CalcTextSize("0000.00 ms").x;
@@ -103,7 +103,7 @@ void drawAxis(Ui& ui, const Frame& frame) {
                                               : fmt::format("{:.4g} ms", at);
         const float wide = ImGui::CalcTextSize(text.c_str()).x;
         const float left = std::clamp(x - wide / 2, frame.min.x, frame.max.x - wide);
-        frame.draw.AddText({left, frame.axisTop + ui.px(5)}, ui.theme.muted, text.c_str());
+        drawText(frame.draw, {left, frame.axisTop + ui.px(5)}, ui.theme.muted, text);
     }
 }
 
@@ -134,11 +134,11 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     const float number = frame.max.x - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
     frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());
     const float right = number - ui.px(10) - textWidth(step);
-    if (right > x) frame.draw.AddText({right, top}, ui.theme.muted, step.c_str());
+    if (right > x) drawText(frame.draw, {right, top}, ui.theme.muted, step);
     for (std::size_t letters = 60; letters >= 12; letters -= 4) {
         const std::string device = honestDevice(trace->machine, letters);
         if (x + ImGui::CalcTextSize(device.c_str()).x > right - ui.px(8)) continue;
-        frame.draw.AddText({x, top}, ui.deviceColour(trace->machine.software), device.c_str());
+        drawText(frame.draw, {x, top}, ui.deviceColour(trace->machine.software), device);
         return;
     }
 }
@@ -177,7 +177,7 @@ void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec
         const ImVec2 at{left, (low.y + high.y - size.y) / 2};
         frame.draw.AddRectFilled({at.x - ui.px(2), at.y}, {at.x + size.x + ui.px(2), at.y + size.y},
                                  faded(ui.theme.panel, 0.82f), ui.px(3));
-        frame.draw.AddText(at, ui.theme.text, label.c_str());
+        drawText(frame.draw, at, ui.theme.text, label);
         break;
     }
 }
@@ -196,8 +196,8 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
     if (trace == nullptr) {
         const std::string status = model.status(machine);
         const std::string message = cut(status.substr(0, status.find('\n')), 90);
-        frame.draw.AddText({low.x + ui.px(8), (low.y + high.y - ImGui::GetTextLineHeight()) / 2},
-                           ui.theme.muted, message.c_str());
+        drawText(frame.draw, {low.x + ui.px(8), (low.y + high.y - ImGui::GetTextLineHeight()) / 2},
+                 ui.theme.muted, message);
         return;
     }
     const std::vector<TracedOperation>& operations = trace->operations;

@@ -53,7 +53,7 @@ void drawPartsLegend(Ui& ui) {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.AddRectFilled({at.x, at.y + line * 0.15f}, {at.x + line * 0.7f, at.y + line * 0.85f},
                            partColour(ui.theme, i));
-        draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, partTable[i].name);
+        drawText(draw, {at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, partTable[i].name);
         ImGui::Dummy({width, line});
         ui.explainItem({.title = partTable[i].name, .text = partTable[i].meaning});
     }

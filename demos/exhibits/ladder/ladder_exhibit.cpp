@@ -102,9 +102,10 @@ class LadderExhibit final : public Exhibit {
             "row: the fastest kernel on a large square product.");
     }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("Measure all rungs", nullptr, false)) measureAll();
+        if (ImGui::MenuItem(translatedLabel("Measure all rungs").c_str(), nullptr, false)) measureAll();
         ui.noteControl("menu/Measure all rungs");
-        if (ImGui::MenuItem("Measure this rung", nullptr, false)) model_.measurePicked();
+        if (ImGui::MenuItem(translatedLabel("Measure this rung").c_str(), nullptr, false))
+            model_.measurePicked();
         ui.noteControl("menu/Measure this rung");
     }
 

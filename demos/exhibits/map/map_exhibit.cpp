@@ -182,7 +182,7 @@ class MapExhibit final : public Exhibit {
 
     void drawMenu(Ui& ui) override {
         const auto item = [&ui](const char* label, const char* key, bool enabled) {
-            const bool chosen = ImGui::MenuItem(label, key, false, enabled);
+            const bool chosen = ImGui::MenuItem(translatedLabel(label).c_str(), key, false, enabled);
             ui.noteControl((std::string("menu/") + label).c_str());
             return chosen;
         };

@@ -97,7 +97,8 @@ class MosaicExhibit final : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("Sort by loss", nullptr, view_.sorted)) view_.sorted = !view_.sorted;
+        if (ImGui::MenuItem(translatedLabel("Sort by loss").c_str(), nullptr, view_.sorted))
+            view_.sorted = !view_.sorted;
         ui.noteControl("menu/Sort by loss");
     }
 

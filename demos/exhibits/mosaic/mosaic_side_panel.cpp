@@ -203,7 +203,7 @@ void drawMarkLegend(const Ui& ui, ImVec2 right, float room) {
         const float left = right.x - textWidth(text) - square - gap;
         if (left < least) return;
         drawSign(ImVec2{left, right.y + (line - square) / 2});
-        draw.AddText({left + square + gap, right.y}, ui.theme.muted, text);
+        drawText(draw, {left + square + gap, right.y}, ui.theme.muted, text);
         right.x = left - 2 * gap;
     };
     entry("best", [&](ImVec2 low) { drawTileFrame(ui, draw, low, {square, square}, ui.theme.good); });

@@ -1,6 +1,5 @@
 // Parallelism: small experiments that say why a card is fast, and when it is not.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <span>
@@ -85,7 +84,8 @@ class ParallelismExhibit final : public Exhibit {
         }
     }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("Measure this experiment", nullptr, false, !model_.measuring()))
+        if (ImGui::MenuItem(translatedLabel("Measure this experiment").c_str(), nullptr, false,
+                            !model_.measuring()))
             model_.measure(ui.machines, ui.masked);
         ui.noteControl("menu/Measure this experiment");
     }
@@ -224,7 +224,7 @@ class ParallelismExhibit final : public Exhibit {
             if (open) draw.AddRectFilled(at, {at.x + ui.px(3), at.y + height}, ui.theme.accent);
             const float text = at.x + ui.px(10);
             float y = at.y + ui.px(4);
-            const auto lines = linesAtBlanks(each->title, room - ui.px(24), textWidth);
+            const auto lines = linesAtBlanks(translated(each->title), room - ui.px(24), lettersWidth);
             if (lines.size() == 1) y += ImGui::GetTextLineHeight() / 2;
             for (std::size_t line = 0; line < std::min<std::size_t>(lines.size(), 2); ++line)
                 draw.AddText({text, y + static_cast<float>(line) * ImGui::GetTextLineHeight()}, ui.theme.text,
@@ -347,14 +347,13 @@ class ParallelismExhibit final : public Exhibit {
         std::size_t chosen = 0;
         for (const LabTab each : tabs) {
             if (each == tab_) chosen = names.size();
-            std::string name(labTabWords[static_cast<std::size_t>(each)]);
-            name[0] = static_cast<char>(std::toupper(name[0]));
-            names.push_back(std::move(name));
+            names.emplace_back(labTabNames[static_cast<std::size_t>(each)]);
         }
         if (ui.segments("##parallelism/tab", chosen, names)) tab_ = tabs[chosen];
         if (!ui.presenter) drawLink(ui, experiment.link);
         if (model_.measuring())
-            ui.muted(fittedText("Measuring " + model_.doing(), ImGui::GetContentRegionAvail().x));
+            ui.muted(fittedText(translatedFormat("Measuring {}", model_.doing()),
+                                ImGui::GetContentRegionAvail().x));
     }
 
     static void drawLink(Ui& ui, const LabLink& link) {

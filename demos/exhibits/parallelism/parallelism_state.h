@@ -18,6 +18,7 @@ namespace lockstep::demos {
 
 enum class LabTab : std::size_t { measurements, explanation, source };
 inline constexpr std::string_view labTabWords[] = {"measurements", "explanation", "source"};
+inline constexpr std::string_view labTabNames[] = {"Measurements", "Explanation", "Source"}; ///< shown
 
 struct ParallelismState {
     const Experiment* open = nullptr;

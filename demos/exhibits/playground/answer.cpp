@@ -98,7 +98,7 @@ void drawTag(const PlaygroundParts& parts, ImVec2 low, const std::string& text) 
     const ImVec2 at{low.x + ui.px(6), low.y + ui.px(6)};
     draw.AddRectFilled(at, {at.x + size.x + ui.px(12), at.y + size.y + ui.px(6)},
                        faded(ui.theme.panel, 0.85f), ui.px(5));
-    draw.AddText({at.x + ui.px(6), at.y + ui.px(3)}, ui.theme.text, text.c_str());
+    drawText(draw, {at.x + ui.px(6), at.y + ui.px(3)}, ui.theme.text, text);
 }
 
 void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
@@ -216,12 +216,12 @@ void drawTable(const PlaygroundParts& parts, ImVec2 low, float right) {
     float y = low.y;
     const auto flushRight = [&](bool test, const std::string& text, ImU32 colour) {
         const float x = right - (test ? 0 : column) - textWidth(text);
-        draw.AddText({x, y}, colour, text.c_str());
+        drawText(draw, {x, y}, colour, text);
         return x;
     };
     const auto row = [&](const char* name, const std::string& train, const std::string& test) {
         y += line;
-        draw.AddText({low.x, y}, ui.theme.muted, name);
+        drawText(draw, {low.x, y}, ui.theme.muted, name);
         flushRight(false, train, ui.theme.text);
         flushRight(true, test, ui.theme.text);
     };

@@ -185,7 +185,7 @@ class Graph {
         draw_.AddRect({column.x - half, low_.y}, {column.x + half, high_.y}, theme_.bad, ui_.px(8), 0,
                       ui_.line(2));
         const ImVec2 size = ImGui::CalcTextSize("NaN");
-        draw_.AddText({column.x - size.x / 2, high_.y - size.y - ui_.px(4)}, theme_.text, "NaN");
+        drawText(draw_, {column.x - size.x / 2, high_.y - size.y - ui_.px(4)}, theme_.text, "NaN");
     }
 
     void drawLinks(std::size_t layer) {
@@ -256,8 +256,8 @@ class Graph {
         parts_.pictures.feature(feature).draw(low, high, IM_COL32(255, 255, 255, on ? 255 : 70), ui_.px(6));
         draw_.AddRect(low, high, hovered ? theme_.text : (on ? theme_.muted : theme_.border), ui_.px(6), 0,
                       ui_.line(on ? 1.5f : 1.0f));
-        draw_.AddText({low.x - ui_.px(6) - text.x, (low.y + high.y - text.y) / 2},
-                      on ? theme_.text : theme_.muted, label.c_str());
+        drawText(draw_, {low.x - ui_.px(6) - text.x, (low.y + high.y - text.y) / 2},
+                 on ? theme_.text : theme_.muted, label);
         if (hovered && on) {
             show({0, static_cast<std::size_t>(found - used.begin())});
         } else if (hovered) {

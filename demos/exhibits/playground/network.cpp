@@ -55,7 +55,7 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     const bool more = ui.button("+##layers", count < playgroundLimits.layers);
     ImGui::PopStyleVar();
     ImGui::SameLine();
-    std::string title = count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count);
+    std::string title = count == 1 ? "1 hidden layer" : translatedFormat("{} hidden layers", count);
     if (textWidth(title) * 1.1f > ImGui::GetContentRegionAvail().x) title = fmt::format("{}", count);
     ui.heading(title);
     if (fewer) settings.hidden.pop_back();

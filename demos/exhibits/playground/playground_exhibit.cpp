@@ -114,9 +114,11 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem("Undo 100 steps", nullptr, false, model_.canUndo())) model_.undo(undoSteps);
+        if (ImGui::MenuItem(translatedLabel("Undo 100 steps").c_str(), nullptr, false, model_.canUndo()))
+            model_.undo(undoSteps);
         ui.noteControl("menu/Undo 100 steps");
-        if (ImGui::MenuItem("Save weights with the state", nullptr, view_.keepWeights))
+        if (ImGui::MenuItem(translatedLabel("Save weights with the state").c_str(), nullptr,
+                            view_.keepWeights))
             view_.keepWeights = !view_.keepWeights;
         ui.noteControl("menu/Save weights with the state");
     }

@@ -79,7 +79,7 @@ void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width)
     const float gap = (width - used) / static_cast<float>(std::max<std::size_t>(count, 1));
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < count; ++i) {
-        draw.AddText(at, ui.theme.muted, all[i].name);
+        drawText(draw, at, ui.theme.muted, all[i].name);
         draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {at.x + textWidth(all[i].name) + inner, at.y},
                      ui.theme.text, all[i].value.c_str());
         at.x += column(all[i]) + gap;
@@ -121,7 +121,7 @@ void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, const Way& way, ImVec
         const float left = x + height / 2 + ui.px(8);
         const std::string words = fittedText(way.moment, place(way.later) - left - ui.px(8));
         if (words == way.moment)
-            draw.AddText({left, at.y + (height - ImGui::GetFontSize()) / 2}, ui.theme.text, words.c_str());
+            drawText(draw, {left, at.y + (height - ImGui::GetFontSize()) / 2}, ui.theme.text, words);
     }
     if (way.now > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
     drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));
@@ -207,10 +207,9 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     // The sign alone has the colour: the words must be legible on the machine's.
     const std::size_t sign = status.starts_with("✓") || status.starts_with("✗") ? status.find(' ') : 0;
     draw.AddText({right, at.y}, statusTint, status.c_str(), status.c_str() + sign);
-    draw.AddText({right + textWidth(status.substr(0, sign)), at.y}, sign > 0 ? ui.theme.text : ui.theme.muted,
-                 status.c_str() + sign);
-    draw.AddText({x, at.y}, ui.deviceColour(machine.software),
-                 deviceText(machine, right - x - ui.px(10)).c_str());
+    drawText(draw, {right + textWidth(status.substr(0, sign)), at.y},
+             sign > 0 ? ui.theme.text : ui.theme.muted, status.c_str() + sign);
+    drawText(draw, {x, at.y}, ui.deviceColour(machine.software), deviceText(machine, right - x - ui.px(10)));
 }
 
 /// After a race, where the lane was when the fastest one finished: the distance is the result.
@@ -271,11 +270,13 @@ std::string startingText(const Ui& ui, const LaneSpec& spec) {
         machine.device = name;
         return shortDevice(machine);
     };
-    if (!spec.gpu) return called(cpuName()) + ", with the fastest code for this network";
-    if (!spec.device.empty()) return "Device " + spec.device + ", with its fastest kernels";
+    if (!spec.gpu) return translatedFormat("{}, with the fastest code for this network", called(cpuName()));
+    if (!spec.device.empty()) return translatedFormat("Device {}, with its fastest kernels", spec.device);
     const gpu::DeviceReport& device = ui.graphics.device().report();
     const bool software = device.type == gpu::DeviceType::software;
-    return called(device.name) + (software ? " (software, not a GPU)" : "") + ", with its fastest kernels";
+    const std::string whole = called(device.name);
+    return software ? translatedFormat("{} (software, not a GPU), with its fastest kernels", whole)
+                    : translatedFormat("{}, with its fastest kernels", whole);
 }
 
 /// Its name in large type, what runs it, as far as there is room for it, and the track.

@@ -92,8 +92,8 @@ void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
         const float text = at.y + (height - line) / 2;
         const float left = at.x + names;
         drawLaneMark(draw, specs[lane], {at.x + line / 2, at.y + height / 2}, ui.px(13), colour);
-        draw.AddText({at.x + line + ui.px(4), text}, ui.theme.text,
-                     fittedText(specs[lane].text(), names - line - ui.px(8)).c_str());
+        drawText(draw, {at.x + line + ui.px(4), text}, ui.theme.text,
+                 fittedText(specs[lane].text(), names - line - ui.px(8)));
         const float length = ui.masked ? 0 : whole * static_cast<float>(valueOf(lane) / longest);
         const float right = left + std::max(length, ui.line());
         draw.AddRectFilled({left, at.y}, {right, at.y + height}, colour);
@@ -155,7 +155,7 @@ void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) 
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto flushRight = [&](const std::string& text, std::size_t index, float y, ImU32 colour) {
         const float right = start.x + first + step * static_cast<float>(index + 1);
-        draw.AddText({right - textWidth(text), y}, colour, text.c_str());
+        drawText(draw, {right - textWidth(text), y}, colour, text);
     };
     for (std::size_t i = 0; i < columns; ++i) flushRight(headings[i], i, start.y, ui.theme.muted);
     for (std::size_t lane = 0; lane < specs.size(); ++lane) {
@@ -165,8 +165,8 @@ void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) 
                      ui.line());
         drawLaneMark(draw, specs[lane], {start.x + line / 2, y + line / 2}, ui.px(13),
                      laneColour(ui, specs, lane));
-        draw.AddText({start.x + line + ui.px(4), y}, ui.theme.text,
-                     fittedText(specs[lane].text(), first - line - ui.px(8)).c_str());
+        drawText(draw, {start.x + line + ui.px(4), y}, ui.theme.text,
+                 fittedText(specs[lane].text(), first - line - ui.px(8)));
         for (std::size_t i = 0; i < columns; ++i) flushRight(rows[lane + 1][i], i, y, ui.theme.text);
     }
     ImGui::Dummy({width, row * static_cast<float>(specs.size() + 1)});

@@ -178,7 +178,7 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
     std::vector<LaneSpec> lanes = before;
     std::optional<std::size_t> removed;
     for (std::size_t i = 0; i < lanes.size(); ++i)
-        form.add(fmt::format("lane {}", i + 1), fmt::format("Lane {}", i + 1).c_str(), 156,
+        form.add(fmt::format("lane {}", i + 1), translatedFormat("Lane {}", i + 1).c_str(), 156,
                  [&](const char* control) {
                      std::string lane = lanes[i].text();
                      ImGui::SetNextItemWidth(ui.px(lanes.size() > 1 ? 118 : 156));

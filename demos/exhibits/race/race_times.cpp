@@ -86,7 +86,7 @@ void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, 
             const ImU32 ground = isOperation(share.name) ? faded(ui.theme.panel, 0.82f) : 0;
             draw.AddRectFilled({at.x - ui.px(2), at.y}, {at.x + size.x + ui.px(2), at.y + size.y}, ground,
                                ui.px(3));
-            draw.AddText(at, ui.theme.text, label.c_str());
+            drawText(draw, at, ui.theme.text, label);
         }
         if (ImGui::IsMouseHoveringRect({x0, place.y}, {x1, low.y}))
             explainShare(ui, lane, share, total(shares));
@@ -144,13 +144,13 @@ void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
         const float height = line + ui.px(10);
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         drawLaneMark(draw, specs[i], {at.x + line / 2, at.y + line / 2}, ui.px(13), laneColour(ui, specs, i));
-        draw.AddText({at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text().c_str());
+        drawText(draw, {at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text());
         const bool unknown = run.window[i].kind == WindowTime::Kind::unknown;
         std::string cost =
             all[i].empty() ? "no timings yet" : ui.timing(duration(total(all[i]))) + " per step";
         if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
         const float costWidth = textWidth(cost);
-        draw.AddText({at.x + width - costWidth, at.y}, ui.theme.muted, cost.c_str());
+        drawText(draw, {at.x + width - costWidth, at.y}, ui.theme.muted, cost);
         ImGui::Dummy({width, line + ui.px(4) + height});
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
         if (unknown && ImGui::IsItemHovered()) ui.detail({.title = windowUnknown, .text = whyUnknown});

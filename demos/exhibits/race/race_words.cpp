@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/operations.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
 
@@ -56,12 +57,13 @@ std::string matchText(const std::vector<LaneSpec>& lanes) {
 }
 
 std::string invitation(const std::vector<LaneSpec>& lanes) {
-    if (lanes.size() == 1) return lanes[0].text() + " trains a network.";
+    if (lanes.size() == 1) return translatedFormat("{} trains a network.", lanes[0].text());
     const bool machines = lanes.size() == 2 && lanes[0].gpu != lanes[1].gpu;
-    const std::string who = machines            ? "The CPU and the GPU"
-                            : lanes.size() == 2 ? lanes[0].text() + " and " + lanes[1].text()
-                                                : fmt::format("{} lanes", lanes.size());
-    return who + " train the same network. Which is faster?";
+    const std::string who = machines ? std::string(translated("The CPU and the GPU"))
+                            : lanes.size() == 2
+                                ? translatedFormat("{} and {}", lanes[0].text(), lanes[1].text())
+                                : translatedFormat("{} lanes", lanes.size());
+    return translatedFormat("{} train the same network. Which is faster?", who);
 }
 
 std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, const FinishLine& finish) {

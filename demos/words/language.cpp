@@ -1,0 +1,57 @@
+#include "demos/words/language.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+namespace lockstep::demos {
+
+namespace {
+
+struct Language {
+    std::string code;
+    WordTable words;
+};
+
+// Kept for ever, as texts of theirs may still be shown: a person changes the language a few times at most.
+struct Languages {
+    std::mutex adding;
+    std::deque<Language> all;
+    std::atomic<const Language*> spoken = nullptr; // none: English
+};
+
+Languages& languages() {
+    static Languages known;
+    return known;
+}
+
+} // namespace
+
+void speak(const std::string& code, WordTable words) {
+    Languages& known = languages();
+    const std::lock_guard lock(known.adding);
+    known.spoken = &known.all.emplace_back(Language{code, std::move(words)});
+}
+
+std::string spokenLanguage() {
+    const Language* spoken = languages().spoken;
+    return spoken == nullptr ? "en" : spoken->code;
+}
+
+std::string_view translated(std::string_view english) {
+    const Language* spoken = languages().spoken;
+    if (spoken == nullptr || spoken->words.empty()) return english;
+    const auto found = spoken->words.find(english);
+    return found == spoken->words.end() ? english : std::string_view(found->second);
+}
+
+std::string translatedLabel(std::string_view label) {
+    const std::string_view shown = label.substr(0, label.find("##"));
+    const std::string_view whole = translated(label);
+    const std::string_view words = whole == label ? translated(shown) : whole;
+    // Dear ImGui identifies a widget by what follows "###", whatever is shown.
+    return words == shown ? std::string(label) : std::string(words).append("###").append(label);
+}
+
+} // namespace lockstep::demos
