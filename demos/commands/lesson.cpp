@@ -11,6 +11,7 @@
 
 #include "demos/commands/command.h"
 #include "demos/commands/lesson_notes.h"
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
@@ -37,6 +38,7 @@ constexpr const char* lessonExamples = R"(examples:
   lockstep lesson show what-is-a-gpu       its text
   lockstep lesson run what-is-a-gpu        does what it asks for, without a window, and prints what was measured
   lockstep lesson print what-is-a-gpu --html handout.html
+  lockstep lesson show what-is-a-gpu --language de
   lockstep lesson check my-lesson.md       everything that is wrong with a file
   lockstep show my-lesson.md               the lesson in the window
   lockstep lesson notes                    a teacher's notes, in a terminal that follows the window
@@ -47,6 +49,7 @@ struct LessonOptions {
     std::string action = "list";
     std::vector<std::string> names;
     std::string device;
+    std::string language;
     bool quick = false;
     std::string htmlFile;
     std::string csvFile;
@@ -74,7 +77,8 @@ int show(const std::string& name) {
     do {
         fmt::print("{}", stepText(run, {}));
     } while (run.go(run.at() + 1));
-    for (const std::string& source : lesson.sources) fmt::print("Source: {}\n", source);
+    for (const std::string& source : lesson.sources)
+        fmt::print("{}\n", translatedFormat("Source: {}", source));
     return 0;
 }
 
@@ -85,6 +89,7 @@ ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted
     ShowOptions options;
     options.stateFile = file;
     options.device = wanted.device;
+    options.language = wanted.language;
     options.masked = wanted.quick; // experiments are measured roughly then
     options.answersOnly = true;
     for (const LessonStep& step : readLesson(file).steps) {
@@ -111,7 +116,7 @@ int print(const std::string& name, const LessonOptions& wanted) {
     std::filesystem::remove(picture, ignored);
     const Lesson lesson = readLesson(file);
     for (const std::string& source : lesson.sources)
-        steps += fmt::format("<p><small>Source: {}</small></p>\n", htmlText(source));
+        steps += fmt::format("<p><small>{}</small></p>\n", translatedFormat("Source: {}", htmlText(source)));
     writeFileAtomically(wanted.htmlFile, htmlPage(lesson.title, steps));
     return code;
 }
@@ -143,6 +148,7 @@ int lesson(const LessonOptions& options) {
     constexpr std::string_view actions[] = {"list", "show", "run", "check", "print", "notes", "results"};
     if (std::ranges::find(actions, options.action) == std::end(actions))
         throwUnknownName("action of 'lesson'", options.action, actions);
+    if (!options.language.empty()) chooseLanguage(options.language);
     if (options.action == "list") return listLessons();
     if (options.action == "notes" && options.names.empty()) return followNotes();
     if (options.names.empty())
@@ -174,6 +180,7 @@ Action addLesson(CLI::App& command) {
                      "with print: the teacher's copy, with results and answers");
     command.add_flag("--quick", options->quick,
                      "with run and print: measure experiments roughly, to try the lesson");
+    addValue(command, "--language", "CODE", options->language, "of the lessons and the window, such as de");
     addValue(command, "--device", "DEVICE", options->device,
              "Vulkan device: number, part of its name, or UUID");
     return [options] { return lesson(*options); };

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -143,7 +144,7 @@ std::string numberText(std::string_view name, double number) {
 
 std::string valueText(const MeasuredValues& values, std::string_view name) {
     const Measured* found = find(values, name);
-    if (found == nullptr) return notMeasured;
+    if (found == nullptr) return std::string(translated(notMeasured));
     return found->text.empty() ? numberText(name, found->number) : found->text;
 }
 
@@ -152,7 +153,7 @@ std::string filledText(std::string_view text, const MeasuredValues& values) {
         if (!quote.expression.name().empty() && quote.one.empty())
             return valueText(values, quote.expression.name());
         const double number = quote.expression.evaluate(values);
-        if (std::isnan(number)) return std::string(notMeasured);
+        if (std::isnan(number)) return std::string(translated(notMeasured));
         const std::string shown = numberText("", number);
         return quote.one.empty() ? shown : shown + " " + (shown == "1" ? quote.one : quote.many);
     });

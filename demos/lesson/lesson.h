@@ -64,7 +64,8 @@ struct LessonStep {
 
 struct Lesson {
     std::filesystem::path file; ///< empty: made by the program
-    std::string name;           ///< "what-is-a-gpu": the file's, without its ending
+    std::string name;           ///< "what-is-a-gpu": the file's, without its endings
+    std::string language;       ///< "de" of "what-is-a-gpu.de.md"; empty: the language it was written in
     std::string title;
     std::string about; ///< one sentence
     std::size_t minutes = 0;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/assets.h"
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_file.h"
 #include "engine/files/atomic_file.h"
 #include "engine/files/json_text.h"
@@ -27,7 +28,7 @@ constexpr std::size_t mostLessons = 500;
 LessonEntry entryOf(const fs::path& file) {
     LessonEntry entry;
     entry.file = file;
-    entry.name = entry.title = file.stem().string();
+    entry.name = entry.title = lessonNameOf(file).name;
     try {
         const Lesson lesson = readLesson(file);
         entry.title = lesson.title;
@@ -46,6 +47,9 @@ fs::file_time_type writtenAt(const fs::path& file) {
     return fs::last_write_time(file, unknown);
 }
 
+/// Not where it stands there in another language.
+bool standsInList(const fs::path& file) { return lessonInLanguage(file) == file; }
+
 } // namespace
 
 std::vector<LessonEntry> findLessons() {
@@ -54,7 +58,8 @@ std::vector<LessonEntry> findLessons() {
         std::error_code failure;
         for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
              entry.increment(failure))
-            if (entry->path().extension() == ".md" && entries.size() < mostLessons)
+            if (entry->path().extension() == ".md" && entries.size() < mostLessons &&
+                standsInList(entry->path()))
                 entries.push_back(entryOf(entry->path()));
     }
     std::ranges::sort(entries, {},
@@ -69,6 +74,9 @@ fs::path lessonFile(std::string_view name) {
     for (const LessonEntry& entry : entries) {
         if (entry.name == name) return entry.file;
         known.push_back(entry.name);
+        std::error_code unknown;
+        const fs::path named = entry.file.parent_path() / (std::string(name) + ".md"); // "what-is-a-gpu.de"
+        if (lessonNameOf(named).name == entry.name && fs::is_regular_file(named, unknown)) return named;
     }
     throwUnknownName("lesson", name, known);
 }
@@ -86,8 +94,9 @@ fs::path linkedLesson(const Lesson& from, std::string_view link) {
 std::optional<OpenStep> openStepIn(const fs::path& progressFile) {
     try {
         const ordered_json json = readJsonFile(progressFile, largestProgress);
-        const fs::path lesson = json.at("open").get<std::string>();
-        return OpenStep{lesson, json.at("lessons").value(lesson.stem().string(), ordered_json::object())};
+        const ordered_json& open = json.at("open");
+        return OpenStep{open.at("file").get<std::string>(),
+                        json.at("lessons").at(open.at("lesson").get<std::string>())};
     } catch (const std::exception&) {
         return std::nullopt; // it may be being written
     }
@@ -124,7 +133,8 @@ void LessonDesk::save() {
     if (run_ && !run_->lesson().name.empty()) progress_[run_->lesson().name] = run_->progress();
     if (kept_.empty() || (progress_.empty() && !declined_)) return;
     ordered_json json{{"declined", declined_}, {"learner", learner}, {"lessons", progress_}};
-    if (run_ && !run_->lesson().file.empty()) json["open"] = run_->lesson().file.string();
+    if (run_ && !run_->lesson().file.empty())
+        json["open"] = {{"lesson", run_->lesson().name}, {"file", run_->lesson().file.string()}};
     try {
         std::error_code failure;
         fs::create_directories(kept_.parent_path(), failure);
@@ -138,12 +148,22 @@ bool LessonDesk::reload() {
     if (!run_ || run_->lesson().file.empty()) return false;
     const fs::file_time_type now = writtenAt(run_->lesson().file);
     if (now == written_) return false;
-    written_ = now;
-    Lesson lesson = readLesson(run_->lesson().file);
+    readAgain(run_->lesson().file);
+    return true;
+}
+
+void LessonDesk::retell() {
+    if (!run_ || run_->lesson().file.empty()) return;
+    const fs::path file = lessonInLanguage(run_->lesson().file);
+    if (file != run_->lesson().file) readAgain(file);
+}
+
+void LessonDesk::readAgain(const fs::path& file) {
+    written_ = writtenAt(file);
+    Lesson lesson = readLesson(file);
     const ordered_json progress = run_->progress();
     run_.emplace(std::move(lesson));
     run_->resume(progress);
-    return true;
 }
 
 const std::vector<LessonEntry>& LessonDesk::list() {

@@ -26,9 +26,10 @@ struct LessonEntry {
 };
 
 /// Those that come with the program, and those in the folder "lessons" beside the stored state, in their
-/// order.
+/// order. Of a lesson and its translations, the one in the language spoken now.
 std::vector<LessonEntry> findLessons();
-/// Throws std::invalid_argument with the nearest name.
+/// "what-is-a-gpu", in the language spoken now, or "what-is-a-gpu.de". Throws std::invalid_argument with the
+/// nearest name.
 std::filesystem::path lessonFile(std::string_view name);
 
 /// The file that a link in a lesson leads to: beside the lesson, or in the list. Throws std::invalid_argument
@@ -62,6 +63,8 @@ class LessonDesk {
     /// Reads the open one again if its file has changed; true when it was. Throws what is wrong with the
     /// file.
     bool reload();
+    /// Goes on with the open one in the language spoken now, where it is translated. Throws likewise.
+    void retell();
 
     std::string learner; ///< as typed for an answer file, kept with the progress
 
@@ -77,6 +80,8 @@ class LessonDesk {
     void decline();
 
   private:
+    void readAgain(const std::filesystem::path& file);
+
     std::optional<LessonRun> run_;
     std::filesystem::file_time_type written_; // the file of the open one, when it was read
     std::filesystem::path kept_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/source_text.h"
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_fields.h"
 #include "demos/lesson/lesson_pictures.h"
 #include "engine/files/file_bytes.h"
@@ -191,7 +192,8 @@ Lesson lessonFromText(std::string_view text, const std::filesystem::path& file,
                       std::vector<LessonProblem>& problems) {
     Lesson lesson;
     lesson.file = file;
-    lesson.name = file.stem().string();
+    lesson.name = lessonNameOf(file).name;
+    lesson.language = lessonNameOf(file).language;
     if (findInvalidUtf8(lesson.name) != std::string_view::npos) {
         problems.push_back({0, "the file's name is not UTF-8"});
         return lesson;

@@ -23,7 +23,7 @@ float buttonWidth(const char* label) {
 
 /// "2 of 7", for a presenter with the time that the step has taken.
 std::string placeText(const Ui& ui, const LessonRun& run) {
-    const std::string place = fmt::format("{} of {}", run.at() + 1, run.lesson().steps.size());
+    const std::string place = translatedFormat("{} of {}", run.at() + 1, run.lesson().steps.size());
     return ui.presenter ? place + "  " + ui.timing(clockTime(run.secondsOnStep())) : place;
 }
 
@@ -101,7 +101,7 @@ std::optional<double> typedNumber(Ui& ui, const char* name, const std::string& s
     char* end = nullptr;
     const double number = std::strtod(typed->c_str(), &end);
     if (*end == '\0' && std::isfinite(number)) return number;
-    ui.say(Severity::warning, fmt::format("'{}' is not a number.", *typed), "Write it like 0.25 or 3e6.");
+    ui.say(Severity::warning, translatedFormat("'{}' is not a number.", *typed), "Write it like 0.25 or 3e6.");
     return std::nullopt;
 }
 

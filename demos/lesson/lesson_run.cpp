@@ -8,9 +8,31 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 namespace {
+
+/// The answers' numbers, for another language: its steps and choices are the same, and their texts are not.
+/// Null for a step without an answer.
+nlohmann::ordered_json numbersOf(const std::vector<LessonAnswer>& answers) {
+    nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
+    for (const LessonAnswer& answer : answers) {
+        nlohmann::ordered_json& number = numbers.emplace_back();
+        if (answer.choice) number = *answer.choice;
+        if (answer.number) number = *answer.number;
+    }
+    return numbers;
+}
+
+LessonAnswer answerFromNumber(const Question& question, const nlohmann::ordered_json& number) {
+    LessonAnswer answer;
+    if (question.choices.empty() && number.is_number()) answer.number = number.get<double>();
+    if (number.is_number_unsigned() && number.get<std::size_t>() < question.choices.size())
+        answer.choice = number.get<std::size_t>();
+    return answer;
+}
 
 /// "1:race.ratio"
 bool isOfStep(std::string_view name) {
@@ -66,18 +88,22 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
     const bool measured = question.choices.empty() ? !question.value.empty() : !question.right;
     switch (verdict) {
     case AnswerVerdict::none: return {};
-    case AnswerVerdict::waiting: return "Your answer is kept until it is measured.";
+    case AnswerVerdict::waiting: return std::string(translated("Your answer is kept until it is measured."));
     case AnswerVerdict::right:
-        if (answer.sketch) return fmt::format("Yes: within a factor of {:.2g}.", *answer.sketch);
-        return measured ? "Yes: measured here." : "Yes.";
+        if (answer.sketch) return translatedFormat("Yes: within a factor of {:.2g}.", *answer.sketch);
+        // A number within the tolerance is seldom the very one.
+        if (answer.number && measured)
+            return translatedFormat("Yes: {} measured here.", valueText(values, question.value));
+        if (answer.number) return translatedFormat("Yes: {:.6g}.", question.number);
+        return std::string(translated(measured ? "Yes: measured here." : "Yes."));
     case AnswerVerdict::wrong: break;
     }
-    if (answer.sketch) return fmt::format("Typically off by a factor of {:.2g}.", *answer.sketch);
+    if (answer.sketch) return translatedFormat("Typically off by a factor of {:.2g}.", *answer.sketch);
     if (!question.choices.empty())
-        return fmt::format("{}: {}.", measured ? "Measured here" : "No",
+        return fmt::format("{}: {}.", translated(measured ? "Measured here" : "No"),
                            question.choices[*rightChoice(question, values)].text);
-    return measured ? fmt::format("Measured here: {}.", valueText(values, question.value))
-                    : fmt::format("No: {:.6g}.", question.number);
+    return measured ? translatedFormat("Measured here: {}.", valueText(values, question.value))
+                    : translatedFormat("No: {:.6g}.", question.number);
 }
 
 bool LessonRun::go(std::size_t step) {
@@ -155,6 +181,8 @@ void LessonRun::noteSketch(const std::string& experiment, const MeasuredValues& 
 nlohmann::ordered_json LessonRun::progress() const {
     nlohmann::ordered_json json{{"at", at_},
                                 {"done", done_},
+                                {"language", lesson_.language},
+                                {"numbers", numbersOf(answers_)},
                                 {"answers", nlohmann::ordered_json::object()},
                                 {"kept", nlohmann::ordered_json::object()}};
     for (const auto& [name, value] : kept_) {
@@ -213,6 +241,13 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
     if (const auto typed = progress.find("typed"); typed != progress.end() && typed->is_object())
         for (const auto& [name, number] : typed->items())
             if (number.is_number()) typed_[name] = number.get<double>();
+    // Of another language, texts cannot match. Of the same, only they say that the question is still the
+    // same.
+    const auto numbers = progress.find("numbers");
+    const bool sameSteps = numbers != progress.end() && numbers->size() == lesson_.steps.size();
+    if (sameSteps && numbers->is_array() && progress.value("language", std::string()) != lesson_.language)
+        for (std::size_t i = 0; i < lesson_.steps.size(); ++i)
+            if (lesson_.steps[i].ask) answers_[i] = answerFromNumber(*lesson_.steps[i].ask, (*numbers)[i]);
     if (const auto at = progress.find("at"); at != progress.end() && at->is_number_unsigned())
         go(at->get<std::size_t>());
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -59,12 +60,15 @@ std::string questionText(const Question& question, const MeasuredValues& values)
     if (!question.sketch.empty()) return text + "  A curve to sketch.\n\n";
     const std::optional<std::size_t> right = rightChoice(question, values);
     for (std::size_t i = 0; i < question.choices.size(); ++i)
-        text += fmt::format("  {}. {}{}\n", i + 1, question.choices[i].text, right == i ? "  <- here" : "");
-    if (!question.choices.empty()) return text + (right ? "\n" : "  Not measured yet.\n\n");
+        text += fmt::format("  {}. {}{}\n", i + 1, question.choices[i].text,
+                            right == i ? translated("  <- here") : "");
+    const std::string missing = "  " + std::string(translated("Not measured yet.")) + "\n\n";
+    if (!question.choices.empty()) return text + (right ? "\n" : missing);
     const double number = rightNumber(question, values);
-    if (std::isnan(number)) return text + "  Not measured yet.\n\n";
-    return text + fmt::format("  Here: {}\n\n", question.value.empty() ? fmt::format("{:.6g}", number)
-                                                                       : valueText(values, question.value));
+    if (std::isnan(number)) return text + missing;
+    return text + translatedFormat("  Here: {}\n\n", question.value.empty()
+                                                         ? fmt::format("{:.6g}", number)
+                                                         : valueText(values, question.value));
 }
 
 std::string notesText(const LessonRun& run, const MeasuredValues& values) {
@@ -74,7 +78,8 @@ std::string notesText(const LessonRun& run, const MeasuredValues& values) {
 
 std::string stepText(const LessonRun& run, const MeasuredValues& values) {
     const LessonStep& step = run.step();
-    std::string text = fmt::format("{} of {}  {}\n\n", run.at() + 1, run.lesson().steps.size(), step.title);
+    std::string text =
+        translatedFormat("{} of {}  {}\n\n", run.at() + 1, run.lesson().steps.size(), step.title);
     text += blocksText(step.text, values);
     for (const LessonInput& input : step.inputs)
         text += wrapped(fmt::format("{}: {:.6g}{}{}{}", input.label, run.input(input),
@@ -84,7 +89,7 @@ std::string stepText(const LessonRun& run, const MeasuredValues& values) {
                 "\n";
     if (!step.inputs.empty()) text += "\n";
     if (step.ask) text += questionText(*step.ask, values);
-    if (!step.answer.empty()) text += "Answer: " + blocksText(step.answer, values);
+    if (!step.answer.empty()) text += std::string(translated("Answer: ")) + blocksText(step.answer, values);
     return text;
 }
 

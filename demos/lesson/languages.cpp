@@ -1,0 +1,124 @@
+#include "demos/lesson/languages.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/kit/assets.h"
+#include "demos/lesson/lesson_yaml.h"
+#include "engine/files/file_bytes.h"
+#include "engine/files/json_text.h"
+#include "engine/net/names.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t largestTable = 1u << 20;
+constexpr std::string_view english = "en";
+
+// Of ISO 639: "de".
+bool isCode(std::string_view text) {
+    const auto letter = [](char each) { return each >= 'a' && each <= 'z'; };
+    return text.size() == 2 && std::ranges::all_of(text, letter);
+}
+
+fs::path tableOf(std::string_view code) {
+    const fs::path folder = assetFolder("words");
+    return folder.empty() ? folder : folder / fmt::format("{}.yaml", code);
+}
+
+} // namespace
+
+WordFile readWords(const fs::path& file) {
+    const std::string name = file.filename().string();
+    const auto wrong = [&](std::size_t line, std::string_view text) {
+        return std::invalid_argument(fmt::format("{}, line {}: {}", name, line, text));
+    };
+    const std::vector<std::byte> bytes = readFileBytes(file, largestTable);
+    const std::string_view text = asText(bytes);
+    if (findInvalidUtf8(text) != std::string_view::npos) throw wrong(1, "not UTF-8");
+    try {
+        const YamlMap map = readYaml(text, 1);
+        for (const auto& [field, value] : map.fields.items())
+            if (field != "language" && field != "words")
+                throw wrong(map.lineOf(field), "a table of words has the fields 'language' and 'words'");
+        if (!map.fields.contains("language") || !map.fields["language"].is_string())
+            throw wrong(1, "'language' must be the language's own name");
+        if (!map.fields.contains("words") || !map.fields["words"].is_object())
+            throw wrong(map.lineOf("words"), "'words' must be a map: 'English: translation'");
+        WordFile table{map.fields["language"].get<std::string>(), {}};
+        for (const auto& [key, value] : map.fields["words"].items()) {
+            if (!value.is_string())
+                throw wrong(map.lineOf("words"), fmt::format("the translation of '{}' must be a text", key));
+            table.words.emplace(key, value.get<std::string>());
+        }
+        return table;
+    } catch (const LessonError& error) {
+        throw wrong(error.problem.line, error.problem.text);
+    }
+}
+
+std::vector<LanguageEntry> findLanguages() {
+    std::vector<LanguageEntry> languages{{std::string(english), "English"}};
+    std::error_code failure;
+    for (fs::directory_iterator entry(assetFolder("words"), failure);
+         !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+        const std::string code = entry->path().stem().string();
+        if (entry->path().extension() != ".yaml" || !isCode(code)) continue;
+        try {
+            languages.push_back({code, readWords(entry->path()).name});
+        } catch (const std::exception&) {
+            // It cannot be chosen; choosing it by name says why.
+        }
+    }
+    std::ranges::sort(languages.begin() + 1, languages.end(), {}, &LanguageEntry::code);
+    return languages;
+}
+
+void chooseLanguage(std::string_view code) {
+    if (code == spokenLanguage()) return;
+    if (code == english) return speak(std::string(code), {});
+    std::error_code unknown;
+    if (isCode(code) && fs::is_regular_file(tableOf(code), unknown))
+        return speak(std::string(code), readWords(tableOf(code)).words);
+    std::vector<std::string> codes;
+    for (const LanguageEntry& entry : findLanguages()) codes.push_back(entry.code);
+    const std::vector<std::string_view> known(codes.begin(), codes.end());
+    throwUnknownName("language", code, known);
+}
+
+std::string environmentLanguage() {
+    for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == '\0') continue;
+        const std::string_view wanted = value; // "de_AT.UTF-8"; "C" and "POSIX" are English
+        const std::string code(wanted.substr(0, wanted.find_first_of("_.@")));
+        std::error_code unknown;
+        return isCode(code) && fs::is_regular_file(tableOf(code), unknown) ? code : std::string(english);
+    }
+    return std::string(english);
+}
+
+LessonName lessonNameOf(const fs::path& file) {
+    const fs::path stem = file.stem();
+    const std::string ending = stem.extension().string();
+    if (ending.empty() || !isCode(std::string_view(ending).substr(1))) return {stem.string(), {}};
+    return {stem.stem().string(), ending.substr(1)};
+}
+
+fs::path lessonInLanguage(const fs::path& lesson) {
+    const std::string name = lessonNameOf(lesson).name;
+    std::error_code unknown;
+    for (const std::string& file : {fmt::format("{}.{}.md", name, spokenLanguage()), name + ".md"})
+        if (const fs::path beside = lesson.parent_path() / file; fs::is_regular_file(beside, unknown))
+            return beside;
+    return lesson;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,47 @@
+// The languages that there are: English, and one for each table in assets/words (docs/lessons.md).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/words/language.h"
+
+namespace lockstep::demos {
+
+struct LanguageEntry {
+    std::string code; ///< "de": the name of its table, and the ending of its lessons, NAME.de.md
+    std::string name; ///< as its speakers call it
+};
+
+/// English first, then those with a readable table.
+std::vector<LanguageEntry> findLanguages();
+
+struct WordFile {
+    std::string name; ///< of the language
+    WordTable words;
+};
+
+/// Reads a table. Throws std::invalid_argument with the line, std::runtime_error if it cannot be read.
+WordFile readWords(const std::filesystem::path& file);
+
+/// From now on the program speaks this language. Throws std::invalid_argument that names the nearest one.
+void chooseLanguage(std::string_view code);
+
+/// What LC_ALL, LC_MESSAGES or LANG ask for, in that order, if there is a table; else "en".
+std::string environmentLanguage();
+
+/// "what-is-a-gpu" and "de" of "what-is-a-gpu.de.md"; without a language, as of "what-is-a-gpu.md", the code
+/// is empty.
+struct LessonName {
+    std::string name;
+    std::string language;
+};
+LessonName lessonNameOf(const std::filesystem::path& file);
+
+/// The file beside `lesson` that tells it in the language spoken now; else the one without a language, else
+/// `lesson` itself.
+std::filesystem::path lessonInLanguage(const std::filesystem::path& lesson);
+
+} // namespace lockstep::demos
