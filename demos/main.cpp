@@ -61,6 +61,8 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.footer(examples);
     app.allow_extras();
+    std::string language;
+    addValue(app, "--language", "CODE", language, "language of the window, such as de");
     app.require_subcommand(0, 1); // in `show race`, "race" is an argument, not a second command
     std::vector<std::pair<CLI::App*, Action>> actions;
     for (const CommandEntry& entry : commands) {
@@ -77,10 +79,12 @@ int run(int argc, char** argv) {
     for (const auto& [command, action] : actions) {
         if (!command->parsed()) continue;
         requireNoExtras(*command);
+        if (!language.empty())
+            throw std::invalid_argument("--language comes after the command: lockstep show --language de");
         return action();
     }
     requireNoExtras(app);
-    return showWindow();
+    return showWindow(language);
 }
 
 } // namespace

@@ -26,6 +26,6 @@ Action addLesson(CLI::App& command);
 Action addShow(CLI::App& command);
 
 /// Runs the program without a command: opens the window, or explains how to do without one.
-int showWindow();
+int showWindow(const std::string& language);
 
 } // namespace lockstep::demos

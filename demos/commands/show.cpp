@@ -86,6 +86,8 @@ Action addShow(CLI::App& command) {
                      "presenter mode: larger text, thicker lines, fewer side panels");
     command.add_flag("--run", shown.run, "start training at once");
     addValue(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
+    addValue(command, "--language", "CODE", shown.language,
+             "language of the window and of lessons, such as de");
     addNumber(command, "--threads", "N", shown.threads, notNegative(),
               "threads for CPU lanes; 0: one per core");
     command.add_flag("--log", shown.log, "print the window's events on standard output");
@@ -109,6 +111,10 @@ Action addShow(CLI::App& command) {
     return [options, &command] { return show(*options, given(command, "--frames")); };
 }
 
-int showWindow() { return runWindow({}); }
+int showWindow(const std::string& language) {
+    ShowOptions options;
+    options.language = language;
+    return runWindow(options);
+}
 
 } // namespace lockstep::demos

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/exhibit.h"
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_panel.h"
 #include "demos/shell/files.h"
@@ -116,6 +117,10 @@ class App {
     /// Until a speed is chosen, every exhibit runs as fast as it can, whatever its usual speed: then a
     /// script's frame trains a fixed number of steps.
     void setFlatOut();
+    /// Of the window, and of lessons; what a person chooses is kept in states. Throws std::invalid_argument.
+    void setLanguage(const std::string& code);
+    /// Named in the command line, or by its absence there: states do not change it. Throws likewise.
+    void fixLanguage(const std::string& code);
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
@@ -166,6 +171,7 @@ class App {
     const Preset* drawPresets();
     void drawLessonPart(bool inSidePanel);
     void drawMenus();
+    void drawLanguages();
     void drawTransport();
     void drawDevice(float left, float right);
     void drawDeviceList(const char* prefix);
@@ -252,7 +258,10 @@ class App {
     std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
     DeviceWish device_;
     bool deviceFixed_ = false;
-    std::vector<DeviceLine> devices_; // as last listed
+    std::string language_; // that a person has chosen; empty: none
+    bool languageFixed_ = false;
+    std::vector<LanguageEntry> languages_; // once they were looked for
+    std::vector<DeviceLine> devices_;      // as last listed
     std::future<std::vector<gpu::DeviceReport>> listing_;
 };
 

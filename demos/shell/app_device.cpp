@@ -173,7 +173,7 @@ void App::drawDevice(float left, float right) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float top = at.y + (height - ImGui::GetTextLineHeight()) / 2;
     if (nameFits) draw.AddText({at.x, top}, lit ? ui_->theme.text : ui_->theme.muted, shown.c_str());
-    draw.AddText({at.x + (nameFits ? nameWidth + gap : 0), top}, ui_->deviceColour(true), honest.c_str());
+    drawText(draw, {at.x + (nameFits ? nameWidth + gap : 0), top}, ui_->deviceColour(true), honest);
     drawChevron(*ui_, draw, {at.x + width - ui_->px(5), at.y + height / 2},
                 lit ? ui_->theme.text : ui_->theme.muted);
     ImGui::SetNextWindowPos({at.x + width, at.y + height + ui_->px(4)}, ImGuiCond_Always, {1, 0});

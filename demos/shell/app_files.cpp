@@ -23,11 +23,11 @@ bool notedItem(Ui& ui, const std::string& name, bool used) {
 }
 
 bool fileItem(Ui& ui, const char* label, const char* key) {
-    return notedItem(ui, label, ImGui::MenuItem(label, key));
+    return notedItem(ui, label, ImGui::MenuItem(translatedLabel(label).c_str(), key));
 }
 
 bool fileMenu(Ui& ui, const char* label, bool enabled = true) {
-    return notedItem(ui, label, ImGui::BeginMenu(label, enabled));
+    return notedItem(ui, label, ImGui::BeginMenu(translatedLabel(label).c_str(), enabled));
 }
 
 } // namespace
@@ -103,7 +103,7 @@ const Preset* App::drawPresets() {
     drawGroup(""); // what cannot be read says so
     for (const auto& entry : exhibits_) {
         if (std::ranges::count(presets(), entry->id(), &Preset::exhibit) == 0) continue;
-        const bool unfolded = ImGui::BeginMenu(entry->title());
+        const bool unfolded = ImGui::BeginMenu(translatedLabel(entry->title()).c_str());
         if (!notedItem(*ui_, std::string("Presets/") + entry->title(), unfolded)) continue;
         drawGroup(entry->id());
         ImGui::EndMenu();

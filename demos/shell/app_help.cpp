@@ -2,13 +2,33 @@
 // lessons.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "demos/shell/app.h"
 #include "demos/words/glossary.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+// By name in the language shown.
+std::vector<Term> glossaryByName() {
+    std::vector<Term> terms(glossary().begin(), glossary().end());
+    if (spokenLanguage() == "en") return terms; // as it is
+    const auto letters = [](const Term& term) {
+        std::string name(translated(term.name));
+        std::ranges::transform(name, name.begin(),
+                               [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+        return name;
+    };
+    std::ranges::sort(terms, {}, letters);
+    return terms;
+}
+
+} // namespace
 
 void App::drawExplanation() {
     ControlTables tables{exhibit().controlWords()};
@@ -49,13 +69,13 @@ void App::drawKeys() {
 
 void App::drawGlossary() {
     bool any = false;
-    for (const Term& term : glossary()) {
+    for (const Term& term : glossaryByName()) {
         if (!mentions(term, soughtTerm_)) continue;
         any = true;
         ui_->text(term.name, 0, ui_->fonts.strong);
         if (!term.other.empty()) {
             ImGui::SameLine();
-            ui_->muted("also " + std::string(term.other));
+            ui_->muted(translatedFormat("also {}", translated(term.other)));
         }
         ui_->paragraph(term.text);
         if (!term.formula.empty()) ui_->paragraph(term.formula);
@@ -94,8 +114,8 @@ void App::drawHelp() {
             if (soughtTerm_.empty() && !ImGui::IsItemActive() && !ui_->hidden("##glossary")) {
                 const ImVec2 padding = ImGui::GetStyle().FramePadding;
                 const ImVec2 corner = ImGui::GetItemRectMin();
-                ImGui::GetWindowDrawList()->AddText({corner.x + padding.x, corner.y + padding.y},
-                                                    ui_->theme.muted, "Search");
+                drawText(*ImGui::GetWindowDrawList(), {corner.x + padding.x, corner.y + padding.y},
+                         ui_->theme.muted, "Search");
             }
         }
         ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::GetFrameHeight());

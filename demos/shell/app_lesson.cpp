@@ -11,7 +11,6 @@
 #include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/app.h"
-#include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
@@ -21,6 +20,11 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr double lookSeconds = 1; // between looks at the lesson's file, which its author may be writing
+
+std::string minutesText(std::size_t minutes) {
+    if (minutes == 0) return {};
+    return minutes == 1 ? std::string(translated("1 minute")) : translatedFormat("{} minutes", minutes);
+}
 
 } // namespace
 
@@ -96,6 +100,20 @@ void App::lookAtLesson() {
     measured_ = measured();
     desk_.open()->look(measured_); // adds what earlier steps have measured
     followLink();
+}
+
+void App::setLanguage(const std::string& code) {
+    chooseLanguage(code);
+    language_ = code;
+    if (!aside_.is_null()) aside_["language"] = code; // it stays when the lesson is closed
+    desk_.look();
+    desk_.retell();
+    settle_ = 3;
+}
+
+void App::fixLanguage(const std::string& code) {
+    chooseLanguage(code);
+    languageFixed_ = true;
 }
 
 MeasuredValues App::measured() const {
@@ -179,10 +197,9 @@ void App::drawLessons() {
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui_->theme.hovered, ui_->px(6));
         const std::optional<std::size_t> reached = desk_.reached(entry.name);
         const bool through = desk_.done(entry.name);
-        const std::string right = through   ? "done"
-                                  : reached ? fmt::format("step {} of {}", *reached + 1, entry.steps)
-                                  : entry.minutes > 0 ? counted(entry.minutes, "minute")
-                                                      : "";
+        const std::string right = through   ? std::string(translated("done"))
+                                  : reached ? translatedFormat("step {} of {}", *reached + 1, entry.steps)
+                                            : minutesText(entry.minutes);
         const float left = at.x + ui_->px(8);
         const float top = at.y + ui_->px(5);
         draw.AddText(ui_->fonts.strong, ImGui::GetFontSize(), {left, top}, ui_->theme.text,
@@ -212,8 +229,8 @@ void App::drawOffer() {
     if (ImGui::Begin("offer", nullptr, flags)) {
         ui_->heading("New here?");
         const std::string time =
-            first.minutes > 0 ? fmt::format(" It takes {}.", counted(first.minutes, "minute")) : "";
-        ui_->paragraph(fmt::format("Begin with the lesson \"{}\".{}", first.title, time));
+            first.minutes > 0 ? translatedFormat(" It takes {}.", minutesText(first.minutes)) : "";
+        ui_->paragraph(translatedFormat("Begin with the lesson \"{}\".{}", first.title, time));
         if (ui_->primaryButton("Start the lesson##offer"))
             later_ = [this, file = first.file] { guarded([&] { openLesson(file); }); };
         ImGui::SameLine();

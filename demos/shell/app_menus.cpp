@@ -43,8 +43,8 @@ std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown
                   [&](const TransportButton& button) { return button.unit && !shown.canStep(*button.unit); });
     const ImGuiStyle& style = ImGui::GetStyle();
     const float sign = iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
-    room -= textWidth("Pause") + sign * static_cast<float>(buttons.size() + 1) + ui.px(speedUnits) +
-            style.ItemSpacing.x;
+    room -= std::max(textWidth("Run"), textWidth("Pause")) + sign * static_cast<float>(buttons.size() + 1) +
+            ui.px(speedUnits) + style.ItemSpacing.x;
     // That a device is software is said in any case.
     if (ui.graphics.device().software()) room -= textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
     for (TransportButton& button : buttons) {
@@ -92,19 +92,22 @@ void App::drawMenus() {
         return used;
     };
     const auto item = [&](const char* label, const char* key, bool on = false, bool enabled = true) {
-        return noted(label, ImGui::MenuItem(label, key, on, enabled));
+        return noted(label, ImGui::MenuItem(translatedLabel(label).c_str(), key, on, enabled));
     };
-    const auto menu = [&](const char* label) { return noted(label, ImGui::BeginMenu(label)); };
+    const auto menu = [&](const char* label) {
+        return noted(label, ImGui::BeginMenu(translatedLabel(label).c_str()));
+    };
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(10), ui_->px(8)});
     if (ImGui::BeginMenuBar()) {
         drawFileMenu();
         if (menu("Edit")) {
-            const auto edit = [&](const char* label, const char* key, const EditHistory* history) {
-                const std::string shown = label + std::string(history == &hiding_ ? " hiding" : "");
+            const auto edit = [&](const char* label, const char* ofHiding, const char* key,
+                                  const EditHistory* history) {
+                const std::string shown = translatedLabel(history == &hiding_ ? ofHiding : label);
                 return noted(label, ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
             };
-            if (edit("Undo", "Ctrl+Z", undoHistory())) undo();
-            if (edit("Redo", "Ctrl+Y", redoHistory())) redo();
+            if (edit("Undo", "Undo hiding", "Ctrl+Z", undoHistory())) undo();
+            if (edit("Redo", "Redo hiding", "Ctrl+Y", redoHistory())) redo();
             ImGui::EndMenu();
         }
         if (menu("Run")) {
@@ -150,6 +153,10 @@ void App::drawMenus() {
             if (item("Smaller", "Ctrl+-")) setZoom(zoom_ / 1.1f);
             if (item("Normal size", "Ctrl+0")) setZoom(1);
             if (item("Animations", nullptr, ui_->animations)) ui_->animations = !ui_->animations;
+            if (menu("Language")) {
+                drawLanguages();
+                ImGui::EndMenu();
+            }
             ImGui::Separator();
             if (item("Hide controls by clicking", nullptr, ui_->hidingControls))
                 ui_->hidingControls = !ui_->hidingControls;
@@ -167,6 +174,17 @@ void App::drawMenus() {
         ImGui::EndMenuBar();
     }
     ImGui::PopStyleVar();
+}
+
+// By their own names, which speakers of each find whatever is shown now.
+void App::drawLanguages() {
+    if (languages_.empty()) languages_ = findLanguages();
+    for (const LanguageEntry& entry : languages_) {
+        const bool spoken = entry.code == spokenLanguage();
+        if (ImGui::MenuItem(entry.name.c_str(), nullptr, spoken) && !spoken)
+            later_ = [this, code = entry.code] { guarded([&] { setLanguage(code); }); };
+        ui_->noteControl(("menu/Language/" + entry.code).c_str());
+    }
 }
 
 void App::drawTransport() {

@@ -33,8 +33,9 @@ void drawSeverity(ImDrawList& draw, ImVec2 centre, float size, Severity severity
 }
 
 std::string oneLine(const Message& message) {
-    std::string text = message.text.substr(0, message.text.find('\n'));
-    if (!message.hint.empty()) text += "  " + message.hint;
+    const std::string_view words = translated(message.text);
+    std::string text(words.substr(0, words.find('\n')));
+    if (!message.hint.empty()) text.append("  ").append(translated(message.hint));
     return text;
 }
 

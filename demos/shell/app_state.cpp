@@ -4,9 +4,10 @@
 //    "details": true, "hidden": ["Reset", "exhibit/map"],
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
 // "speed" (steps per second; 0: flat out; of the exhibit) and "speeds" (of others, by their ids) are there
-// when a person has chosen them; so is "details", when a person has opened or closed these. "device" is there
-// when it is not the best one. If that device is missing, the window says so and stays where it is. Every
-// field but "lockstep" may be missing: then it stays as it is, but the texts of another state go.
+// when a person has chosen them; so are "language", and "details", when a person has opened or closed these.
+// "device" is there when it is not the best one. If that device is missing, the window says so and stays
+// where it is. Every field but "lockstep" may be missing: then it stays as it is, but the texts of another
+// state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -96,6 +97,7 @@ ordered_json App::frameOfState() const {
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
     json["animations"] = ui_->animations;
+    if (!language_.empty()) json["language"] = language_;
     if (detailsChosen_) json["details"] = *detailsChosen_;
     json["hidden"] = ui_->hiddenControls;
     if (const std::optional<Speed> speed = chosenSpeed(shown_)) json["speed"] = *speed;
@@ -142,6 +144,7 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
     const auto animations = field(state, "animations", ui_->animations);
+    const auto language = field(state, "language", language_);
     std::optional<bool> details = detailsChosen_;
     if (state.contains("details")) details = field(state, "details", false);
     std::optional<std::size_t> speed;
@@ -173,6 +176,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         ui_->animations = animations;
         detailsChosen_ = details;
         setZoom(zoom);
+        if (!languageFixed_ && language != language_) guarded([&] { setLanguage(language); });
         if (speed) setSpeed(shown_, *speed);
         for (const auto& [index, chosen] : others) setSpeed(index, chosen);
         if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;

@@ -113,6 +113,7 @@ class Check {
     Check(const ShowOptions& options, std::vector<LessonProblem>& problems)
         : program_(options, drawingOptions(options)), app_(program_.app), problems_(problems) {
         app_.ui().scripted = true;
+        app_.fixLanguage(spokenLanguage());
         app_.ui().masked = true; // experiments are measured roughly
     }
 

@@ -43,6 +43,7 @@ class Headless {
         : options_(options), program_(options, drawingOptions(options)), width_(options.width),
           height_(options.height) {
         app_.ui().scripted = true;
+        app_.fixLanguage(options.language.empty() ? "en" : options.language);
         app_.setFlatOut();
         app_.ui().masked = options.masked;
         beginWith(app_, options);

@@ -76,6 +76,10 @@ class WindowRun {
         : window_(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep"),
           log_(options.log), program_(options, deviceFor(options, window_)) {
         window_.setInput(&app_.input());
+        if (options.language.empty())
+            chooseLanguage(environmentLanguage());
+        else
+            app_.fixLanguage(options.language);
         restoreLast(app_);
         beginWith(app_, options);
     }

@@ -17,7 +17,8 @@ struct ShowOptions {
     std::string exhibit;             ///< its id; empty: the one of the last state, or the first
     std::filesystem::path stateFile; ///< to begin with, over the last state; empty: none
     std::string state;               ///< the same as JSON; empty: none
-    std::string device;              ///< number, name or UUID; empty: the best
+    std::string language; ///< "de"; empty: what the environment asks for, or English without a window
+    std::string device;   ///< number, name or UUID; empty: the best
     std::size_t threads = 0;
     std::uint32_t width = 1280;
     std::uint32_t height = 800;

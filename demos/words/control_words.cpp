@@ -36,6 +36,8 @@ constexpr ControlWords commonControls[] = {
      "Opens or closes the panel on the right: what this exhibit shows, and numbers of what the mouse "
      "points at (D)."},
     {"Animations", "The selection mark slides to its new place instead of jumping."},
+    {"menu/Language", "The language of the window and of the lessons that are translated."},
+    {"Language/*", "Shows the window, and lessons where they are translated, in this language."},
     {"Full screen", "Fills the screen, or returns to a window."},
     {"Larger", "Enlarges everything by 10 %."},
     {"Smaller", "Shrinks everything by about 10 %."},
