@@ -21,6 +21,8 @@ fail() {
 # Seconds, without starting a process.
 pause() { read -rt "$1" <> <(:) || true; }
 
+export LC_ALL=C # the window speaks the language of the environment
+
 for tool in Xvfb xdotool openbox; do
     command -v "$tool" >/dev/null || fail "$tool is missing (packages xvfb, xdotool, openbox)"
 done

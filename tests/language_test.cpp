@@ -1,0 +1,330 @@
+// The program in other languages: tables of words against the sources that they translate, translated lessons
+// against their originals, and what is shown and kept when the language changes.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/lesson/languages.h"
+#include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_file.h"
+#include "tests/show_script.h"
+
+using namespace lockstep::demos;
+using namespace lockstep::test;
+
+namespace {
+
+const fs::path root = LOCKSTEP_SOURCE_DIR;
+
+std::vector<fs::path> filesIn(const char* folder, const char* extension) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(root / folder))
+        if (entry.path().extension() == extension) files.push_back(entry.path());
+    return files;
+}
+
+/// The texts in quotes of a C++ source, neighbours joined, with escapes resolved as far as texts use them.
+class Literals {
+  public:
+    explicit Literals(const std::string& source) : source_(source) {
+        while (at_ < source_.size()) step();
+        flush();
+    }
+    std::set<std::string> texts;
+
+  private:
+    void step() {
+        const char letter = source_[at_];
+        const std::string_view rest = std::string_view(source_).substr(at_);
+        if (rest.starts_with("//")) {
+            at_ = std::min(source_.find('\n', at_), source_.size());
+        } else if (rest.starts_with("R\"(")) {
+            const std::size_t end = source_.find(")\"", at_);
+            add(source_.substr(at_ + 3, end - at_ - 3));
+            at_ = end + 2;
+        } else if (letter == '"') {
+            add(quoted());
+        } else if (letter == '\'' && at_ + 2 < source_.size()) { // '"' and '\'' begin no text
+            at_ += source_[at_ + 1] == '\\' ? 4 : 1;
+            if (at_ + 1 < source_.size() && source_[at_ + 1] == '\'') at_ += 2;
+        } else {
+            if (std::isspace(static_cast<unsigned char>(letter)) == 0) flush();
+            ++at_;
+        }
+    }
+    std::string quoted() {
+        std::string text;
+        for (++at_; at_ < source_.size() && source_[at_] != '"'; ++at_) {
+            if (source_[at_] != '\\') {
+                text += source_[at_];
+                continue;
+            }
+            ++at_;
+            text += source_[at_] == 'n' ? '\n' : source_[at_];
+        }
+        ++at_;
+        return text;
+    }
+    void add(const std::string& text) {
+        text_ += text;
+        any_ = true;
+    }
+    void flush() {
+        if (any_) {
+            texts.insert(text_);
+            texts.insert(text_.substr(0, text_.find("##"))); // a label's name is not shown
+        }
+        text_.clear();
+        any_ = false;
+    }
+
+    std::string source_;
+    std::size_t at_ = 0;
+    std::string text_;
+    bool any_ = false;
+};
+
+std::set<std::string> textsOfTheProgram() {
+    std::set<std::string> texts;
+    for (const char* top : {"demos", "engine"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            const std::string extension = entry.path().extension().string();
+            if (extension == ".h" || extension == ".cpp") texts.merge(Literals(contents(entry.path())).texts);
+        }
+    return texts;
+}
+
+/// "{}", "{:.6g}", in their order.
+std::vector<std::string> placeholders(const std::string& text) {
+    std::vector<std::string> found;
+    for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1))
+        found.push_back(text.substr(at, text.find('}', at) - at + 1));
+    return found;
+}
+
+std::string described(const std::optional<Condition>& condition) {
+    if (!condition) return "none";
+    return condition->value + " " + std::to_string(static_cast<int>(condition->sign)) + " " +
+           std::to_string(condition->number) + " " + condition->other;
+}
+
+std::vector<std::string> sortedNames(const std::string& markdown) {
+    std::vector<std::string> names = quotedNames(markdown);
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+/// Everything but the words.
+void compareSteps(const LessonStep& translation, const LessonStep& original) {
+    CAPTURE(original.title);
+    CAPTURE(translation.title);
+    CHECK(translation.state == original.state);
+    CHECK(translation.point == original.point);
+    CHECK(described(translation.wait) == described(original.wait));
+    CHECK(translation.tries == original.tries);
+    CHECK(sortedNames(translation.text) == sortedNames(original.text));
+    CHECK(sortedNames(translation.answer) == sortedNames(original.answer));
+    CHECK(translation.text.empty() == original.text.empty());
+    CHECK(translation.answer.empty() == original.answer.empty());
+    REQUIRE(translation.ask.has_value() == original.ask.has_value());
+    if (!original.ask) return;
+    CHECK(translation.ask->right == original.ask->right);
+    CHECK(translation.ask->value == original.ask->value);
+    CHECK(translation.ask->number == original.ask->number);
+    CHECK(translation.ask->tolerance == original.ask->tolerance);
+    REQUIRE(translation.ask->choices.size() == original.ask->choices.size());
+    for (std::size_t i = 0; i < original.ask->choices.size(); ++i)
+        CHECK(described(translation.ask->choices[i].when) == described(original.ask->choices[i].when));
+}
+
+Lesson lessonFrom(const std::string& text, const char* file) {
+    std::vector<LessonProblem> problems;
+    Lesson lesson = lessonFromText(text, file, problems);
+    CHECK(problems.empty());
+    return lesson;
+}
+
+} // namespace
+
+TEST_CASE("every table of words translates texts that the program has, with their placeholders") {
+    const std::set<std::string> texts = textsOfTheProgram();
+    CHECK(texts.contains("Start the race")); // the search itself works
+    CHECK(texts.contains("Takes back the last change of settings, points, layers, weights or hidden controls "
+                         "(Ctrl+Z)."));
+    const std::vector<fs::path> tables = filesIn("assets/words", ".yaml");
+    CHECK_FALSE(tables.empty());
+    for (const fs::path& file : tables) {
+        CAPTURE(file.filename().string());
+        const WordFile table = readWords(file);
+        CHECK(table.words.size() > 300);
+        for (const auto& [english, translation] : table.words) {
+            CAPTURE(english);
+            CHECK(texts.contains(english));
+            CHECK_FALSE(translation.empty());
+            CHECK(placeholders(translation) == placeholders(english));
+            CHECK(translation.find("##") == std::string::npos); // it would end a label
+            CHECK(english.starts_with(' ') == translation.starts_with(' '));
+            CHECK(english.ends_with(' ') == translation.ends_with(' '));
+        }
+    }
+}
+
+TEST_CASE("a broken table says where") {
+    const Folder folder;
+    const std::pair<const char*, const char*> wrong[] = {
+        {"words: {Run: Start}", "own name"},
+        {"language: X", "'words' must be a map"},
+        {"language: X\nwords: {Run: 3}", "line 2: the translation of 'Run' must be a text"},
+        {"language: X\nwords: {Run: a, Run: b}", "'Run' stands here twice"},
+        {"language: X\nwords: {Run: a}\nword: 3", "line 3: a table of words has"},
+        {"language: [", "not YAML"},
+    };
+    for (const auto& [text, message] : wrong) {
+        CAPTURE(text);
+        std::ofstream(folder.file("xx.yaml")) << text;
+        const std::string says = message;
+        CHECK_THROWS_WITH_AS(readWords(folder.file("xx.yaml")), doctest::Contains(says.c_str()),
+                             std::invalid_argument);
+    }
+}
+
+TEST_CASE("labels keep their identity in every language") {
+    speak("xx", {{"Run", "Los"}, {"{} of {}", "{} von {}"}, {"Open##file", "Aufmachen"}, {"Open", "Auf"}});
+    CHECK(translated("Run") == "Los");
+    CHECK(translated("Walk") == "Walk");
+    CHECK(translatedLabel("Run") == "Los###Run");
+    CHECK(translatedLabel("Run##menu") == "Los###Run##menu");
+    CHECK(translatedLabel("Open##file") == "Aufmachen###Open##file");
+    CHECK(translatedLabel("Open##other") == "Auf###Open##other");
+    CHECK(translatedLabel("##rate") == "##rate");
+    CHECK(translatedLabel("Walk##menu") == "Walk##menu");
+    CHECK(translatedFormat("{} of {}", 2, 7) == "2 von 7");
+    const std::string_view kept = translated("Run");
+    speak("en", {});
+    CHECK(kept == "Los");
+    CHECK(translated("Run") == "Run");
+    CHECK(translatedLabel("Run") == "Run");
+    CHECK(translatedFormat("{} of {}", 2, 7) == "2 of 7");
+}
+
+TEST_CASE("translated lessons are the originals in other words") {
+    std::size_t compared = 0;
+    for (const fs::path& file : filesIn("assets/lessons", ".md")) {
+        if (lessonNameOf(file).language.empty()) continue;
+        CAPTURE(file.filename().string());
+        const Lesson translation = readLesson(file);
+        const Lesson original = readLesson(file.parent_path() / (translation.name + ".md"));
+        CHECK(translation.title != original.title);
+        CHECK(translation.minutes == original.minutes);
+        CHECK(translation.place == original.place);
+        CHECK(translation.needs == original.needs);
+        CHECK(translation.sources == original.sources);
+        REQUIRE(translation.steps.size() == original.steps.size());
+        for (std::size_t i = 0; i < original.steps.size(); ++i)
+            compareSteps(translation.steps[i], original.steps[i]);
+        ++compared;
+    }
+    CHECK(compared == filesIn("assets/lessons", ".md").size() - findLessons().size());
+}
+
+TEST_CASE("the list has one entry for a lesson and its translations") {
+    const Folder folder;
+    std::ofstream(folder.file("a.md")) << "---\ntitle: A\n---\n## One\nText\n";
+    std::ofstream(folder.file("a.de.md")) << "---\ntitle: Ah\n---\n## Eins\nText\n";
+    std::ofstream(folder.file("b.de.md")) << "---\ntitle: Be\n---\n## Eins\nText\n";
+    CHECK(lessonNameOf("x/a.de.md").name == "a");
+    CHECK(lessonNameOf("x/a.de.md").language == "de");
+    CHECK(lessonNameOf("x/a.v2.md").name == "a.v2");
+    CHECK(lessonNameOf("x/a.md").language.empty());
+    CHECK(lessonInLanguage(folder.file("a.de.md")) == folder.file("a.md"));
+    CHECK(lessonInLanguage(folder.file("b.de.md")) == folder.file("b.de.md"));
+    speak("de", {});
+    CHECK(lessonInLanguage(folder.file("a.md")) == folder.file("a.de.md"));
+    speak("en", {});
+}
+
+TEST_CASE("answers go from one language to another by number, and within one by their texts") {
+    const std::string english =
+        "---\ntitle: T\n---\n## One\n```step\nask: Q\nchoices: [a, b, c]\nright: 2\n```\n"
+        "## Two\nText\n## Three\n```step\nask: N\nright: 12\n```\n";
+    const std::string german =
+        "---\ntitle: T\n---\n## Eins\n```step\nask: F\nchoices: [x, y, z]\nright: 2\n```\n"
+        "## Zwei\nText\n## Drei\n```step\nask: N\nright: 12\n```\n";
+    LessonRun first(lessonFrom(english, "l.md"));
+    first.answer().choice = 2;
+    first.go(2);
+    first.answer().number = 11.5;
+    LessonRun other(lessonFrom(german, "l.de.md"));
+    other.resume(first.progress());
+    CHECK(other.lesson().name == first.lesson().name);
+    CHECK(other.at() == 2);
+    CHECK(other.answers() == first.answers());
+    LessonRun again(lessonFrom(english, "l.md"));
+    again.resume(other.progress());
+    CHECK(again.answers() == first.answers());
+
+    // The author has rewritten the choices: what was answered is no longer there.
+    LessonRun rewritten(lessonFrom("---\ntitle: T\n---\n## One\n```step\nask: Q\nchoices: [a, b, d]\nright: "
+                                   "2\n```\n## Two\nText\n## Three\nText\n",
+                                   "l.md"));
+    rewritten.resume(first.progress());
+    CHECK_FALSE(rewritten.answers()[0].given());
+    // Of a translation with other steps, nothing can be taken over.
+    LessonRun shorter(lessonFrom("---\ntitle: T\n---\n## Eins\n```step\nask: F\nchoices: [x, y, z]\nright: "
+                                 "2\n```\n",
+                                 "l.de.md"));
+    shorter.resume(first.progress());
+    CHECK_FALSE(shorter.answers()[0].given());
+}
+
+TEST_CASE("the window speaks the language that is asked for, and English without") {
+    const Folder folder;
+    const std::string script = "click menu/View\nhover menu/Language\nframes 5\nclick menu/Language/de\n"
+                               "frames 3\nlesson what-is-a-gpu\ntell\nstate " +
+                               folder.file("german.json") +
+                               "\nclick menu/View\nhover menu/Language\nframes 5\nclick menu/Language/en\n"
+                               "frames 3\ntell\ncontrols\n";
+    const Outcome chosen = showScript(folder, "race", script);
+    INFO(chosen.out << chosen.err);
+    REQUIRE(chosen.code == 0);
+    CHECK(nlohmann::json::parse(contents(folder.file("german.json")))["language"] == "de");
+    const std::size_t german = chosen.out.find("1 von ");
+    const std::size_t english = chosen.out.find("1 of ");
+    CHECK(german != std::string::npos);
+    CHECK(english != std::string::npos);
+    CHECK(german < english);
+    CHECK(chosen.out.find(" Run\n") != std::string::npos); // scripts name controls as ever
+
+    const Outcome option =
+        showScript(folder, "race", "lesson what-is-a-gpu\ntell\nclick Run\n", "--language de");
+    CHECK(option.code == 0);
+    CHECK(option.out.find("1 von ") != std::string::npos);
+    const Outcome list = run("lesson list --language de");
+    CHECK(list.code == 0);
+    CHECK(run("show race --headless --language dd --frames 1").says("language"));
+    CHECK(run("show race --headless --language dd --frames 1").says("did you mean 'de'"));
+}
+
+TEST_CASE("the environment chooses a language for which there is a table") {
+    const auto asked = [](const char* all, const char* messages, const char* lang) {
+        setenv("LC_ALL", all, 1);
+        setenv("LC_MESSAGES", messages, 1);
+        setenv("LANG", lang, 1);
+        return environmentLanguage();
+    };
+    CHECK(asked("", "", "de_AT.UTF-8") == "de");
+    CHECK(asked("", "de", "en_US") == "de");
+    CHECK(asked("C.UTF-8", "de", "de") == "en");
+    CHECK(asked("", "", "fr_FR") == "en");
+    CHECK(asked("", "", "") == "en");
+    CHECK(asked("", "", "../x") == "en");
+}
