@@ -110,12 +110,6 @@ std::vector<std::string> placeholders(const std::string& text) {
     return found;
 }
 
-std::string described(const std::optional<Condition>& condition) {
-    if (!condition) return "none";
-    return condition->value + " " + std::to_string(static_cast<int>(condition->sign)) + " " +
-           std::to_string(condition->number) + " " + condition->other;
-}
-
 std::vector<std::string> sortedNames(const std::string& markdown) {
     std::vector<std::string> names = quotedNames(markdown);
     std::ranges::sort(names);
@@ -129,21 +123,26 @@ void compareSteps(const LessonStep& translation, const LessonStep& original) {
     CAPTURE(translation.title);
     CHECK(translation.state == original.state);
     CHECK(translation.point == original.point);
-    CHECK(described(translation.wait) == described(original.wait));
+    CHECK((translation.wait == original.wait));
     CHECK(translation.tries == original.tries);
     CHECK(sortedNames(translation.text) == sortedNames(original.text));
     CHECK(sortedNames(translation.answer) == sortedNames(original.answer));
     CHECK(translation.text.empty() == original.text.empty());
     CHECK(translation.answer.empty() == original.answer.empty());
+    CHECK(translation.notes.empty() == original.notes.empty());
+    CHECK(
+        std::ranges::equal(translation.inputs, original.inputs, {}, &LessonInput::name, &LessonInput::name));
     REQUIRE(translation.ask.has_value() == original.ask.has_value());
     if (!original.ask) return;
     CHECK(translation.ask->right == original.ask->right);
     CHECK(translation.ask->value == original.ask->value);
     CHECK(translation.ask->number == original.ask->number);
     CHECK(translation.ask->tolerance == original.ask->tolerance);
+    CHECK(translation.ask->sketch == original.ask->sketch);
+    CHECK(translation.ask->within == original.ask->within);
     REQUIRE(translation.ask->choices.size() == original.ask->choices.size());
     for (std::size_t i = 0; i < original.ask->choices.size(); ++i)
-        CHECK(described(translation.ask->choices[i].when) == described(original.ask->choices[i].when));
+        CHECK((translation.ask->choices[i].when == original.ask->choices[i].when));
 }
 
 Lesson lessonFrom(const std::string& text, const char* file) {

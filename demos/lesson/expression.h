@@ -23,6 +23,7 @@ class Expression {
 
     /// NaN while a value in it is not measured; infinity where it divides by zero.
     double evaluate(const MeasuredValues& values) const;
+    bool operator==(const Expression&) const = default;
     /// Of the values in it, in their order.
     std::vector<std::string> names() const;
     /// The value's name, where the expression is nothing else; else empty.
@@ -37,6 +38,7 @@ class Expression {
         char kind; ///< '#' a number, '@' a value, or the operator
         double number = 0;
         std::string name = {};
+        bool operator==(const Term&) const = default;
     };
     explicit Expression(std::vector<Term> terms) : terms_(std::move(terms)) {}
 
@@ -54,6 +56,7 @@ struct Condition {
 
     /// False while a value is not measured.
     bool holds(const MeasuredValues& values) const;
+    bool operator==(const Condition&) const = default;
     /// Of the values in it.
     std::vector<std::string> names() const;
 };

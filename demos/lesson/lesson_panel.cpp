@@ -101,7 +101,8 @@ std::optional<double> typedNumber(Ui& ui, const char* name, const std::string& s
     char* end = nullptr;
     const double number = std::strtod(typed->c_str(), &end);
     if (*end == '\0' && std::isfinite(number)) return number;
-    ui.say(Severity::warning, translatedFormat("'{}' is not a number.", *typed), "Write it like 0.25 or 3e6.");
+    ui.say(Severity::warning, translatedFormat("'{}' is not a number.", *typed),
+           "Write it like 0.25 or 3e6.");
     return std::nullopt;
 }
 
