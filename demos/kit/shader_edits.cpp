@@ -149,6 +149,13 @@ void ShaderEdits::cancel() {
     leaving_.push_back(std::move(trial_));
 }
 
+Measured measuredVerdict(const TrialReport* tried) {
+    Measured verdict;
+    if (tried != nullptr && tried->verdict == Verdict::passed) verdict.number = 1;
+    if (tried != nullptr && tried->verdict == Verdict::refused) verdict.number = 0;
+    return verdict;
+}
+
 nlohmann::ordered_json toJson(const ShaderTexts& texts) {
     auto json = nlohmann::ordered_json::object();
     for (const auto& [file, text] : texts) {

@@ -16,6 +16,7 @@
 
 #include "demos/draw/ui.h"
 #include "demos/kit/edit_trial.h"
+#include "demos/kit/measured.h"
 #include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
@@ -60,6 +61,10 @@ class ShaderEdits {
     TrialPhase phase() const { return watch_ ? watch_->phase.load() : TrialPhase::compiling; }
     /// How the last trial ended; null before the first, and once its texts are gone.
     const TrialReport* last() const { return last_ ? &*last_ : nullptr; }
+    /// The same of the texts as they are typed; null: they are built in, or have not been tried.
+    const TrialReport* tried() const {
+        return texts_.empty() || texts_ != submitted_ || trying() ? nullptr : last();
+    }
     /// Trials that have ended.
     std::uint64_t ended() const { return ended_; }
     /// The texts that the last trial was of, or that the one under way is of.
@@ -94,6 +99,10 @@ class ShaderEdits {
     std::future<TrialReport> trial_;
     std::vector<std::future<TrialReport>> leaving_; // given up, and not yet ended
 };
+
+/// How ShaderEdits::tried() ended, for lessons: 1: the kernels passed; 0: they were refused. Not measured
+/// where nothing ran.
+Measured measuredVerdict(const TrialReport* tried);
 
 /// "dense_naive.comp": a list of lines.
 nlohmann::ordered_json toJson(const ShaderTexts& texts);

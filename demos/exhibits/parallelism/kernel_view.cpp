@@ -27,6 +27,13 @@ void KernelView::draw(Ui& ui, ParallelismModel& model, LabView& curves) {
     endSourcePane();
 }
 
+void KernelView::showEdited(ParallelismModel& model) {
+    const auto sources = filled(model.open().sources);
+    const auto edited = std::ranges::find_if(
+        sources, [&](std::string_view file) { return model.editedTexts(model.open()).contains(file); });
+    if (edited != sources.end()) file_ = static_cast<std::size_t>(edited - sources.begin());
+}
+
 void KernelView::drawEditor(Ui& ui, ParallelismModel& model, LabView& curves,
                             const std::vector<std::string>& files) {
     editor_.drawStatus(ui, model.edits(), parallelismEdits, files, file_);

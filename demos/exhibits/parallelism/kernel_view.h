@@ -19,6 +19,9 @@ class KernelView {
     /// Of the model's open experiment. Where a kernel is edited and there is room, the curves stand beside
     /// it.
     void draw(Ui& ui, ParallelismModel& model, LabView& curves);
+    /// Shows the first kernel of the open experiment with a changed text; where there is none, what it
+    /// showed.
+    void showEdited(ParallelismModel& model);
     /// Another experiment is open.
     void restart() {
         file_ = 0;

@@ -155,12 +155,10 @@ class ParallelismExhibit final : public Exhibit {
     /// Of kernels as they are typed: who types on has not measured that.
     void addEdited(MeasuredValues& values, const Experiment& experiment, const std::string& name) const {
         const TrialReport* tried = model_.triedOf(experiment);
-        Measured& passed = values[name + "passed"];
+        values[name + "passed"] = measuredVerdict(tried);
         values[name + "speed_up"] = {};
-        if (tried != nullptr && tried->verdict == Verdict::refused) passed.number = 0;
         const LabTrialOutcome* outcome = model_.editedOf(experiment);
         if (tried == nullptr || !tried->passed() || outcome == nullptr) return;
-        passed.number = 1;
         for (const auto& [number, value] : outcome->edited.numbers) values[name + number].number = value;
         if (const auto speedUp = labSpeedUp(experiment, outcome->edited, outcome->builtIn))
             values[name + "speed_up"].number = *speedUp;
@@ -184,6 +182,7 @@ class ParallelismExhibit final : public Exhibit {
             else
                 model_.editsOf(*each).show(std::move(texts));
         }
+        if (!same) source_.showEdited(model_);
     }
 
     /// What Ctrl+Z takes back: no views.

@@ -42,10 +42,7 @@ const LabTrialOutcome* ParallelismModel::editedOf(const Experiment& experiment) 
 
 const TrialReport* ParallelismModel::triedOf(const Experiment& experiment) const {
     const auto found = kernels_.find(experiment.name);
-    if (found == kernels_.end()) return nullptr;
-    const ShaderEdits& edits = found->second.edits;
-    const bool tried = !edits.texts().empty() && edits.texts() == edits.submitted() && !edits.trying();
-    return tried ? edits.last() : nullptr;
+    return found == kernels_.end() ? nullptr : found->second.edits.tried();
 }
 
 const ShaderTexts& ParallelismModel::editedTexts(const Experiment& experiment) const {
