@@ -300,6 +300,34 @@ TEST_CASE("what theory asks of measured numbers, whatever the machine's speed") 
     }
 }
 
+TEST_CASE("the times of cards of the past are their makers' figures, and this machine's are measured") {
+    const LabResult result = measured(experimentFromName("generations"));
+    const double flop = 60000 * NetShape{{784, 256, 128, 10}}.flopsPerExample();
+    CHECK(result.number("epoch_gigaflop") == doctest::Approx(1e-9 * flop));
+    // GFLOP/s as data sheets and reviews quote them, not as cores times clock.
+    const std::pair<const char*, double> quoted[] = {
+        {"geforce_8800_gtx", 345.6},   {"radeon_hd_4870", 1200},    {"geforce_gtx_580", 1581},
+        {"radeon_r9_290x", 5632},      {"geforce_gtx_1080", 8873},  {"geforce_rtx_2080_ti", 13450},
+        {"radeon_rx_6900_xt", 23040},  {"geforce_rtx_3090", 35580}, {"geforce_rtx_4090", 82580},
+        {"radeon_rx_7900_xtx", 61440}, {"geforce_rtx_4060", 15110}, {"geforce_rtx_5090", 104800},
+        {"alexnet_cards", 2 * 1581}};
+    for (const auto& card : quoted) {
+        CAPTURE(card.first);
+        const double seconds = result.number(std::string(card.first) + "_seconds_at_peak");
+        CHECK(1e-9 * flop / seconds == doctest::Approx(card.second).epsilon(0.001));
+    }
+    for (const std::string machine : {"cpu", "gpu"}) {
+        CAPTURE(machine);
+        const double seconds = result.number(machine + "_seconds");
+        CHECK(seconds ==
+              doctest::Approx(1e-3 * result.series[machine == "gpu" ? 0 : 2].points.front().median));
+        CHECK(result.number(machine + "_gflops") * seconds == doctest::Approx(1e-9 * flop));
+        // The year is that of the first card that is as fast: one of 2006 is, or it is a later year.
+        const bool later = seconds < result.number("geforce_8800_gtx_seconds_at_peak");
+        CHECK((result.number(machine + "_like_card_of_year") > 2006) == later);
+    }
+}
+
 TEST_CASE("the command: a list, a table, files, and what it refuses") {
     const Outcome list = run("lab");
     CHECK(list.code == 0);

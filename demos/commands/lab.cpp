@@ -52,8 +52,9 @@ void list() {
     for (const Experiment* each : experiments()) fmt::print("{:14}  {}\n", each->name, each->title);
 }
 
-/// Counts exactly, everything else in three digits.
-std::string settingText(double x) {
+/// Years and counts exactly, everything else in three digits.
+std::string settingText(const LabAxis& axis, double x) {
+    if (axis.calendar) return fmt::format("{:.0f}", x);
     return x == std::floor(x) && x < 1e15 ? grouped(static_cast<std::uint64_t>(x)) : threeDigits(x);
 }
 
@@ -65,7 +66,7 @@ std::vector<std::vector<std::string>> rowsOf(const Experiment& experiment, const
         {"machine", "series", named(experiment.x), named(experiment.y), "middle half of the rounds"}};
     for (const LabSeries& series : result.series)
         for (const LabPoint& point : series.points)
-            rows.push_back({series.gpu ? "GPU" : "CPU", series.name, settingText(point.x),
+            rows.push_back({series.gpu ? "GPU" : "CPU", series.name, settingText(experiment.x, point.x),
                             threeDigits(point.median),
                             fmt::format("{}-{}", threeDigits(point.low), threeDigits(point.high))});
     return rows;

@@ -23,6 +23,7 @@ struct LabAxis {
     std::string_view unit = {}; ///< "µs"; empty: a count
     bool log = true;
     std::optional<PlotRange> sketched = {}; ///< values that one sketches over; empty: nothing is sketched
+    bool calendar = false;                  ///< years: written without a comma, "2012"
 };
 
 /// Where in a training step the effect is at work: an exhibit, in a state.

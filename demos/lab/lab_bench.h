@@ -74,6 +74,8 @@ class LabBench {
     bool software() const { return device_ != nullptr && device_->software(); }
     bool rough() const { return rough_; }
     bool stopped() const { return stop_; }
+    /// The same, for work that watches a flag.
+    const std::atomic<bool>& stop() const { return stop_; }
     /// Invocations that run together, in one register of a software device or one subgroup of a card.
     std::uint32_t subgroupSize() const { return device_ == nullptr ? 1 : device_->limits().subgroupSize; }
     /// A usual size for workgroups here: whole subgroups, and not too large for any device.
