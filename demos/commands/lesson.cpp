@@ -92,6 +92,7 @@ ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted
     options.language = wanted.language;
     options.masked = wanted.quick; // experiments are measured roughly then
     options.answersOnly = true;
+    options.light = true; // ink is dear; without pictures it changes nothing
     for (const LessonStep& step : readLesson(file).steps) {
         options.commands += before;
         for (const std::string& line : step.tries) options.commands += line + "\n";
@@ -104,10 +105,10 @@ int print(const std::string& name, const LessonOptions& wanted) {
     if (wanted.htmlFile.empty()) throw std::invalid_argument("'lesson print' needs --html FILE");
     const std::filesystem::path file = fileOf(name);
     const std::filesystem::path picture = wanted.htmlFile + ".png"; // of one step after the other
-    const std::string draw = fmt::format("picture {}\n", picture.string());
+    const std::string draw = fmt::format("picture {} exhibit\n", picture.string());
     // A class sees what it starts from, the teacher what comes of it.
     ShowOptions options = doing(file, wanted, wanted.answers ? "" : draw, wanted.answers ? draw : "");
-    std::string steps;
+    std::string steps = headerHtml(readLesson(file));
     options.teller = [&](const LessonRun& run, const MeasuredValues& values) {
         steps += stepHtml(run, values, picture, wanted.answers);
     };

@@ -1,6 +1,7 @@
 // `lockstep show`: opens the window at an exhibit, or saves pictures of it without a window.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "demos/commands/command.h"
 #include "demos/kit/exhibit.h"
+#include "demos/lesson/lesson_desk.h"
 #include "demos/options/parse.h"
 #include "demos/shell/run_window.h"
 #include "engine/net/names.h"
@@ -56,10 +58,19 @@ void requireExhibit(std::string_view id) {
     if (std::ranges::find(known, id) == known.end()) throwUnknownName("exhibit", id, known);
 }
 
+/// Empty: none is called that.
+std::optional<std::filesystem::path> lessonNamed(const std::string& name) {
+    const std::vector<LessonEntry> entries = findLessons();
+    const auto found = std::ranges::find(entries, name, &LessonEntry::name);
+    return found == entries.end() ? std::nullopt : std::optional(found->file);
+}
+
 int show(ShowCommandOptions options, bool framesGiven) {
     readSize(options.size, options);
     if (options.what.find('.') != std::string::npos)
         options.stateFile = options.what;
+    else if (const auto lesson = lessonNamed(options.what))
+        options.stateFile = *lesson;
     else if (!options.what.empty())
         requireExhibit(options.exhibit = options.what);
     requirePngName(options.png);
@@ -78,7 +89,7 @@ Action addShow(CLI::App& command) {
     ShowOptions& shown = *options;
     addManual(command, showAbout, showExamples);
     addValue(command, "what", "EXHIBIT|FILE", options->what,
-             "an exhibit (" + exhibitIds() + ") or a saved state file");
+             "an exhibit (" + exhibitIds() + "), a lesson or a saved state file");
     addValue(command, "--size", "WxH", options->size, "size of the window or picture, in pixels")
         ->capture_default_str();
     command.add_flag("--light", shown.light, "light theme");

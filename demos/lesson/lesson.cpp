@@ -118,6 +118,7 @@ std::string moneyText(double amount) {
 
 /// By the unit that the name says.
 std::string numberText(std::string_view name, double number) {
+    if (hasWord(name, "year")) return fmt::format("{:.0f}", number);
     if (hasWord(name, "samples_per_second")) return shortRate(number);
     if (hasWord(name, "gigabytes_per_second")) return amountText(1e9 * number, "B/s");
     if (hasWord(name, "gflops")) return amountText(1e9 * number, "FLOP/s");
@@ -144,6 +145,9 @@ std::string numberText(std::string_view name, double number) {
 
 std::string valueText(const MeasuredValues& values, std::string_view name) {
     const Measured* found = find(values, name);
+    // Of an earlier step, which was passed over.
+    if (found == nullptr && name.find(':') == name.find_first_not_of("0123456789") && name.find(':') > 0)
+        return translatedFormat("(do step {} first)", name.substr(0, name.find(':')));
     if (found == nullptr) return std::string(translated(notMeasured));
     return found->text.empty() ? numberText(name, found->number) : found->text;
 }

@@ -1,10 +1,13 @@
 #include "demos/lesson/lesson_html.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <ctime>
 #include <span>
 #include <vector>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "demos/words/html.h"
@@ -111,16 +114,32 @@ std::string questionHtml(const Question& question, const MeasuredValues& values,
 
 } // namespace
 
-std::string stepHtml(const LessonRun& run, const MeasuredValues& values, const std::filesystem::path& picture,
+std::string headerHtml(const Lesson& lesson) {
+    std::string html = fmt::format("<p class=\"head\"><span>{}</span><span>{}</span></p>\n",
+                                   translated("Name:"), translated("Class:"));
+    if (!lesson.about.empty()) html += fmt::format("<p>{}</p>\n", htmlText(lesson.about));
+    return html +
+           fmt::format("<p><small>{}{:%Y-%m-%d}</small></p>\n",
+                       lesson.minutes > 0 ? translatedFormat("{} minutes", lesson.minutes) + " · " : "",
+                       fmt::localtime(std::time(nullptr)));
+}
+
+std::string stepHtml(const LessonRun& run, const MeasuredValues& all, const std::filesystem::path& picture,
                      bool answers) {
     const LessonStep& step = run.step();
+    MeasuredValues known = all;
+    if (!answers) // what an earlier step has measured would be its answer
+        for (auto& [name, value] : known)
+            if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) value.text = "____";
+    const MeasuredValues& values = answers ? all : known;
     const std::filesystem::path folder = run.lesson().file.parent_path();
     std::string html = fmt::format("<section>\n<h2>{}. {}</h2>\n{}", run.at() + 1, htmlText(step.title),
                                    blocksHtml(step.text, values, folder));
     if (answers && !step.notes.empty())
         html += fmt::format("<aside>{}</aside>\n", blocksHtml(step.notes, values, folder));
     html += inputsHtml(run) + pictureHtml(picture, step.title);
-    if (step.ask) html += questionHtml(*step.ask, values, answers);
+    if (step.ask)
+        html += "<div class=\"question\">\n" + questionHtml(*step.ask, values, answers) + "</div>\n";
     if (answers && !step.answer.empty()) html += blocksHtml(step.answer, values, folder);
     return html + "</section>\n";
 }

@@ -8,6 +8,9 @@
 
 namespace lockstep::demos {
 
+/// What stands above the steps: lines for name and class, how long it takes, and today's date.
+std::string headerHtml(const Lesson& lesson);
+
 /// The step at hand as a section of a page.
 ///   picture   a PNG file that becomes part of it
 ///   answers   also the right choice or number, where it is known, the answer, and the notes for the teacher

@@ -237,11 +237,18 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     // A class reads one paragraph: of a state's texts the task, which is the last one.
     const std::vector<TextBlock> blocks = lessonBlocks(step.text, view.values);
     const std::span<const TextBlock> all = blocks;
-    if (!all.empty()) drawShown(ui, run, turns(run) ? all.first(1) : all.last(1), view);
+    // The answer takes its place: the exhibit below keeps its room.
+    const bool answered = run.answerShown || decided(run, view.values);
+    if (!all.empty() && !(answered && turns(run)))
+        drawShown(ui, run, turns(run) ? all.first(1) : all.last(1), view);
     drawInputs(ui, run, true);
     drawQuestion(ui, run, view.values);
-    if (run.answerShown || decided(run, view.values)) drawText(ui, run, step.answer, view);
+    if (answered) drawText(ui, run, step.answer, view);
     return press;
+}
+
+bool hidesAnswer(const LessonRun& run, const MeasuredValues& values) {
+    return !run.step().answer.empty() && !run.answerShown && !run.waits() && !decided(run, values);
 }
 
 void drawLessonRing(const Ui& ui, const LessonStep& step) {

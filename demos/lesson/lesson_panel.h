@@ -23,6 +23,8 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view);
 /// Above the exhibit, where there is no side panel: the title, the first paragraph, the question and the
 /// answer; for presenters, how long the step has been shown.
 LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view);
+/// The step has an answer that is not on the screen, and what it waits for has happened.
+bool hidesAnswer(const LessonRun& run, const MeasuredValues& values);
 /// A ring around the control that the step points at, over everything else. Nothing where it is not on the
 /// screen.
 void drawLessonRing(const Ui& ui, const LessonStep& step);

@@ -86,12 +86,14 @@ AnswerVerdict judge(const Question& question, const LessonAnswer& answer, const 
 std::string verdictText(const Question& question, const LessonAnswer& answer, const MeasuredValues& values) {
     const AnswerVerdict verdict = judge(question, answer, values);
     const bool measured = question.choices.empty() ? !question.value.empty() : !question.right;
+    const bool computed = question.value.starts_with("my.");
     switch (verdict) {
     case AnswerVerdict::none: return {};
     case AnswerVerdict::waiting: return std::string(translated("Your answer is kept until it is measured."));
     case AnswerVerdict::right:
         if (answer.sketch) return translatedFormat("Yes: within a factor of {:.2g}.", *answer.sketch);
         // A number within the tolerance is seldom the very one.
+        if (answer.number && computed) return translatedFormat("Yes: {}.", valueText(values, question.value));
         if (answer.number && measured)
             return translatedFormat("Yes: {} measured here.", valueText(values, question.value));
         if (answer.number) return translatedFormat("Yes: {:.6g}.", question.number);
@@ -102,6 +104,7 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
     if (!question.choices.empty())
         return fmt::format("{}: {}.", translated(measured ? "Measured here" : "No"),
                            question.choices[*rightChoice(question, values)].text);
+    if (computed) return translatedFormat("No: {}.", valueText(values, question.value));
     return measured ? translatedFormat("Measured here: {}.", valueText(values, question.value))
                     : translatedFormat("No: {:.6g}.", question.number);
 }

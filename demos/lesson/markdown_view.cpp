@@ -143,6 +143,7 @@ void drawTable(Ui& ui, const TextBlock& block) {
             float widest = 1;
             for (const std::vector<TextBlock>& row : block.rows)
                 if (i < row.size()) widest = std::max(widest, textWidth(plainText(row[i])));
+            widest = std::min(widest, ImGui::GetContentRegionAvail().x / 2); // it wraps, the others need not
             ImGui::TableSetupColumn(nullptr, ImGuiTableColumnFlags_WidthStretch, widest);
         }
         for (const std::vector<TextBlock>& row : block.rows) {

@@ -148,6 +148,7 @@ void App::update(double seconds) {
     ui_->now += seconds;
     guarded([this] { exhibit().update(*ui_); });
     lookAtLesson();
+    followLink();
 }
 
 // The request often comes from a menu, which must not be in the picture.

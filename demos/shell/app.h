@@ -73,6 +73,8 @@ class App {
     Exhibit& exhibit() { return *exhibits_[shown_]; }
     /// Throws std::invalid_argument that names the nearest right one.
     void showExhibit(std::string_view id);
+    /// Where the last frame had it on the screen, without the lesson above it.
+    Place exhibitPlace() const { return exhibitPlace_; }
 
     /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on
     /// most HiDPI screens). The result lives until the next call.
@@ -253,6 +255,8 @@ class App {
     nlohmann::ordered_json aside_;      // the state before the lesson
     MeasuredValues measured_;           // as of this frame, while a lesson is open
     LessonPictures pictures_;
+    Place exhibitPlace_{};
+    bool offerGone_ = false;      // of the first lesson, until the next start
     double clockShown_ = 0;       // seconds on the lesson's step, as of the last frame
     double lookedAtLesson_ = 0;   // when its file was looked at
     std::function<void()> later_; // before the next frame: nothing may change while one is being drawn

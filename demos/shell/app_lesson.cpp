@@ -60,8 +60,14 @@ void App::showStep() {
 }
 
 void App::turnLesson(int by) {
-    const LessonRun* run = desk_.open();
+    LessonRun* run = desk_.open();
     if (run == nullptr) return;
+    // In front of a class, a clicker has one key: the answer comes before the next step.
+    if (by > 0 && ui_->presenter && hidesAnswer(*run, measured_)) {
+        run->answerShown = true;
+        settle_ = 3;
+        return;
+    }
     const auto to = static_cast<std::ptrdiff_t>(run->at()) + by;
     if (to < 0 || to >= std::ssize(run->lesson().steps)) return;
     later_ = [this, to] {
@@ -99,7 +105,6 @@ void App::lookAtLesson() {
     }
     measured_ = measured();
     desk_.open()->look(measured_); // adds what earlier steps have measured
-    followLink();
 }
 
 void App::setLanguage(const std::string& code) {
@@ -161,7 +166,7 @@ void App::saveAnswers() {
     desk_.save();
     const std::filesystem::path file = writeAnswerSheet(answerSheet(*desk_.open(), measured_, desk_.learner),
                                                         std::filesystem::current_path());
-    ui_->say(Severity::info, fmt::format("Your answers are in {}.", file.string()),
+    ui_->say(Severity::info, translatedFormat("Your answers are in {}.", file.string()),
              "Hand it to your teacher: nothing was sent.");
 }
 
@@ -172,10 +177,11 @@ void App::followLink() {
     settle_ = 3;
     if (std::filesystem::path(link).extension() != ".md") {
         ImGui::SetClipboardText(link.c_str());
-        return ui_->say(Severity::info, fmt::format("Copied {}.", link), "Paste it into a browser.");
+        return ui_->say(Severity::info, translatedFormat("Copied {}.", link), "Paste it into a browser.");
     }
     later_ = [this, link] {
-        if (desk_.open() != nullptr) guarded([&] { openLesson(linkedLesson(desk_.open()->lesson(), link)); });
+        const Lesson from = desk_.open() == nullptr ? Lesson{} : desk_.open()->lesson();
+        guarded([&] { openLesson(linkedLesson(from, link)); });
     };
 }
 
@@ -192,6 +198,7 @@ void App::drawLessons() {
             later_ = [this, file = entry.file] { guarded([&] { openLesson(file); }); };
         }
         if (ui_->hidden(name.c_str())) continue;
+        ui_->explainItem({.title = entry.title, .text = entry.problem.empty() ? entry.about : entry.problem});
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         if (ImGui::IsItemHovered())
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui_->theme.hovered, ui_->px(6));
@@ -215,7 +222,8 @@ void App::drawLessons() {
 
 // Once, to somebody who is new here.
 void App::drawOffer() {
-    if (!desk_.offers() || help_) return;
+    offerGone_ = offerGone_ || exhibit().running(); // something else was begun
+    if (!desk_.offers() || help_ || offerGone_) return;
     const auto usable = std::ranges::find(desk_.list(), std::string(), &LessonEntry::problem);
     if (usable == desk_.list().end()) return;
     const LessonEntry& first = *usable;

@@ -170,6 +170,9 @@ void App::drawMiddle() {
     ui_->lessonAsks = lessonIsHere() && desk_.open()->step().ask;
     part("exhibit", left, display.x - left - right, false, wide, [&] {
         if (right == 0) drawLessonPart(false);
+        exhibitPlace_.min = ImGui::GetCursorScreenPos();
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        exhibitPlace_.max = {exhibitPlace_.min.x + room.x, exhibitPlace_.min.y + room.y};
         guarded([this] { exhibit().draw(*ui_); });
     });
     ui_->prose = 0;

@@ -243,7 +243,8 @@ class Headless {
         const LessonRun* lesson = app_.lesson();
         if (lesson == nullptr) throw scriptError(line, "no lesson is open");
         frames(2);
-        if (lesson->waits() && !app_.exhibit().running()) app_.exhibit().run(app_.ui());
+        if (lesson->waits() && !app_.exhibit().running() && !app_.exhibit().timesProcessor())
+            app_.exhibit().run(app_.ui());
         while (lesson->waits()) {
             frame(Look::pass);
             if (Clock::now() > end)
@@ -286,7 +287,7 @@ class Headless {
     //   paint all              from now on, every frame is painted, not only the last of a line
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
     //   state FILE             saves the state
-    //   picture FILE           saves the next frame
+    //   picture FILE [exhibit] saves the next frame, or its exhibit alone
     // Empty lines and lines that begin with # are passed over.
     const std::map<std::string, Perform> commands_{
         {"frames", [this](const ScriptLine& line) { frames(std::stoull(line.argument)); }},
@@ -348,7 +349,11 @@ class Headless {
         {"picture",
          [this](const ScriptLine& line) {
              frame(Look::paint);
-             writePng(line.argument, last_);
+             constexpr std::string_view part = " exhibit";
+             const bool exhibit = line.argument.ends_with(part);
+             const std::string file =
+                 line.argument.substr(0, line.argument.size() - (exhibit ? part.size() : 0));
+             writePng(file, cropped(last_, exhibit ? std::optional(app_.exhibitPlace()) : std::nullopt));
          }},
     };
 

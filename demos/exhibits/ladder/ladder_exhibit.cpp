@@ -110,6 +110,19 @@ class LadderExhibit final : public Exhibit {
     }
 
     bool running() const override { return model_.running(); }
+    /// "ladder.batch.finished" (1), ".crossover" (the size from which on the GPU is faster) and
+    /// ".crossover_text" (a sentence), of the sweep over batches; the same of "ladder.width".
+    void measured(MeasuredValues& values) const override {
+        for (const SweepBy by : {SweepBy::batch, SweepBy::width}) {
+            const std::string name = fmt::format("ladder.{}.", nameOf(by));
+            for (const char* each : {"finished", "crossover", "crossover_text"}) values[name + each] = {};
+            if (!model_.swept(by)) continue;
+            values[name + "finished"].number = 1;
+            values[name + "crossover_text"].text = crossingText(model_.sweep(by), by);
+            for (const Crossing& crossing : crossingsOf(model_.sweep(by)))
+                if (crossing.gpuFasterBeyond) values[name + "crossover"].number = std::round(crossing.value);
+        }
+    }
     bool timesProcessor() const override { return model_.busy(); } // a sweep times both machines
     void run(Ui&) override {
         model_.run();

@@ -52,8 +52,9 @@ void LadderModel::change(const RunOptions& settings) {
     } else {
         results_.clear();
         sweeps_ = {};
+        swept_ = {};
     }
-    if (batch != batchBefore) sweeps_[static_cast<std::size_t>(SweepBy::width)].clear();
+    if (batch != batchBefore) forgetSweep(SweepBy::width);
     settings_ = settings;
     retire();
     gaveUp_ = false;
@@ -92,9 +93,14 @@ void LadderModel::measurePicked() {
     gaveUp_ = false;
 }
 
+void LadderModel::forgetSweep(SweepBy by) {
+    sweeps_[static_cast<std::size_t>(by)].clear();
+    swept_[static_cast<std::size_t>(by)] = false;
+}
+
 void LadderModel::startSweep(SweepBy by) {
     sweepWanted_ = by;
-    sweeps_[static_cast<std::size_t>(by)].clear();
+    forgetSweep(by);
     gaveUp_ = false;
 }
 

@@ -86,6 +86,9 @@ class LadderModel {
     /// In the order of their sizes; those that have been measured.
     const std::vector<SweepPoint>& sweep(SweepBy by) const { return sweeps_[static_cast<std::size_t>(by)]; }
 
+    /// Every size was measured.
+    bool swept(SweepBy by) const { return swept_[static_cast<std::size_t>(by)]; }
+
     bool running() const { return running_; }
     void run() { running_ = true; }
     void pause() { running_ = false; }
@@ -159,7 +162,9 @@ class LadderModel {
     std::optional<MachineInfo> gpuMachine_;
     std::map<std::pair<std::size_t, std::size_t>, RungResult> results_;
     std::map<std::pair<std::size_t, Product>, RungPicture> pictures_; // by rung and product
-    std::array<std::vector<SweepPoint>, 2> sweeps_;                   // by SweepBy
+    void forgetSweep(SweepBy by);
+    std::array<bool, 2> swept_{};                   // likewise
+    std::array<std::vector<SweepPoint>, 2> sweeps_; // by SweepBy
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;

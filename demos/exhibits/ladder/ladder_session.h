@@ -127,6 +127,9 @@ class LadderModel::Session {
                         [this, by, point] { model_.sweeps_[static_cast<std::size_t>(by)].push_back(point); });
                 });
         }
+        queue_.post("", [this, by](const std::atomic<bool>& cancelled) {
+            if (!cancelled) queue_.tell([this, by] { model_.swept_[static_cast<std::size_t>(by)] = true; });
+        });
     }
 
   private:

@@ -7,7 +7,7 @@ namespace lockstep::demos {
 
 void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
     ImGui::AlignTextToFramePadding();
-    if (rung.question.empty()) {
+    if (rung.question.empty() || ui.lessonAsks) {
         ui.muted(fittedText(rung.idea, ImGui::GetContentRegionAvail().x));
         return;
     }
@@ -22,7 +22,7 @@ void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown) {
     ui.heading(std::string(rung.lane));
     // The answer takes the place of the idea: both would be more than a panel should say.
     if (!answerShown || rung.question.empty()) ui.paragraph(rung.idea);
-    if (rung.question.empty()) return;
+    if (rung.question.empty() || ui.lessonAsks) return;
     ImGui::Dummy({0, ui.px(2)});
     ui.paragraph(rung.question, ui.theme.accent);
     if (ui.toggle("Answer##ladder", answerShown)) answerShown = !answerShown;

@@ -61,7 +61,7 @@ class PlaygroundExhibit : public Exhibit {
         };
         pictures_.beginFrame();
         model_.holdEdit(ImGui::IsMouseDown(0) || ImGui::IsMouseDown(1));
-        if (std::exchange(replaced_, false))
+        if (std::exchange(replaced_, false) && !ui.lessonShown) // which brings it back itself
             ui.say(Severity::info, "Another network has replaced the one that was here.",
                    "Ctrl+Z brings it back.");
         model_.update(maker, ui.delta, ui.scripted);

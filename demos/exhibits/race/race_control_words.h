@@ -26,6 +26,7 @@ inline constexpr ControlWords raceControls[] = {
     {"##*workgroups",
      "At most so many workgroups of a GPU lane run at once. Every dispatch of a step is cut into pieces of "
      "that size; each piece waits for the one before. On llvmpipe, no more run at once than it has threads."},
+    {"Why?", "Opens the lesson on why a GPU can be slower than a CPU."},
     {"History", "Shows earlier races in place of the lanes."},
     {"Front##run *", "Shows the curves of this race in front."},
     {"Behind##run *", "Draws the curves of this race faintly behind the others. Press again for none."},

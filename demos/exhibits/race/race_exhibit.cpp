@@ -295,6 +295,7 @@ class RaceExhibit : public Exhibit {
         const RaceRun* run = model_.shown();
         std::vector<const char*> labels{"Settings"};
         if (run != nullptr && model_.changed()) labels.push_back("Start with these settings");
+        if (gpuLost()) labels.push_back("Why?");
         if (run != nullptr && canReplay(*run)) labels.push_back(replay_.playing() ? "Stop replay" : "Replay");
         const ImGuiStyle& style = ImGui::GetStyle();
         float width = 0;
@@ -303,8 +304,19 @@ class RaceExhibit : public Exhibit {
         return width;
     }
 
+    /// The question that most people have then.
+    bool gpuLost() const {
+        const RaceRun* run = model_.shown();
+        return run != nullptr && run->over && run->headline.valid &&
+               !run->lanes[run->headline.faster].spec.gpu && run->lanes[run->headline.slower].spec.gpu;
+    }
+
     void drawTools(Ui& ui) {
         const RaceRun* run = model_.shown();
+        if (gpuLost()) {
+            if (ui.button("Why?")) ui.linkWish = "why-is-my-gpu-slower.md";
+            ImGui::SameLine();
+        }
         if (run != nullptr && model_.changed()) {
             if (ui.primaryButton("Start with these settings")) this->run(ui);
             ImGui::SameLine();
