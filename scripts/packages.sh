@@ -4,7 +4,7 @@ build_packages=(
     g++ cmake ninja-build pkg-config                       # compiler and build system
     libvulkan-dev spirv-headers glslc mesa-vulkan-drivers  # Vulkan headers and loader, shader compiler, software driver
     libdnnl-dev libcli11-dev nlohmann-json3-dev libfmt-dev # products on the processor, options, JSON, text
-    zlib1g-dev libstb-dev                                  # gzip, PNG
+    zlib1g-dev libstb-dev libwebp-dev                      # gzip, PNG, animated pictures
     libglfw3-dev libimgui-dev libglm-dev                   # window
     libmd4c-dev libmd4c-html0-dev libyaml-cpp-dev          # lessons: Markdown (its CMake files name both), YAML
     libshaderc-dev glslang-dev spirv-tools                 # shaders compiled by the running program

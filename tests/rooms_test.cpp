@@ -58,6 +58,7 @@ const std::map<std::string, std::set<std::string>> privileges{
       "demos/shell", "demos/kit", "demos/commands"}},
     {"GLFW/", {"demos/shell"}},
     {"md4c.h", {"demos/lesson"}},
+    {"webp/", {"demos/draw"}},
     {"yaml-cpp/", {"demos/lesson"}},
 };
 

@@ -30,11 +30,12 @@
 
 namespace lockstep::demos {
 
-void writePng(const std::filesystem::path& file, const Pixels& pixels) {
-    std::vector<std::uint8_t> rgb;
-    rgb.reserve(pixels.rgba.size() / 4 * 3);
-    for (std::size_t i = 0; i < pixels.rgba.size(); i += 4)
-        rgb.insert(rgb.end(), {pixels.rgba[i], pixels.rgba[i + 1], pixels.rgba[i + 2]});
+std::vector<std::byte> encodedPng(const Pixels& pixels, bool alpha) {
+    const std::size_t channels = alpha ? 4 : 3;
+    std::vector<std::uint8_t> values;
+    values.reserve(pixels.rgba.size() / 4 * channels);
+    for (auto pixel = pixels.rgba.begin(); pixel != pixels.rgba.end(); pixel += 4)
+        values.insert(values.end(), pixel, pixel + static_cast<std::ptrdiff_t>(channels));
     std::vector<std::byte> encoded;
     const auto append = [](void* context, void* data, int size) {
         auto& bytes = *static_cast<std::vector<std::byte>*>(context);
@@ -43,9 +44,14 @@ void writePng(const std::filesystem::path& file, const Pixels& pixels) {
     };
     const auto width = static_cast<int>(pixels.width);
     const auto height = static_cast<int>(pixels.height);
-    if (stbi_write_png_to_func(append, &encoded, width, height, 3, rgb.data(), width * 3) == 0)
-        throw std::runtime_error("cannot make a PNG of " + file.string());
-    writeFileAtomically(file, encoded);
+    const int each = static_cast<int>(channels);
+    if (stbi_write_png_to_func(append, &encoded, width, height, each, values.data(), width * each) == 0)
+        throw std::runtime_error("there is not enough memory for a picture of this size");
+    return encoded;
+}
+
+void writePng(const std::filesystem::path& file, const Pixels& pixels) {
+    writeFileAtomically(file, encodedPng(pixels, false));
 }
 
 Pixels decodePng(std::span<const std::byte> file, const std::string& name) {

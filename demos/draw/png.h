@@ -20,6 +20,9 @@ struct Pixels {
     std::vector<std::uint8_t> rgba;
 };
 
+/// The bytes of a PNG file, with the alpha channel or without it. Throws std::runtime_error.
+std::vector<std::byte> encodedPng(const Pixels& pixels, bool alpha);
+
 /// Writes atomically; the alpha channel is left out. Throws std::runtime_error with the file and the reason.
 void writePng(const std::filesystem::path& file, const Pixels& pixels);
 
