@@ -22,6 +22,13 @@ TEST_CASE("at most 15 frames a second while the processor is timed, on any devic
                                      .drawsInSoftware = software}) >= 1.0 / 15);
 }
 
+TEST_CASE("a recording draws every frame twice, and costs a timed processor no more") {
+    CHECK(frameInterval({.timesProcessor = true, .records = true}) == doctest::Approx(2.0 / 15));
+    CHECK(frameInterval({.input = true, .timesProcessor = true, .records = true}) ==
+          doctest::Approx(2.0 / 15));
+    CHECK(frameInterval({.records = true}) == doctest::Approx(1.0 / 60));
+}
+
 TEST_CASE("in software, frames that take long come less often beside training") {
     const auto interval = [](double cost) {
         return frameInterval({.training = true, .drawsInSoftware = true, .cost = cost});

@@ -1,5 +1,7 @@
 // `lockstep show`: opens the window at an exhibit, or saves pictures of it without a window.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -10,9 +12,11 @@
 #include <CLI/CLI.hpp>
 
 #include "demos/commands/command.h"
+#include "demos/draw/animation.h"
 #include "demos/kit/exhibit.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/options/parse.h"
+#include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
 #include "engine/net/names.h"
 
@@ -28,6 +32,7 @@ constexpr const char* showExamples = R"(examples:
   lockstep show race
   lockstep show assets/presets/playground-spiral.json
   lockstep show race --headless --run --frames 120 --png race.png
+  lockstep show playground --headless --run --record playground.webp --seconds 10
   lockstep show playground --headless --script lesson.txt --size 1920x1080 --light
 )";
 
@@ -65,7 +70,7 @@ std::optional<std::filesystem::path> lessonNamed(const std::string& name) {
     return found == entries.end() ? std::nullopt : std::optional(found->file);
 }
 
-int show(ShowCommandOptions options, bool framesGiven) {
+int show(ShowCommandOptions options, bool framesGiven, bool secondsGiven) {
     readSize(options.size, options);
     if (options.what.find('.') != std::string::npos)
         options.stateFile = options.what;
@@ -74,11 +79,16 @@ int show(ShowCommandOptions options, bool framesGiven) {
     else if (!options.what.empty())
         requireExhibit(options.exhibit = options.what);
     requirePngName(options.png);
+    if (!options.record.empty()) requireAnimationName(options.record);
+    if (options.recordSeconds > Recording::Limits{}.seconds)
+        throw std::invalid_argument("--seconds takes at most 120: a recording is no longer than two minutes");
+    if (secondsGiven && !framesGiven)
+        options.frames = static_cast<std::uint64_t>(std::lround(options.recordSeconds * 60));
     if (options.headless && options.png.empty() && options.script.empty() && !options.platform &&
-        !framesGiven)
+        !framesGiven && !secondsGiven)
         throw std::invalid_argument(
             "--headless alone shows nothing: add --png FILE to save a picture, --script "
-            "FILE to play input, or --frames N to only draw");
+            "FILE to play input, --record FILE --seconds N to record, or --frames N to only draw");
     return options.headless ? runHeadless(options) : runWindow(options);
 }
 
@@ -103,6 +113,11 @@ Action addShow(CLI::App& command) {
               "threads for CPU lanes; 0: one per core");
     command.add_flag("--log", shown.log, "print the window's events on standard output");
     command.add_flag("--validation", shown.validation, "run with the Vulkan validation layer");
+    addValue(command, "--record", "FILE", shown.record,
+             "record an animated picture for slides: FILE.webp, or FILE.png (larger)");
+    CLI::Option* seconds = addNumber(command, "--seconds", "N", shown.recordSeconds, aboveZero(),
+                                     "end the recording after N seconds (at most 120)");
+    seconds->needs(command.get_option("--record"));
     command.option_defaults()->group("Without a window");
     CLI::Option* headless =
         command.add_flag("--headless", options->headless, "draw without opening a window");
@@ -119,7 +134,9 @@ Action addShow(CLI::App& command) {
                      "print the versions that pictures depend on (Dear ImGui, device, fonts), and exit");
     for (const char* option : {"--frames", "--png", "--script", "--scale", "--mask", "--platform"})
         command.get_option(option)->needs(headless);
-    return [options, &command] { return show(*options, given(command, "--frames")); };
+    return [options, &command] {
+        return show(*options, given(command, "--frames"), given(command, "--seconds"));
+    };
 }
 
 int showWindow(const std::string& language) {

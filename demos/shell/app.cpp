@@ -46,6 +46,7 @@ std::string App::releaseDevice() {
             costs += (costs.empty() ? "" : " ") + cost;
     letters_.reset();
     pictures_.clear();
+    sign_ = nullptr;
     // The device may have been lost in the middle of a frame, which ImGui must end.
     if (context_ != nullptr) ImGui::DestroyContext(context_);
     context_ = nullptr;
@@ -119,6 +120,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     drawMiddle();
     drawStatus();
     ImGui::End();
+    drawRecordingSign();
     if (help_)
         drawHelp();
     else if (lessonIsHere())
@@ -153,12 +155,13 @@ void App::update(double seconds) {
 
 // The request often comes from a menu, which must not be in the picture.
 void App::grantPicture() {
-    if (!ui_->pictureWish) return;
+    if (!ui_->pictureWish && !recordWished_) return;
     constexpr int framesToClose = 2;
     settle_ = 3;
     if (pictureWaits_++ < framesToClose) return;
     pictureWaits_ = 0;
     wishes_.picture = std::exchange(ui_->pictureWish, std::nullopt);
+    wishes_.record = std::exchange(recordWished_, false);
 }
 
 bool App::wantsFrame() const {
@@ -254,7 +257,12 @@ void App::handleKey(const KeyPress& press) {
     case GLFW_KEY_D: toggleDetails(); return;
     case GLFW_KEY_F1: help_ = !help_; return;
     case GLFW_KEY_F11: wishes_.fullScreen = true; return;
-    case GLFW_KEY_F12: wishes_.picture.emplace(); return;
+    case GLFW_KEY_F12:
+        if (press.shift)
+            wishes_.record = true;
+        else
+            wishes_.picture.emplace();
+        return;
     case GLFW_KEY_ESCAPE:
         help_ = false;
         ui_->hidingControls = false;

@@ -56,6 +56,7 @@ struct AppWishes {
     bool quit = false;
     bool fullScreen = false; ///< toggle
     std::optional<PictureWish> picture;
+    bool record = false; ///< begin or end a recording
     std::optional<DeviceWish> device;
 };
 
@@ -131,6 +132,15 @@ class App {
     /// A picture of the last frame is among them.
     bool wantsPicture() const { return wishes_.picture.has_value(); }
 
+    /// A recording is under way, for so many seconds: shown by a sign, which also ends it. Empty: none.
+    void showRecording(std::optional<double> seconds);
+    /// Takes that sign out of the last frame: recordings show what the window shows without it.
+    void leaveOutSign() {
+        if (sign_ != nullptr) sign_->CmdBuffer.clear();
+    }
+    /// The File menu begins and ends recordings, and is not part of them.
+    bool fileMenuOpen() const { return fileMenuOpen_; }
+
     /// How long a frame took from its beginning until it was drawn, for the status bar. Without that nothing
     /// is shown there: frames of a script are not timed.
     void noteFrameTime(double seconds);
@@ -175,6 +185,7 @@ class App {
     void drawMenus();
     void drawLanguages();
     void drawTransport();
+    void drawRecordingSign();
     void drawDevice(float left, float right);
     void drawDeviceList(const char* prefix);
     void listDevices();
@@ -243,6 +254,10 @@ class App {
     int settle_ = 3;         // frames to draw after the last input: ImGui answers a frame late
     std::optional<float> frameMilliseconds_; // a running mean
     int pictureWaits_ = 0;                   // frames until menus are closed
+    bool recordWished_ = false;
+    std::optional<double> recordedSeconds_;
+    ImDrawList* sign_ = nullptr; // of the last frame
+    bool fileMenuOpen_ = false;
     AppWishes wishes_;
     FileChooser chooser_;
     RecentFiles recent_;

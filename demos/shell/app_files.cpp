@@ -59,7 +59,8 @@ void App::drawChooser() {
 }
 
 void App::drawFileMenu() {
-    if (!fileMenu(*ui_, "File")) return;
+    fileMenuOpen_ = fileMenu(*ui_, "File");
+    if (!fileMenuOpen_) return;
     const auto open = [this](const fs::path& file) { later_ = [this, file] { openFile(file); }; };
     if (fileItem(*ui_, "Open", "Ctrl+O")) askForFile(FileChooser::Purpose::open);
     if (fileMenu(*ui_, "Open recent", !recent_.files().empty())) {
@@ -79,6 +80,7 @@ void App::drawFileMenu() {
     if (fileItem(*ui_, "Save state", "Ctrl+S")) saveState({});
     if (fileItem(*ui_, "Save as", "Ctrl+Shift+S")) askForFile(FileChooser::Purpose::save);
     if (fileItem(*ui_, "Save picture", "F12")) wishes_.picture.emplace();
+    if (fileItem(*ui_, recordedSeconds_ ? "Stop recording" : "Record", "Shift+F12")) recordWished_ = true;
     ImGui::Separator();
     if (fileItem(*ui_, "Quit", "Ctrl+Q")) wishes_.quit = true;
     ImGui::EndMenu();

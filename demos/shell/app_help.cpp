@@ -54,6 +54,7 @@ void App::drawKeys() {
         {"Ctrl+O", "open a file"},
         {"Ctrl+S, Ctrl+Shift+S", "save the state; under a name"},
         {"F12", "save a picture"},
+        {"Shift+F12", "record an animated picture; again: stop, and save it"},
         {"F1, Esc", "close this page; F1 opens it"},
         {"Ctrl+Q", "quit"},
     };

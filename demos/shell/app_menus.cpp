@@ -1,5 +1,6 @@
 // The menus, and the bar of commands below them.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -8,6 +9,7 @@
 
 #include "demos/draw/icons.h"
 #include "demos/shell/app.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -236,6 +238,38 @@ void App::drawTransport() {
         toggleDetails();
     ImGui::EndChild();
     ImGui::PopStyleColor();
+}
+
+void App::showRecording(std::optional<double> seconds) {
+    // The sign's clock goes on also where nothing else moves.
+    if (seconds.has_value() != recordedSeconds_.has_value() ||
+        std::floor(seconds.value_or(0)) != std::floor(recordedSeconds_.value_or(0)))
+        settle_ = std::max(settle_, 1);
+    recordedSeconds_ = seconds;
+}
+
+// At the right end of the menus, as a window of its own, which has a list of drawing commands of its own.
+void App::drawRecordingSign() {
+    sign_ = nullptr;
+    if (!recordedSeconds_) return;
+    const std::string time = clockTime(std::floor(*recordedSeconds_));
+    const float height = ImGui::GetFrameHeight();
+    const ImVec2 size{height + textWidth(time), height};
+    const ImVec2 start{ImGui::GetIO().DisplaySize.x - size.x - ui_->px(16), 0};
+    ImGui::SetNextWindowPos(start);
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::Begin("recording", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
+                     ImGuiWindowFlags_NoFocusOnAppearing);
+    ImGui::PopStyleVar(2);
+    if (ui_->tile("Stop recording", size)) wishes_.record = true;
+    sign_ = ImGui::GetWindowDrawList();
+    const ImU32 colour = ImGui::IsItemHovered() ? ui_->theme.text : ui_->theme.bad;
+    sign_->AddCircleFilled({start.x + height / 2, height / 2}, height / 6, colour);
+    sign_->AddText({start.x + height, (height - ImGui::GetTextLineHeight()) / 2}, colour, time.c_str());
+    ImGui::End();
 }
 
 } // namespace lockstep::demos

@@ -10,6 +10,7 @@ struct FrameNeeds {
     bool training = false;        ///< the exhibit runs
     bool timesProcessor = false;  ///< a lane on the processor is being timed (Exhibit::timesProcessor)
     bool drawsInSoftware = false; ///< the window's device computes on the processor, too
+    bool records = false;         ///< every frame is drawn twice: for the window, and to be recorded
     double cost = 0;              ///< seconds that the last frame took
 };
 
@@ -23,7 +24,8 @@ inline double frameInterval(const FrameNeeds& needs) {
     constexpr double longest = 1.0 / 5;
     if (needs.training && needs.drawsInSoftware && !needs.input)
         return std::clamp(needs.cost / drawingShare, sparing, longest);
-    return needs.timesProcessor ? sparing : fluent;
+    if (needs.timesProcessor) return needs.records ? 2 * sparing : sparing;
+    return fluent;
 }
 
 } // namespace lockstep::demos

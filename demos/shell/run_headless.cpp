@@ -18,6 +18,7 @@
 #include "demos/shell/app.h"
 #include "demos/shell/input_queue.h"
 #include "demos/shell/program.h"
+#include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
 #include "engine/cpu/cpu_info.h"
 
@@ -56,18 +57,22 @@ class Headless {
                        cpuName(), fontFiles());
             return 0;
         }
-        if (options_.script.empty() && options_.commands.empty()) {
-            for (std::uint64_t i = 0; i < std::max<std::uint64_t>(options_.frames, 1); ++i)
-                frame(Look::paint);
+        const bool scripted = !options_.script.empty() || !options_.commands.empty();
+        // The first frame fixes fonts and sizes.
+        if (scripted || !options_.record.empty()) frames(2);
+        if (!options_.record.empty()) startRecording(options_.record);
+        if (!scripted) {
+            paintAll_ = !recording_;
+            frames(std::max<std::uint64_t>(options_.frames, 1));
         } else {
-            // The first frame fixes fonts and sizes.
-            frames(2);
             for (const ScriptLine& line : script()) {
                 if (!options_.answersOnly) fmt::print("{} {}\n", line.verb, line.argument);
                 commands_.at(line.verb)(line);
             }
             frames(2);
         }
+        if (recording_) endRecording();
+        reportMessages();
         if (!options_.png.empty()) writePng(options_.png, last_);
         return 0;
     }
@@ -79,13 +84,13 @@ class Headless {
     enum class Look { pass, paint };
 
     void frame(Look look) {
+        now_ = static_cast<double>(frames_++) * secondsPerFrame;
         while (!drawn(look)) {
         }
-        for (; reported_ < app_.ui().messages.size(); ++reported_) {
-            const Message& message = app_.ui().messages[reported_];
-            fmt::print("message: {}{}{}\n", message.text, message.hint.empty() ? "" : " ", message.hint);
-        }
+        if (recording_) tendRecording();
+        reportMessages();
         const AppWishes wishes = app_.takeWishes();
+        if (wishes.record && recording_) endRecording();
         if (wishes.picture && !wishes.picture->file.empty())
             writePng(wishes.picture->file, cropped(last_, wishes.picture->area));
         if (!wishes.device || !program_.usable(*wishes.device)) return;
@@ -99,12 +104,42 @@ class Headless {
             if (!offscreen_) offscreen_.emplace(program_.graphics);
             const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
             if (look == Look::paint || app_.wantsPicture()) last_ = offscreen_->paint(width_, height_, data);
+            if (recording_ && recording_->due(now_) && !app_.fileMenuOpen()) {
+                app_.leaveOutSign();
+                recording_->add(offscreen_->paint(width_, height_, data), now_);
+                recording_->wait(); // a script's pictures do not depend on how fast they are encoded
+            }
             return true;
         } catch (const gpu::DeviceLostError& loss) {
             offscreen_.reset();
             program_.restart(loss.what());
             return false;
         }
+    }
+
+    void reportMessages() {
+        for (; reported_ < app_.ui().messages.size(); ++reported_) {
+            const Message& message = app_.ui().messages[reported_];
+            fmt::print("message: {}{}{}\n", message.text, message.hint.empty() ? "" : " ", message.hint);
+        }
+    }
+
+    void startRecording(const std::filesystem::path& file) {
+        if (recording_) endRecording();
+        recording_.emplace(file, now_, Recording::Limits{options_.recordSeconds});
+    }
+
+    void tendRecording() {
+        recording_->tend(false, now_);
+        if (recording_->ended()) return endRecording();
+        app_.showRecording(recording_->seconds(now_));
+    }
+
+    void endRecording() {
+        const Message message = recording_->finish(now_ + secondsPerFrame);
+        recording_.reset();
+        app_.showRecording({});
+        app_.ui().say(message.severity, message.text, message.hint);
     }
 
     /// The last one is painted.
@@ -288,6 +323,8 @@ class Headless {
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
     //   state FILE             saves the state
     //   picture FILE [exhibit] saves the next frame, or its exhibit alone
+    //   record FILE            records an animated picture (.webp or .png) from here on
+    //   record end             ends the recording and saves it, as the script's end does
     // Empty lines and lines that begin with # are passed over.
     const std::map<std::string, Perform> commands_{
         {"frames", [this](const ScriptLine& line) { frames(std::stoull(line.argument)); }},
@@ -355,6 +392,13 @@ class Headless {
                  line.argument.substr(0, line.argument.size() - (exhibit ? part.size() : 0));
              writePng(file, cropped(last_, exhibit ? std::optional(app_.exhibitPlace()) : std::nullopt));
          }},
+        {"record",
+         [this](const ScriptLine& line) {
+             if (line.argument != "end") return startRecording(line.argument);
+             if (!recording_) throw scriptError(line, "nothing is being recorded");
+             endRecording();
+             frames(2);
+         }},
     };
 
     ShowOptions options_;
@@ -366,6 +410,9 @@ class Headless {
     Pixels last_;
     bool paintAll_ = false; // frames of a script
     std::size_t reported_ = 0;
+    std::uint64_t frames_ = 0; // since the start
+    double now_ = 0;           // in the window's time, at the beginning of the last frame
+    std::optional<Recording> recording_;
 };
 
 } // namespace

@@ -14,6 +14,7 @@
 #include "demos/shell/app.h"
 #include "demos/shell/frame_pace.h"
 #include "demos/shell/program.h"
+#include "demos/shell/recording.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
 #include "demos/shell/window_log.h"
@@ -53,11 +54,15 @@ struct Screen {
 
     Swapchain swapchain;
     Painter painter;
+    std::optional<Offscreen> recorded; // where frames are drawn to be recorded
 };
 
+std::string nameWithTime(const char* ending) {
+    return fmt::format("lockstep-{:%Y%m%d-%H%M%S}.{}", fmt::localtime(std::time(nullptr)), ending);
+}
+
 void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const PictureWish& wish) {
-    std::string file = wish.file;
-    if (file.empty()) file = fmt::format("lockstep-{:%Y%m%d-%H%M%S}.png", fmt::localtime(std::time(nullptr)));
+    const std::string file = wish.file.empty() ? nameWithTime("png") : wish.file;
     try {
         Offscreen offscreen(app.ui().graphics);
         writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
@@ -82,6 +87,8 @@ class WindowRun {
             app_.fixLanguage(options.language);
         restoreLast(app_);
         beginWith(app_, options);
+        if (!options.record.empty())
+            recording_.emplace(options.record, window_.seconds(), Recording::Limits{options.recordSeconds});
     }
 
     void untilClosed() {
@@ -93,6 +100,7 @@ class WindowRun {
             throw;
         }
         storeLast(app_);
+        if (recording_) recording_->finish(window_.seconds());
     }
 
   private:
@@ -125,6 +133,7 @@ class WindowRun {
     void drawNext() {
         waitForWork();
         for (const auto& file : window_.takeDropped()) app_.openFile(file);
+        if (recording_) tendRecording();
         const VkExtent2D size = window_.size();
         if (!screen_->painter.idle()) return;
         const bool shows = now_.toShow.has_value();
@@ -133,7 +142,7 @@ class WindowRun {
         log_.reacted(window_, app_);
         if (shows) return; // until the next frame is due
         if (size.width == 0 || size.height == 0) return goOnHidden();
-        if (!app_.wantsFrame() && sameSize(size)) return;
+        if (!wantsFrame() && sameSize(size)) return;
         log_.reacting(window_);
         draw(size);
     }
@@ -147,7 +156,7 @@ class WindowRun {
             window_.handleEvents(0.001);
         else if (now_.toShow)
             window_.handleEvents(std::max(0.0, now_.showFrom - window_.seconds()));
-        else if (!app_.wantsFrame())
+        else if (!wantsFrame())
             window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
         else
             waitForNextFrame();
@@ -170,10 +179,14 @@ class WindowRun {
         const Exhibit& shown = app_.exhibit();
         return frameInterval({.input = !app_.input().empty(),
                               .training = shown.running(),
-                              .timesProcessor = shown.timesProcessor() || app_.measuresMachine(),
+                              .timesProcessor = timesProcessor(),
                               .drawsInSoftware = app_.ui().graphics.device().software(),
+                              .records = recording_.has_value(),
                               .cost = now_.cost});
     }
+
+    bool timesProcessor() { return app_.exhibit().timesProcessor() || app_.measuresMachine(); }
+    bool wantsFrame() const { return app_.wantsFrame() || now_.unrecorded; }
 
     // The frame that was drawn, once it is first seen to be done.
     void show() {
@@ -198,14 +211,64 @@ class WindowRun {
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
         now_.last = now;
         if (screen_->swapchain.draw(screen_->painter, size, data)) now_.toShow = size;
+        record(size, data);
         const AppWishes wishes = app_.takeWishes();
+        if (wishes.record) toggleRecording();
         if (wishes.picture) {
             screen_->painter.wait();
+            app_.leaveOutSign();
             savePicture(app_, size, data, *wishes.picture);
         }
         now_.device = wishes.device;
         if (wishes.fullScreen) window_.toggleFullScreen();
         if (wishes.quit) quit_ = true;
+    }
+
+    void toggleRecording() {
+        if (recording_ && recording_->ended())
+            return app_.ui().say(Severity::info, "The last recording is still being saved.",
+                                 "Record again when its name is shown here.");
+        const double now = window_.seconds();
+        if (!recording_) {
+            try {
+                recording_.emplace(nameWithTime("webp"), now, Recording::Limits{});
+            } catch (const std::runtime_error& error) {
+                app_.ui().say(Severity::error, error.what());
+            }
+            return;
+        }
+        recording_->end(now);
+        app_.ui().say(Severity::info, "Saving the recording",
+                      timesProcessor() ? "It is encoded once the timed run has ended." : "");
+    }
+
+    // Drawn once more, because the window's own images can often not be read.
+    void record(VkExtent2D size, const ImDrawData& data) {
+        const double now = window_.seconds();
+        now_.unrecorded = recording_ && !recording_->ended() && !recording_->due(now);
+        if (!recording_ || !recording_->due(now) || app_.fileMenuOpen()) return;
+        screen_->painter.wait();
+        app_.leaveOutSign();
+        try {
+            if (!screen_->recorded) screen_->recorded.emplace(program_.graphics);
+            recording_->add(screen_->recorded->paint(size.width, size.height, data), now);
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const std::runtime_error& error) {
+            app_.ui().say(Severity::error, error.what(), "The recording ends here.");
+            recording_->end(now);
+        }
+    }
+
+    void tendRecording() {
+        const double now = window_.seconds();
+        recording_->tend(timesProcessor(), now);
+        app_.showRecording(recording_->ended() ? std::nullopt : std::optional(recording_->seconds(now)));
+        const std::optional<Message> news = recording_->news();
+        if (!news) return;
+        app_.showRecording({});
+        app_.ui().say(news->severity, news->text, news->hint);
+        recording_.reset();
     }
 
     void follow(const DeviceWish& wish) {
@@ -225,6 +288,7 @@ class WindowRun {
     LossLimit surfaceLosses_;
     std::optional<Screen> screen_;
     bool quit_ = false;
+    std::optional<Recording> recording_; // or one that is being saved
 
     /// Of the present screen.
     struct Frames {
@@ -236,6 +300,7 @@ class WindowRun {
         std::optional<VkExtent2D> toShow; // a frame that is being drawn
         VkExtent2D drawn{};               // the last one that was shown
         std::optional<DeviceWish> device; // wished for
+        bool unrecorded = false;          // the last frame, which came too soon
     };
     Frames now_;
 };

@@ -25,9 +25,11 @@ struct ShowOptions {
     float displayScale = 1; ///< headless only
     bool light = false;
     bool presenter = false;
-    bool run = false;        ///< begin at once
-    bool validation = false; ///< Vulkan's own checks, each complaint on a line of standard error
-    bool log = false;        ///< what happens in the window, line by line, on standard output
+    bool run = false;             ///< begin at once
+    bool validation = false;      ///< Vulkan's own checks, each complaint on a line of standard error
+    std::filesystem::path record; ///< an animated picture of all that is shown; empty: none
+    double recordSeconds = 120;   ///< ends it then
+    bool log = false;             ///< what happens in the window, line by line, on standard output
 
     // Headless only.
     std::uint64_t frames = 1;

@@ -10,7 +10,7 @@ namespace {
 constexpr ControlWords commonControls[] = {
 
     // The top bar and the menus.
-    {"menu/File", "Opens and saves states, lists the presets, saves a picture, and quits."},
+    {"menu/File", "Opens and saves states, lists the presets, saves pictures and recordings, and quits."},
     {"menu/Open recent", "The last ten files that you opened."},
     {"menu/Presets", "Prepared states, each with a task to try."},
     {"Open", "Opens a state, or a file of data or weights."},
@@ -25,6 +25,10 @@ constexpr ControlWords commonControls[] = {
     {"Save state",
      "Saves the state to the file of the last Save as, or to lockstep-state.json in the current folder."},
     {"Save picture", "Saves this window as a PNG file in the current folder."},
+    {"Record",
+     "Records this window as an animated picture, a WebP file in the current folder, for at most two minutes "
+     "(Shift+F12)."},
+    {"Stop recording", "Ends the recording and saves it in the current folder (Shift+F12)."},
     {"Quit", "Closes Lockstep. The next start continues with this state."},
     {"Speed", "Limits training to so many steps per second."},
     {"Device", "Lists the Vulkan devices with their limits; choose the one that draws and trains."},
