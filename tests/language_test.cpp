@@ -15,6 +15,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
+#include "demos/words/text.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::demos;
@@ -134,6 +135,7 @@ void compareSteps(const LessonStep& translation, const LessonStep& original) {
         std::ranges::equal(translation.inputs, original.inputs, {}, &LessonInput::name, &LessonInput::name));
     REQUIRE(translation.ask.has_value() == original.ask.has_value());
     if (!original.ask) return;
+    CHECK(sortedNames(translation.ask->text) == sortedNames(original.ask->text));
     CHECK(translation.ask->right == original.ask->right);
     CHECK(translation.ask->value == original.ask->value);
     CHECK(translation.ask->number == original.ask->number);
@@ -207,6 +209,10 @@ TEST_CASE("labels keep their identity in every language") {
     CHECK(translatedLabel("##rate") == "##rate");
     CHECK(translatedLabel("Walk##menu") == "Walk##menu");
     CHECK(translatedFormat("{} of {}", 2, 7) == "2 von 7");
+    CHECK(grouped(1234567) == "1,234,567");
+    speak("xx", {{"Run", "Los"}, {"1,000", "1\u00A0000"}});
+    CHECK(grouped(1234567) == "1\u00A0234\u00A0567");
+    CHECK(grouped(999) == "999");
     const std::string_view kept = translated("Run");
     speak("en", {});
     CHECK(kept == "Los");

@@ -64,8 +64,8 @@ std::filesystem::path fileOf(const std::string& name) {
 int listLessons() {
     std::vector<std::vector<std::string>> rows;
     for (const LessonEntry& entry : findLessons())
-        rows.push_back({entry.name, entry.title,
-                        entry.problem.empty() ? counted(entry.minutes, "minute") : entry.problem});
+        rows.push_back(
+            {entry.name, entry.title, entry.problem.empty() ? minutesText(entry.minutes) : entry.problem});
     fmt::print("{}", table(rows, 3));
     return 0;
 }

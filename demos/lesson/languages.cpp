@@ -87,9 +87,10 @@ void chooseLanguage(std::string_view code) {
     std::error_code unknown;
     if (isCode(code) && fs::is_regular_file(tableOf(code), unknown))
         return speak(std::string(code), readWords(tableOf(code)).words);
-    std::vector<std::string> codes;
-    for (const LanguageEntry& entry : findLanguages()) codes.push_back(entry.code);
-    const std::vector<std::string_view> known(codes.begin(), codes.end());
+    const std::vector<LanguageEntry> languages = findLanguages();
+    std::vector<std::string_view> known;
+    known.reserve(languages.size());
+    for (const LanguageEntry& entry : languages) known.push_back(entry.code);
     throwUnknownName("language", code, known);
 }
 

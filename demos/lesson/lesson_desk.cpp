@@ -52,6 +52,11 @@ bool standsInList(const fs::path& file) { return lessonInLanguage(file) == file;
 
 } // namespace
 
+std::string minutesText(std::size_t minutes) {
+    if (minutes == 0) return {};
+    return minutes == 1 ? std::string(translated("1 minute")) : translatedFormat("{} minutes", minutes);
+}
+
 std::vector<LessonEntry> findLessons() {
     std::vector<LessonEntry> entries;
     for (const fs::path& folder : {assetFolder("lessons"), cacheFolder() / "lessons"}) {

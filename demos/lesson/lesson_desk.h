@@ -25,6 +25,9 @@ struct LessonEntry {
     std::string problem; ///< why it cannot be opened; empty: nothing
 };
 
+/// "8 minutes" in the language spoken now; empty for 0.
+std::string minutesText(std::size_t minutes);
+
 /// Those that come with the program, and those in the folder "lessons" beside the stored state, in their
 /// order. Of a lesson and its translations, the one in the language spoken now.
 std::vector<LessonEntry> findLessons();

@@ -42,13 +42,13 @@ class Flow {
     }
     /// As a control, in one piece where it fits on a line.
     void link(const std::string& text, const std::string& target) {
-        const float blank = blankWanted_ ? textWidth(" ") : 0;
-        if (at_.x > left_ && at_.x + blank + textWidth(text) > right_)
+        const float blank = blankWanted_ ? lettersWidth(" ") : 0;
+        if (at_.x > left_ && at_.x + blank + lettersWidth(text) > right_)
             newLine();
         else
             at_.x += blank;
         const ImVec2 start = at_;
-        const ImVec2 size{std::min(textWidth(text), right_ - start.x), height_};
+        const ImVec2 size{std::min(lettersWidth(text), right_ - start.x), height_};
         blankWanted_ = false;
         word(text, ui_.theme.accent);
         const ImVec2 after = ImGui::GetCursorScreenPos();
@@ -66,7 +66,7 @@ class Flow {
     // A word goes on where the last one ended if no blank is between them: "**so**,".
     void word(std::string_view word, ImU32 colour) {
         const float blank = blankWanted_ ? ImGui::CalcTextSize(" ").x : 0;
-        if (blankWanted_ && at_.x + blank + textWidth(word) > right_)
+        if (blankWanted_ && at_.x + blank + lettersWidth(word) > right_)
             newLine();
         else
             at_.x += blank;
@@ -82,7 +82,7 @@ class Flow {
                 fits = std::max<std::size_t>(static_cast<std::size_t>(rest - word.data()), 1);
             }
             ImGui::GetWindowDrawList()->AddText(at_, colour, word.data(), word.data() + fits);
-            at_.x += textWidth(word.substr(0, fits));
+            at_.x += lettersWidth(word.substr(0, fits));
             word.remove_prefix(fits);
             if (!word.empty()) newLine();
         }
@@ -142,7 +142,7 @@ void drawTable(Ui& ui, const TextBlock& block) {
         for (std::size_t i = 0; i < columns; ++i) {
             float widest = 1;
             for (const std::vector<TextBlock>& row : block.rows)
-                if (i < row.size()) widest = std::max(widest, textWidth(plainText(row[i])));
+                if (i < row.size()) widest = std::max(widest, lettersWidth(plainText(row[i])));
             widest = std::min(widest, ImGui::GetContentRegionAvail().x / 2); // it wraps, the others need not
             ImGui::TableSetupColumn(nullptr, ImGuiTableColumnFlags_WidthStretch, widest);
         }
@@ -186,7 +186,7 @@ void drawBlocks(Ui& ui, std::span<const TextBlock> blocks, LessonPictures& pictu
             const float outer = ui.px(14) * static_cast<float>(block.depth);
             ImGui::GetWindowDrawList()->AddText({start.x + outer, start.y}, ui.theme.muted,
                                                 block.bullet.c_str());
-            drawSpans(ui, block, outer + textWidth(block.bullet) + ui.px(6));
+            drawSpans(ui, block, outer + lettersWidth(block.bullet) + ui.px(6));
             break;
         }
         case BlockKind::quote:

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -41,7 +42,7 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
 }
 
 std::string winner(const std::vector<LaneResult>& results, const Headline& headline) {
-    if (headline.ratio < equalBelow) return "Equally fast";
+    if (headline.ratio < equalBelow) return std::string(translated("Equally fast"));
     const LaneSpec& faster = results[headline.faster].spec;
     const LaneSpec& slower = results[headline.slower].spec;
     const bool machines = faster.gpu != slower.gpu;
@@ -51,11 +52,11 @@ std::string winner(const std::vector<LaneResult>& results, const Headline& headl
     const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
     const std::string ratio =
         near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio);
-    if (!machines) return fmt::format("{} {}× faster", faster.text(), ratio);
+    if (!machines) return translatedFormat("{} {}× faster", faster.text(), ratio);
     // Words that are passed on alone: what stands in for a GPU is not one.
-    if (software && faster.gpu) return fmt::format("Software Vulkan {}× faster than the CPU", ratio);
-    if (software) return fmt::format("CPU {}× faster than software Vulkan", ratio);
-    return fmt::format("{} {}× faster", faster.gpu ? "GPU" : "CPU", ratio);
+    if (software && faster.gpu) return translatedFormat("Software Vulkan {}× faster than the CPU", ratio);
+    if (software) return translatedFormat("CPU {}× faster than software Vulkan", ratio);
+    return translatedFormat("{} {}× faster", faster.gpu ? "GPU" : "CPU", ratio);
 }
 
 /// What the result must not be passed on without: ", GPU throttled".
@@ -101,7 +102,7 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
 }
 
 std::string verdict(const std::vector<LaneResult>& results, const Headline& headline) {
-    if (!headline.valid) return "No comparison";
+    if (!headline.valid) return std::string(translated("No comparison"));
     return winner(results, headline) + throttledText(results[headline.faster], results[headline.slower]);
 }
 

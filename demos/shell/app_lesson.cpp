@@ -21,11 +21,6 @@ using nlohmann::ordered_json;
 
 constexpr double lookSeconds = 1; // between looks at the lesson's file, which its author may be writing
 
-std::string minutesText(std::size_t minutes) {
-    if (minutes == 0) return {};
-    return minutes == 1 ? std::string(translated("1 minute")) : translatedFormat("{} minutes", minutes);
-}
-
 } // namespace
 
 // Every state is checked before the first is shown: a teacher learns of mistakes before the class does.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -64,7 +66,11 @@ std::size_t firstLine(std::string_view line, float width,
 
 std::string grouped(std::uint64_t value) {
     std::string digits = std::to_string(value);
-    for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
+    if (digits.size() <= 3) return digits;
+    // What a translator puts between the groups: in many languages, a comma would begin the decimals.
+    const std::string_view example = translated("1,000");
+    const std::string_view between = example.size() > 4 ? example.substr(1, example.size() - 4) : ",";
+    for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, between);
     return digits;
 }
 

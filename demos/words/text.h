@@ -13,7 +13,7 @@
 
 namespace lockstep::demos {
 
-/// 1234567 as "1,234,567".
+/// 1234567 as "1,234,567"; with what separates thousands in the language spoken now.
 std::string grouped(std::uint64_t value);
 /// A rate with three digits: "412", "30.8k", "1.25M".
 std::string shortRate(double perSecond);

@@ -20,10 +20,10 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     if (operation.source == "loss_scale") return {"loss scale", "scale"};
     switch (kind) {
     case OperationKind::gather: return {label};
-    case OperationKind::forward: return {ofLayer, fmt::format("fwd {}", layer)};
+    case OperationKind::forward: return {ofLayer, translatedFormat("fwd {}", layer)};
     case OperationKind::loss: return {label};
-    case OperationKind::backwardInputs: return {ofLayer, fmt::format("inputs {}", layer)};
-    case OperationKind::backwardWeights: return {ofLayer, fmt::format("weights {}", layer)};
+    case OperationKind::backwardInputs: return {ofLayer, translatedFormat("inputs {}", layer)};
+    case OperationKind::backwardWeights: return {ofLayer, translatedFormat("weights {}", layer)};
     case OperationKind::update: return {label};
     case OperationKind::wholeStep: return {label, "step"};
     }

@@ -40,7 +40,7 @@ float drawAgreement(Ui& ui, const RaceRun& run) {
     text.erase(text.find_last_not_of('\n') + 1);
     const bool same = std::ranges::all_of(run.lanes, [](const LaneResult& r) { return r.agreement.same(); });
     const ImU32 colour = same ? ui.theme.good : ui.theme.bad;
-    const std::string shown = same ? "✓ same mathematics" : "✗ " + text;
+    const std::string shown = same ? std::string(translated("✓ same mathematics")) : "✗ " + text;
     const float room = ImGui::GetContentRegionAvail().x;
     const float width = textWidth(shown) + ui.px(20);
     const bool beside = same && width < 0.4f * room;

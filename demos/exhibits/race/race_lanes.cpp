@@ -142,10 +142,10 @@ ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t 
 std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, const LaneSnapshot& end,
                         double share, bool compact) {
     const bool replayed = end.status != run.lanes[index].end.status;
-    const std::string words = replayed ? "running" : statusText(run, index);
+    const std::string words(translated(replayed ? "running" : statusText(run, index)));
     if (compact && end.runSteps > 0 && end.status != LaneStatus::failed)
-        return fmt::format("{}{} samples/s", end.status == LaneStatus::finished ? "✓ " : "",
-                           ui.timing(shortRate(end.over() ? end.rate() : end.recentRate)));
+        return translatedFormat("{}{} samples/s", end.status == LaneStatus::finished ? "✓ " : "",
+                                ui.timing(shortRate(end.over() ? end.rate() : end.recentRate)));
     if (end.status == LaneStatus::finished)
         return fmt::format("✓ {} in {}", words, ui.timing(duration(end.trainingSeconds)));
     if (end.status == LaneStatus::failed) return "✗ " + words;
@@ -224,7 +224,7 @@ Way wayOf(const RaceRun& run, std::size_t index) {
     if (fastest == nullptr || run.lanes[index].end.status != LaneStatus::finished) return way;
     return {.now = shareAfter(run, index, fastest->end.trainingSeconds),
             .later = way.now,
-            .moment = "when " + fastest->spec.text() + " finished"};
+            .moment = translatedFormat("when {} finished", fastest->spec.text())};
 }
 
 void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
