@@ -167,8 +167,9 @@ TEST_CASE("every table of words translates texts that the program has, with thei
         CAPTURE(file.filename().string());
         const WordFile table = readWords(file);
         CHECK(table.words.size() > 300);
-        for (const auto& [english, translation] : table.words) {
-            CAPTURE(english);
+        for (const auto& entry : table.words) {
+            const auto& [english, translation] = entry;
+            CAPTURE(entry.first);
             CHECK(texts.contains(english));
             CHECK_FALSE(translation.empty());
             CHECK(placeholders(translation) == placeholders(english));
@@ -189,10 +190,10 @@ TEST_CASE("a broken table says where") {
         {"language: X\nwords: {Run: a}\nword: 3", "line 3: a table of words has"},
         {"language: [", "not YAML"},
     };
-    for (const auto& [text, message] : wrong) {
-        CAPTURE(text);
-        std::ofstream(folder.file("xx.yaml")) << text;
-        const std::string says = message;
+    for (const auto& each : wrong) {
+        CAPTURE(each.first);
+        std::ofstream(folder.file("xx.yaml")) << each.first;
+        const std::string says = each.second;
         CHECK_THROWS_WITH_AS(readWords(folder.file("xx.yaml")), doctest::Contains(says.c_str()),
                              std::invalid_argument);
     }
