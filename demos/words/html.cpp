@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 std::string htmlText(std::string_view text) {
@@ -23,7 +25,7 @@ std::string htmlText(std::string_view text) {
 
 std::string htmlPage(std::string_view title, std::string_view body) {
     return fmt::format(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{}</title>\n"
+        "<!doctype html><html lang=\"{}\"><meta charset=\"utf-8\"><title>{}</title>\n"
         "<style>body{{font-family:sans-serif;max-width:60em;margin:auto;padding:1em;line-height:1.5}}"
         "img{{max-width:100%}}aside{{border-left:3px solid "
         "#888;padding-left:1em}}table{{border-collapse:collapse}}"
@@ -33,7 +35,7 @@ std::string htmlPage(std::string_view title, std::string_view body) {
         "0;text-align:left}}section{{break-inside:avoid}}code,pre{{background:#eee;border-radius:3px}}"
         "pre{{padding:.5em}}.right{{font-weight:bold}}.line{{border-bottom:1px solid;height:2em}}</style>\n"
         "<h1>{}</h1>\n{}</html>\n",
-        htmlText(title), htmlText(title), body);
+        spokenLanguage(), htmlText(title), htmlText(title), body);
 }
 
 } // namespace lockstep::demos
