@@ -160,14 +160,16 @@ std::string shareText(const MachineInfo& machine) {
     if (machine.workgroups > 0)
         return fmt::format("at most {} at once", counted(machine.workgroups, "workgroup"));
     if (machine.gpu) return {};
+    if (machine.ofThreads == 0 && machine.threads != 1)
+        return translatedFormat("{} threads", grouped(machine.threads));
     if (machine.ofThreads == 0) return counted(machine.threads, "thread");
     return fmt::format("{} of {}", grouped(machine.threads), counted(machine.ofThreads, "thread"));
 }
 
 std::string honestDevice(const MachineInfo& machine, std::size_t width) {
     const std::string share = shareText(machine);
-    const std::string remark =
-        (machine.software ? ": software, not a GPU" : "") + (share.empty() ? "" : ", " + share);
+    const std::string remark = std::string(machine.software ? translated(": software, not a GPU") : "") +
+                               (share.empty() ? "" : ", " + share);
     constexpr std::size_t leastName = 6;
     return cut(shortDevice(machine), std::max(width, remark.size() + leastName) - remark.size()) + remark;
 }

@@ -123,13 +123,13 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     if (trace == nullptr) return;
     const std::string shown = trace->timed ? timeText(trace->totalMs) : "-";
     const std::string time = ui.timing(shown);
-    std::string step = fmt::format("step {}", trace->step);
-    if (spec.gpu) step += fmt::format(", with launch {}", ui.timing(timeText(trace->wallMs)));
+    std::string step = translatedFormat("step {}", trace->step);
+    if (spec.gpu) step += translatedFormat(", with launch {}", ui.timing(timeText(trace->wallMs)));
     // After the last bar, the first thread waits until the others have done their part of it.
     const double computed = trace->operations.empty() ? 0 : trace->operations.back().endMs;
     const double waited = trace->totalMs - computed;
     if (!spec.gpu && !ui.masked && waited > trace->totalMs / 10)
-        step += fmt::format(", {} of it waiting for threads", ui.timing(timeText(waited)));
+        step += translatedFormat(", {} of it waiting for threads", ui.timing(timeText(waited)));
     if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) step += ", edited";
     const float number = frame.max.x - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
     frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());

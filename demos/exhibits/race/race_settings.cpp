@@ -238,15 +238,16 @@ std::string setupText(const RaceSettings& settings) {
     const RunOptions& run = settings.run;
     const OptimizerSettings& optimizer = run.settings.optimizer;
     const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
-    const std::string layers = !widths           ? "automatic layers"
-                               : widths->empty() ? "no hidden layer"
+    const std::string layers = !widths           ? std::string(translated("automatic layers"))
+                               : widths->empty() ? std::string(translated("no hidden layer"))
                                                  : fmt::format("{}", fmt::join(*widths, "-"));
-    return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}{}", run.data, layers,
-                       name(run.activation), name(optimizer.kind), optimizer.effectiveLearningRate(),
-                       run.settings.batch, run.settings.seed,
-                       run.finish == FinishLine{} ? "automatic finish" : "until " + run.finish.text(),
-                       settings.together ? "head to head" : "time trial",
-                       settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "") +
+    return translatedFormat("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}{}", run.data,
+                            layers, name(run.activation), name(optimizer.kind),
+                            optimizer.effectiveLearningRate(), run.settings.batch, run.settings.seed,
+                            run.finish == FinishLine{} ? std::string(translated("automatic finish"))
+                                                       : "until " + run.finish.text(),
+                            translated(settings.together ? "head to head" : "time trial"),
+                            settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "") +
            throttleText(run.share());
 }
 
