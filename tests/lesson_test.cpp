@@ -108,6 +108,8 @@ TEST_CASE("what is wrong with a file is said with its line") {
         {"---\ntitle: T\ntitle: U\n---\n## One\n", 3, "twice"},
         {"---\ntitle: [1\n---\n## One\n", 3, "not YAML"},
         {"---\ntitle: T\nminutes: soon\n---\n## One\n", 3, "minutes"},
+        {"---\ntitle: T\nplace: 3.5\n---\n## One\n", 3, "'place' must be a whole number, 0 or more"},
+        {"---\ntitle: T\nneeds: one\n---\n## One\n", 3, "needs"},
         {"---\ntitle: 12\n---\n## One\n", 2, "title"},
         {"---\ntitle: T\nsources: me\n---\n## One\n", 3, "list of texts"},
         {"---\n- a\n---\n## One\n", 2, "fields are expected"},

@@ -41,13 +41,26 @@ template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
         return json.is_array() && std::all_of(json.begin(), json.end(), jsonHolds<typename T::value_type>);
 }
 
+/// What a T is, in a message: "a whole number, 0 or more".
+template <class T> std::string jsonKind() {
+    if constexpr (std::is_same_v<T, bool>)
+        return "true or false";
+    else if constexpr (std::is_unsigned_v<T>)
+        return "a whole number, 0 or more";
+    else if constexpr (std::is_floating_point_v<T>)
+        return "a number";
+    else if constexpr (std::is_same_v<T, std::string>)
+        return "a text";
+    else
+        return "a list whose every item is " + jsonKind<typename T::value_type>();
+}
+
 /// Returns the field as T: bool, an unsigned integer, float, double, std::string, or a vector of these.
 /// Throws std::invalid_argument for any other type; converts nothing.
 template <class T> T jsonValue(const nlohmann::ordered_json& object, const char* name) {
     const nlohmann::ordered_json& field = jsonField(object, name);
     if (!jsonHolds<T>(field))
-        throw std::invalid_argument("the field '" + std::string(name) + "' must not be " + field.type_name() +
-                                    (field.is_number() || field.is_array() ? " of that kind" : ""));
+        throw std::invalid_argument("the field '" + std::string(name) + "' must be " + jsonKind<T>());
     return field.get<T>();
 }
 
