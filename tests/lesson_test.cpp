@@ -337,9 +337,12 @@ TEST_CASE("a desk keeps how far somebody has come, and reads a lesson again that
     LessonDesk desk;
     desk.keepIn(folder.file("lessons.json"));
     CHECK_FALSE(desk.offers());
+    REQUIRE(desk.left()); // the program ended with the lesson open
+    CHECK(desk.left()->lesson == file);
     CHECK(desk.reached("mine") == 1);
     desk.start(readLesson(file));
     CHECK(desk.open()->at() == 1);
+    CHECK_FALSE(desk.left());
     CHECK_FALSE(desk.reload());
     std::ofstream(file) << step << "## Second\n";
     fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(2));

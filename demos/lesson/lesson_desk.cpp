@@ -109,6 +109,7 @@ std::optional<OpenStep> openStepIn(const fs::path& progressFile) {
 
 void LessonDesk::keepIn(fs::path file) {
     kept_ = std::move(file);
+    left_ = openStepIn(kept_);
     try {
         const ordered_json json = readJsonFile(kept_, largestProgress);
         declined_ = json.value("declined", false);
@@ -121,6 +122,7 @@ void LessonDesk::keepIn(fs::path file) {
 
 void LessonDesk::start(Lesson lesson) {
     close();
+    left_.reset();
     written_ = writtenAt(lesson.file);
     const ordered_json progress = progress_.value(lesson.name, ordered_json::object());
     run_.emplace(std::move(lesson));
@@ -190,7 +192,8 @@ bool LessonDesk::done(std::string_view name) const {
 }
 
 void LessonDesk::decline() {
-    declined_ = true;
+    declined_ = declined_ || !left_; // going on with a lesson is another offer
+    left_.reset();
     save();
 }
 

@@ -80,6 +80,8 @@ class LessonDesk {
 
     /// True until a lesson was begun here, or the offer declined.
     bool offers() const { return !kept_.empty() && !declined_ && progress_.empty() && !run_; }
+    /// Where a lesson stood when the program was left, until one is begun or the offer declined.
+    const std::optional<OpenStep>& left() const { return left_; }
     void decline();
 
   private:
@@ -90,6 +92,7 @@ class LessonDesk {
     std::filesystem::path kept_;
     nlohmann::ordered_json progress_ = nlohmann::ordered_json::object(); // by name
     bool declined_ = false;
+    std::optional<OpenStep> left_;
     std::optional<std::vector<LessonEntry>> list_;
 };
 

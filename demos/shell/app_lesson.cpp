@@ -218,10 +218,14 @@ void App::drawLessons() {
 // Once, to somebody who is new here.
 void App::drawOffer() {
     offerGone_ = offerGone_ || exhibit().running(); // something else was begun
-    if (!desk_.offers() || help_ || offerGone_) return;
-    const auto usable = std::ranges::find(desk_.list(), std::string(), &LessonEntry::problem);
-    if (usable == desk_.list().end()) return;
-    const LessonEntry& first = *usable;
+    if (help_ || offerGone_ || desk_.open() != nullptr || !(desk_.offers() || desk_.left())) return;
+    const std::filesystem::path goOn = desk_.left() ? desk_.left()->lesson : std::filesystem::path();
+    const auto fits = [&](const LessonEntry& entry) {
+        return entry.problem.empty() && (goOn.empty() || entry.file == goOn);
+    };
+    const auto found = std::ranges::find_if(desk_.list(), fits);
+    if (found == desk_.list().end()) return;
+    const LessonEntry& first = *found;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x - ui_->px(16), size.y - ui_->px(48)}, ImGuiCond_Always, {1, 1});
     ImGui::SetNextWindowSize({std::min(ui_->px(360), size.x - ui_->px(32)), 0});
@@ -230,11 +234,14 @@ void App::drawOffer() {
     constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("offer", nullptr, flags)) {
-        ui_->heading("New here?");
+        ui_->heading(goOn.empty() ? "New here?" : "Welcome back");
         const std::string time =
             first.minutes > 0 ? translatedFormat(" It takes {}.", minutesText(first.minutes)) : "";
-        ui_->paragraph(translatedFormat("Begin with the lesson \"{}\".{}", first.title, time));
-        if (ui_->primaryButton("Start the lesson##offer"))
+        ui_->paragraph(goOn.empty() ? translatedFormat("Begin with the lesson \"{}\".{}", first.title, time)
+                                    : translatedFormat("The lesson \"{}\" is not finished: step {} of {}.",
+                                                       first.title, desk_.reached(first.name).value_or(0) + 1,
+                                                       first.steps));
+        if (ui_->primaryButton(goOn.empty() ? "Start the lesson##offer" : "Go on##offer"))
             later_ = [this, file = first.file] { guarded([&] { openLesson(file); }); };
         ImGui::SameLine();
         if (ui_->button("No, thanks##offer")) desk_.decline();

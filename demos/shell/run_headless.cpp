@@ -277,11 +277,18 @@ class Headless {
         const Clock::time_point end = Clock::now() + std::chrono::minutes(5);
         const LessonRun* lesson = app_.lesson();
         if (lesson == nullptr) throw scriptError(line, "no lesson is open");
+        Clock::time_point worked = Clock::now();
         frames(2);
         if (lesson->waits() && !app_.exhibit().running() && !app_.exhibit().timesProcessor())
             app_.exhibit().run(app_.ui());
         while (lesson->waits()) {
             frame(Look::pass);
+            // A loss that is not finite ends training, for instance.
+            const bool busy = app_.exhibit().running() || app_.exhibit().timesProcessor();
+            if (busy) worked = Clock::now();
+            if (Clock::now() - worked > std::chrono::seconds(20))
+                throw scriptError(
+                    line, fmt::format("'{}' does not happen: nothing runs any more", lesson->step().title));
             if (Clock::now() > end)
                 throw scriptError(
                     line, fmt::format("'{}' has not happened within five minutes", lesson->step().title));

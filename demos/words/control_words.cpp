@@ -82,6 +82,7 @@ constexpr ControlWords commonControls[] = {
     {"No, thanks##offer", "Closes this offer for good. Lessons, at the left, has the lessons."},
     {"answer/*", "Your answer. It is judged once this machine has measured what it is about."},
     {"##lesson/number", "Your answer: type a number and press Enter."},
+    {"Go on##offer", "Opens the lesson at the step where you left it."},
     {"##input/*", "A number of the lesson. Type your own and press Enter; leave it empty for the usual one."},
     {"link/*", "Opens a lesson. Of a page on the Internet, it copies the address."},
     {"Your name##lesson", "The name in the file of your answers. It stays on this machine."},

@@ -11,6 +11,7 @@
 
 #include "demos/exhibits/parallelism/kernel_view.h"
 #include "demos/exhibits/parallelism/parallelism_control_words.h"
+#include "demos/exhibits/parallelism/parallelism_measured.h"
 #include "demos/exhibits/parallelism/parallelism_model.h"
 #include "demos/exhibits/parallelism/parallelism_state.h"
 #include "demos/kit/exhibit.h"
@@ -99,27 +100,7 @@ class ParallelismExhibit final : public Exhibit {
     EditHistory& edits() override { return edits_; }
     bool moving() const override { return running() || model_.open().animated; }
 
-    /// "lab.EXPERIMENT.finished" (1), its numbers as docs/json.md names them:
-    /// "lab.launch.microseconds_per_launch", and by which factor a sketch is typically off. With edited
-    /// kernels "lab.EXPERIMENT.edited.passed" (1, or 0: refused), ".speed_up" over the built-in ones, and the
-    /// same numbers.
-    void measured(MeasuredValues& values) const override {
-        for (const Experiment* each : experiments()) {
-            const std::string name = "lab." + std::string(each->name) + ".";
-            const LabResult& result = model_.resultOf(*each);
-            values[name + "finished"].number = result.measured() ? 1 : Measured().number;
-            for (const auto& [number, value] : result.numbers) {
-                values[name + number].number = value;
-                values[name + "edited." + number] = {};
-            }
-            addEdited(values, *each, name + "edited.");
-            if (each->sketched.empty()) continue;
-            const Sketch& sketch = model_.sketchOf(*each);
-            values[name + "sketched"].number = sketch.empty() ? Measured().number : 1;
-            const std::optional<SketchMiss> miss = sketchMiss(*each, result, sketch);
-            values[name + "sketch_factor"].number = miss ? miss->typical : Measured().number;
-        }
-    }
+    void measured(MeasuredValues& values) const override { addMeasured(values, model_); }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json predictions = nlohmann::ordered_json::object();
         for (const Experiment* each : experiments())
@@ -152,18 +133,6 @@ class ParallelismExhibit final : public Exhibit {
     }
 
   private:
-    /// Of kernels as they are typed: who types on has not measured that.
-    void addEdited(MeasuredValues& values, const Experiment& experiment, const std::string& name) const {
-        const TrialReport* tried = model_.triedOf(experiment);
-        values[name + "passed"] = measuredVerdict(tried);
-        values[name + "speed_up"] = {};
-        const LabTrialOutcome* outcome = model_.editedOf(experiment);
-        if (tried == nullptr || !tried->passed() || outcome == nullptr) return;
-        for (const auto& [number, value] : outcome->edited.numbers) values[name + number].number = value;
-        if (const auto speedUp = labSpeedUp(experiment, outcome->edited, outcome->builtIn))
-            values[name + "speed_up"].number = *speedUp;
-    }
-
     /// same   it is the same person's as what is here: edited kernels need not be looked at first
     void restore(const ParallelismState& read, bool same) {
         show(*read.open);
