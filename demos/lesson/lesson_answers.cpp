@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* mark = "lockstep_answers"; // the field that tells these files from others
+constexpr const char* sheetMark = "lockstep_answers"; // the field that tells these files from others
 constexpr std::uint64_t largestSheet = 1u << 18;
 constexpr std::size_t mostSheets = 10'000;
 constexpr std::size_t mostAnswers = 100;
@@ -154,12 +154,8 @@ AnswerSheet answerSheet(const LessonRun& run, const MeasuredValues& values, cons
 }
 
 fs::path writeAnswerSheet(const AnswerSheet& sheet, const fs::path& folder) {
-    ordered_json json{{mark, 1},
-                      {"learner", sheet.learner},
-                      {"lesson", sheet.lesson},
-                      {"date", sheet.date},
-                      {"machine", sheet.machine},
-                      {"answers", ordered_json::array()}};
+    ordered_json json{{sheetMark, 1},       {"learner", sheet.learner}, {"lesson", sheet.lesson},
+                      {"date", sheet.date}, {"machine", sheet.machine}, {"answers", ordered_json::array()}};
     for (const SheetAnswer& each : sheet.answers)
         json["answers"].push_back({{"step", each.step},
                                    {"question", each.question},
@@ -184,7 +180,7 @@ std::vector<AnswerSheet> readAnswerSheets(const fs::path& folder, std::vector<st
     std::map<std::pair<std::string, std::string>, AnswerSheet> latest; // by lesson and learner
     for (const fs::path& file : files) try {
             const ordered_json json = readJsonFile(file, largestSheet);
-            if (!json.is_object() || !json.contains(mark)) continue;
+            if (!json.is_object() || !json.contains(sheetMark)) continue;
             AnswerSheet sheet = sheetFrom(json);
             AnswerSheet& kept = latest[{sheet.lesson, sheet.learner}];
             if (sheet.date >= kept.date) kept = std::move(sheet);

@@ -64,10 +64,12 @@ class Fields {
   public:
     Fields(const YamlMap& map, std::span<const std::string_view> known, std::vector<LessonProblem>& problems)
         : map_(map), problems_(problems) {
-        for (const auto& [name, value] : map.fields.items())
+        for (const auto& field : map.fields.items()) {
+            const std::string& name = field.key();
             guarded(name, [&] {
                 if (std::ranges::find(known, name) == known.end()) throwUnknownName("field", name, known);
             });
+        }
     }
 
     bool has(const char* name) const { return map_.fields.contains(name); }
