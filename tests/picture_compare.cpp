@@ -37,6 +37,20 @@ ReadPicture readPicture(const std::filesystem::path& file) {
     return picture;
 }
 
+std::vector<std::uint8_t> readRgba(std::string_view png, std::uint32_t width, std::uint32_t height) {
+    int size[2] = {0, 0};
+    int channels = 0;
+    stbi_uc* pixels = stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(png.data()),
+                                            static_cast<int>(png.size()), &size[0], &size[1], &channels, 4);
+    const bool right =
+        pixels != nullptr && size[0] == static_cast<int>(width) && size[1] == static_cast<int>(height);
+    std::vector<std::uint8_t> rgba;
+    if (right) rgba.assign(pixels, pixels + std::size_t{4} * width * height);
+    stbi_image_free(pixels);
+    if (!right) throw std::runtime_error("a PNG cannot be read, or has another size");
+    return rgba;
+}
+
 double differingShare(const ReadPicture& a, const ReadPicture& b, int tolerance) {
     if (a.width != b.width || a.height != b.height || a.rgb.empty()) return 1;
     std::size_t differing = 0;

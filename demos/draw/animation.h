@@ -13,13 +13,9 @@ namespace lockstep::demos {
 /// Throws std::invalid_argument unless the name ends in .webp or .png.
 void requireAnimationName(const std::filesystem::path& file);
 
-/// What encodes the frames of one format, as they come.
-class FrameEncoder;
-
 /// Encodes frames as they are added, and keeps them in memory until save(). The first frame is exact. In
-/// later ones no channel of a pixel is more than `tolerance` of 255 off: a pixel that is this close to the
-/// shown one stays as it is, and one that changes is rounded, which makes smooth moving pictures half as
-/// large.
+/// later ones no channel is more than `tolerance` of 255 off: a pixel that is this close to the shown one
+/// stays, and one that changes is rounded. Smooth moving pictures become half as large by that.
 class Animation {
   public:
     static constexpr std::uint32_t mostWidth = 1280; ///< wider frames are scaled down
@@ -28,8 +24,6 @@ class Animation {
     /// Throws as requireAnimationName().
     explicit Animation(std::filesystem::path file);
     ~Animation();
-    Animation(const Animation&) = delete;
-    Animation& operator=(const Animation&) = delete;
 
     /// Shows `frame` from that time on; the first one is at 0, and all have one size. A frame that shows
     /// nothing new only makes the last one longer. Throws std::runtime_error.
@@ -38,14 +32,14 @@ class Animation {
     /// std::runtime_error with the file and the reason, also when there is no frame.
     std::size_t save(int milliseconds);
 
-    /// Pixels that have changed in all frames so far: an upper bound on memory and the file, at 4 bytes each.
-    std::uint64_t changedPixels() const { return changedPixels_; }
-
   private:
+    class Encoder; // of one format
+    class WebPEncoder;
+    class PngEncoder;
+
     std::filesystem::path file_;
-    std::unique_ptr<FrameEncoder> encoder_;
+    std::unique_ptr<Encoder> encoder_;
     Pixels shown_;
-    std::uint64_t changedPixels_ = 0;
 };
 
 } // namespace lockstep::demos

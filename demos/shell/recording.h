@@ -1,15 +1,15 @@
 // Records the window as an animated picture, without disturbing what it shows.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "demos/draw/png.h"
+#include "demos/draw/animation.h"
 #include "demos/draw/ui.h"
 #include "demos/kit/worker.h"
 
@@ -20,74 +20,63 @@ class Recording {
   public:
     struct Limits {
         double seconds = 120;
-        std::size_t waitingBytes = std::size_t{256} << 20; ///< of frames that wait to be encoded
-        std::uint64_t changedPixels = 250'000'000;         ///< Animation::changedPixels()
+        std::size_t waitingBytes = std::size_t{256} << 20; ///< of changes that are to be encoded
+        std::size_t bytes = std::size_t{2} << 30;          ///< of all changes
     };
     static constexpr double framesPerSecond = 15;
 
-    /// Begins now, in seconds of the caller's clock. Throws std::invalid_argument for another ending than
-    /// .webp and .png, std::runtime_error when the file cannot be written.
+    /// Begins now, in seconds of the caller's clock. Throws std::invalid_argument unless the file's name ends
+    /// in .webp or .png, std::runtime_error when the file cannot be written.
     Recording(const std::filesystem::path& file, double now, const Limits& limits);
-    /// Ends it, and waits until the file is written.
+    /// Saves it, unless that fails.
     ~Recording();
 
     double seconds(double now) const { return now - begun_; }
-    /// Whether the next frame is to be recorded. While the encoder is behind, frames become fewer.
+    /// Whether the next frame is to be recorded. While many wait to be encoded, frames become fewer.
     bool due(double now) const;
     /// What the window shows from now on. Another size than the first ends the recording.
     void add(Pixels frame, double now);
-    /// The picture as it is stays until now, and the file is written.
+    /// The picture stays as it is until now, and the file is written.
     void end(double now);
     bool ended() const { return ended_; }
-
-    /// While a lane on the processor is timed, encoding waits. Also ends the recording once it is full.
-    void tend(bool processorTimed, double now);
+    /// Once per frame: ends the recording at its limits, and has the changes encoded, which wait while a lane
+    /// on the processor is timed. Returns that the file is written, or why it is not, once that is known.
+    std::optional<Message> tend(bool processorTimed, double now);
     /// Waits until all that was added is encoded.
-    void wait() const { worker_.wait(); }
-    /// That the file is written, or why it is not; empty until then.
-    std::optional<Message> news() const;
+    void wait() const { queue_.wait(); }
     /// Ends it and waits for the file. Throws std::runtime_error when that cannot be written.
     Message finish(double now);
 
   private:
-    /// Pixels from `first` on, row by row.
     struct Run {
-        std::size_t first;
+        std::size_t first; // of the pixels, row by row
         std::size_t count;
     };
     struct Change {
-        std::uint32_t width = 0;
-        std::uint32_t height = 0;
-        std::vector<Run> runs;
-        std::vector<std::uint8_t> rgba; // of the runs, one after the other
+        std::vector<Run> runs; // none: the end
+        Pixels pixels;         // of the runs, one after the other, in a frame of this size
         int milliseconds = 0;
-        bool last = false; // no change: the end
     };
-    struct Desk {
-        std::deque<Change> changes;
-        std::size_t bytes = 0; // of the changes
-        bool held = false;
-        bool full = false;
-        std::optional<std::size_t> written; // bytes of the file
-
-        bool wanted() const { return !changes.empty() && !held; }
-    };
-
-    static void encode(Worker<Desk>& worker, const std::filesystem::path& file, const Limits& limits);
-    static std::optional<Change> takeChange(Desk& desk);
     Change changeTo(const Pixels& frame) const;
-    void post(Change change, double now);
-    void encodeAll();
+    void encode(const Change& change);
 
     std::filesystem::path file_;
     Limits limits_;
     double begun_;
-    double next_;
-    double length_ = 0; // once it is ended
+    double next_; // a frame is due
+    double length_ = 0;
     bool ended_ = false;
+    std::string failure_;
     const char* why_ = ""; // it ended by itself
+    std::size_t bytes_ = 0;
     Pixels last_;
-    Worker<Desk> worker_; // last: its thread ends first
+    std::deque<Change> waiting_;
+    std::atomic<std::size_t> waitingBytes_ = 0;
+    std::atomic<std::size_t> written_ = 0;
+    // Of the thread.
+    Animation animation_;
+    Pixels canvas_;
+    WorkQueue queue_;
 };
 
 } // namespace lockstep::demos

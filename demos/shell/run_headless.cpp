@@ -60,7 +60,8 @@ class Headless {
         const bool scripted = !options_.script.empty() || !options_.commands.empty();
         // The first frame fixes fonts and sizes.
         if (scripted || !options_.record.empty()) frames(2);
-        if (!options_.record.empty()) startRecording(options_.record);
+        if (!options_.record.empty())
+            recording_.emplace(options_.record, now_, Recording::Limits{options_.recordSeconds});
         if (!scripted) {
             paintAll_ = !recording_;
             frames(std::max<std::uint64_t>(options_.frames, 1));
@@ -103,12 +104,11 @@ class Headless {
         try {
             if (!offscreen_) offscreen_.emplace(program_.graphics);
             const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
-            if (look == Look::paint || app_.wantsPicture()) last_ = offscreen_->paint(width_, height_, data);
-            if (recording_ && recording_->due(now_) && !app_.fileMenuOpen()) {
-                app_.leaveOutSign();
-                recording_->add(offscreen_->paint(width_, height_, data), now_);
-                recording_->wait(); // a script's pictures do not depend on how fast they are encoded
-            }
+            const bool recorded = recording_ && recording_->due(now_) && !app_.fileMenuOpen();
+            app_.leaveOutSign();
+            if (look == Look::paint || recorded || app_.wantsPicture())
+                last_ = offscreen_->paint(width_, height_, data);
+            if (recorded) recording_->add(last_, now_);
             return true;
         } catch (const gpu::DeviceLostError& loss) {
             offscreen_.reset();
@@ -124,13 +124,9 @@ class Headless {
         }
     }
 
-    void startRecording(const std::filesystem::path& file) {
-        if (recording_) endRecording();
-        recording_.emplace(file, now_, Recording::Limits{options_.recordSeconds});
-    }
-
     void tendRecording() {
-        recording_->tend(false, now_);
+        if (!recording_->ended()) recording_->tend(false, now_);
+        recording_->wait(); // what is recorded does not depend on how fast it is encoded
         if (recording_->ended()) return endRecording();
         app_.showRecording(recording_->seconds(now_));
     }
@@ -330,8 +326,6 @@ class Headless {
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
     //   state FILE             saves the state
     //   picture FILE [exhibit] saves the next frame, or its exhibit alone
-    //   record FILE            records an animated picture (.webp or .png) from here on
-    //   record end             ends the recording and saves it, as the script's end does
     // Empty lines and lines that begin with # are passed over.
     const std::map<std::string, Perform> commands_{
         {"frames", [this](const ScriptLine& line) { frames(std::stoull(line.argument)); }},
@@ -398,13 +392,6 @@ class Headless {
              const std::string file =
                  line.argument.substr(0, line.argument.size() - (exhibit ? part.size() : 0));
              writePng(file, cropped(last_, exhibit ? std::optional(app_.exhibitPlace()) : std::nullopt));
-         }},
-        {"record",
-         [this](const ScriptLine& line) {
-             if (line.argument != "end") return startRecording(line.argument);
-             if (!recording_) throw scriptError(line, "nothing is being recorded");
-             endRecording();
-             frames(2);
          }},
     };
 

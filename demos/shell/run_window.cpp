@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -61,17 +62,26 @@ std::string nameWithTime(const char* ending) {
     return fmt::format("lockstep-{:%Y%m%d-%H%M%S}.{}", fmt::localtime(std::time(nullptr)), ending);
 }
 
-void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const PictureWish& wish) {
-    const std::string file = wish.file.empty() ? nameWithTime("png") : wish.file;
+/// What goes wrong becomes a message. False then.
+bool trying(App& app, const std::function<void()>& action) {
     try {
-        Offscreen offscreen(app.ui().graphics);
-        writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
-        app.ui().say(Severity::info, "Picture saved to " + file);
+        action();
+        return true;
     } catch (const gpu::DeviceLostError&) {
         throw;
     } catch (const std::runtime_error& error) {
         app.ui().say(Severity::error, error.what());
+        return false;
     }
+}
+
+void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const PictureWish& wish) {
+    const std::string file = wish.file.empty() ? nameWithTime("png") : wish.file;
+    trying(app, [&] {
+        Offscreen offscreen(app.ui().graphics);
+        writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
+        app.ui().say(Severity::info, "Picture saved to " + file);
+    });
 }
 
 /// The window with its app, over all devices that they come to use.
@@ -225,18 +235,10 @@ class WindowRun {
     }
 
     void toggleRecording() {
-        if (recording_ && recording_->ended())
-            return app_.ui().say(Severity::info, "The last recording is still being saved.",
-                                 "Record again when its name is shown here.");
         const double now = window_.seconds();
-        if (!recording_) {
-            try {
-                recording_.emplace(nameWithTime("webp"), now, Recording::Limits{});
-            } catch (const std::runtime_error& error) {
-                app_.ui().say(Severity::error, error.what());
-            }
-            return;
-        }
+        if (!recording_)
+            return void(
+                trying(app_, [&] { recording_.emplace(nameWithTime("webp"), now, Recording::Limits{}); }));
         recording_->end(now);
         app_.ui().say(Severity::info, "Saving the recording",
                       timesProcessor() ? "It is encoded once the timed run has ended." : "");
@@ -245,28 +247,23 @@ class WindowRun {
     // Drawn once more, because the window's own images can often not be read.
     void record(VkExtent2D size, const ImDrawData& data) {
         const double now = window_.seconds();
-        now_.unrecorded = recording_ && !recording_->ended() && !recording_->due(now);
-        if (!recording_ || !recording_->due(now) || app_.fileMenuOpen()) return;
+        const bool due = recording_ && recording_->due(now);
+        now_.unrecorded = recording_ && !recording_->ended() && !due;
+        if (!due || app_.fileMenuOpen()) return;
         screen_->painter.wait();
         app_.leaveOutSign();
-        try {
+        const bool added = trying(app_, [&] {
             if (!screen_->recorded) screen_->recorded.emplace(program_.graphics);
             recording_->add(screen_->recorded->paint(size.width, size.height, data), now);
-        } catch (const gpu::DeviceLostError&) {
-            throw;
-        } catch (const std::runtime_error& error) {
-            app_.ui().say(Severity::error, error.what(), "The recording ends here.");
-            recording_->end(now);
-        }
+        });
+        if (!added) recording_->end(now);
     }
 
     void tendRecording() {
         const double now = window_.seconds();
-        recording_->tend(timesProcessor(), now);
+        const std::optional<Message> news = recording_->tend(timesProcessor(), now);
         app_.showRecording(recording_->ended() ? std::nullopt : std::optional(recording_->seconds(now)));
-        const std::optional<Message> news = recording_->news();
         if (!news) return;
-        app_.showRecording({});
         app_.ui().say(news->severity, news->text, news->hint);
         recording_.reset();
     }
