@@ -27,6 +27,12 @@ TEST_CASE("a recording draws every frame twice, and costs a timed processor no m
     CHECK(frameInterval({.input = true, .timesProcessor = true, .records = true}) ==
           doctest::Approx(2.0 / 15));
     CHECK(frameInterval({.records = true}) == doctest::Approx(1.0 / 60));
+    const auto inSoftware = [](bool timed) {
+        return frameInterval(
+            {.training = true, .timesProcessor = timed, .drawsInSoftware = true, .records = true, .cost = 1});
+    };
+    CHECK(inSoftware(true) == doctest::Approx(0.4));
+    CHECK(inSoftware(false) == doctest::Approx(0.2));
 }
 
 TEST_CASE("in software, frames that take long come less often beside training") {

@@ -79,7 +79,7 @@ void App::drawFileMenu() {
     ImGui::Separator();
     if (fileItem(*ui_, "Save state", "Ctrl+S")) saveState({});
     if (fileItem(*ui_, "Save as", "Ctrl+Shift+S")) askForFile(FileChooser::Purpose::save);
-    if (fileItem(*ui_, "Save picture", "F12")) wishes_.picture.emplace();
+    if (fileItem(*ui_, "Save picture", "F12")) ui_->pictureWish.emplace();
     if (fileItem(*ui_, recordedSeconds_ ? "Stop recording" : "Record", "Shift+F12")) recordWished_ = true;
     ImGui::Separator();
     if (fileItem(*ui_, "Quit", "Ctrl+Q")) wishes_.quit = true;

@@ -18,14 +18,15 @@ struct FrameNeeds {
 /// processor: while that is timed, input waits for the next frame, too.
 inline double frameInterval(const FrameNeeds& needs) {
     constexpr double fluent = 1.0 / 60;
-    constexpr double sparing = 1.0 / 15;
+    // While the processor is timed, recording must not cost it more than the window alone.
+    const double drawings = needs.records && needs.timesProcessor ? 2 : 1;
+    const double sparing = drawings / 15;
     // In software, every frame costs training time: no more than this share of it.
     constexpr double drawingShare = 1.0 / 8;
-    constexpr double longest = 1.0 / 5;
+    const double longest = drawings / 5;
     if (needs.training && needs.drawsInSoftware && !needs.input)
         return std::clamp(needs.cost / drawingShare, sparing, longest);
-    if (needs.timesProcessor) return needs.records ? 2 * sparing : sparing;
-    return fluent;
+    return needs.timesProcessor ? sparing : fluent;
 }
 
 } // namespace lockstep::demos

@@ -21,6 +21,7 @@ Recording::Recording(const std::filesystem::path& file, double now, const Limits
 }
 
 Recording::~Recording() {
+    hold(false);
     try {
         if (failure_.empty() && written_ == 0 && !last_.rgba.empty()) finish(next_);
     } catch (const std::exception&) {
@@ -47,10 +48,9 @@ void Recording::add(Pixels frame, double now) {
     Change change = changeTo(frame);
     last_ = std::move(frame);
     if (change.runs.empty()) return;
-    change.milliseconds = static_cast<int>(std::lround(seconds(now) * 1000));
     waitingBytes_ += change.pixels.rgba.size();
     bytes_ += change.pixels.rgba.size();
-    waiting_.push_back(std::move(change));
+    post(std::move(change), now);
 }
 
 Recording::Change Recording::changeTo(const Pixels& frame) const {
@@ -75,17 +75,25 @@ Recording::Change Recording::changeTo(const Pixels& frame) const {
 void Recording::end(double now) {
     if (std::exchange(ended_, true)) return;
     length_ = seconds(now);
-    waiting_.push_back({{}, {}, static_cast<int>(std::lround(length_ * 1000))});
+    post({}, now);
+}
+
+void Recording::post(Change change, double now) {
+    change.milliseconds = static_cast<int>(std::lround(seconds(now) * 1000));
+    const auto shared = std::make_shared<const Change>(std::move(change)); // the queue copies its work
+    queue_.post("recording", [this, shared](const auto&) { encode(*shared); });
+}
+
+void Recording::hold(bool held) {
+    held_ = held;
+    held_.notify_all();
 }
 
 std::optional<Message> Recording::tend(bool processorTimed, double now) {
+    hold(processorTimed);
     if (!ended_ && bytes_ > limits_.bytes) why_ = "It ended because its file would become too large.";
     if (!ended_ && seconds(now) >= limits_.seconds) why_ = "It ended because its time was up.";
     if (*why_ != 0) end(now);
-    for (; !processorTimed && failure_.empty() && !waiting_.empty(); waiting_.pop_front()) {
-        const auto change = std::make_shared<const Change>(std::move(waiting_.front()));
-        queue_.post("recording", [this, change](const auto&) { encode(*change); });
-    }
     if (failure_.empty()) failure_ = queue_.takeFailure();
     if (!failure_.empty()) return Message{Severity::error, failure_, {}};
     if (written_ == 0) return {};
@@ -97,7 +105,7 @@ std::optional<Message> Recording::tend(bool processorTimed, double now) {
 
 Message Recording::finish(double now) {
     end(now);
-    tend(false, now);
+    hold(false);
     queue_.wait();
     const Message message = tend(false, now).value();
     if (message.severity == Severity::error) throw std::runtime_error(message.text);
@@ -105,6 +113,7 @@ Message Recording::finish(double now) {
 }
 
 void Recording::encode(const Change& change) {
+    held_.wait(true);
     if (change.runs.empty()) {
         written_ = animation_.save(change.milliseconds);
         return;

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -58,7 +57,9 @@ class Recording {
         int milliseconds = 0;
     };
     Change changeTo(const Pixels& frame) const;
-    void encode(const Change& change);
+    void post(Change change, double now);
+    void encode(const Change& change); // on the thread
+    void hold(bool held);
 
     std::filesystem::path file_;
     Limits limits_;
@@ -70,7 +71,7 @@ class Recording {
     const char* why_ = ""; // it ended by itself
     std::size_t bytes_ = 0;
     Pixels last_;
-    std::deque<Change> waiting_;
+    std::atomic<bool> held_ = false; // the thread waits
     std::atomic<std::size_t> waitingBytes_ = 0;
     std::atomic<std::size_t> written_ = 0;
     // Of the thread.

@@ -262,6 +262,31 @@ reload() {
     quit
 }
 
+# By the key and by the sign: what is saved begins as a WebP file does, and is a moving one.
+record_the_window() {
+    local stop file
+    for stop in key sign; do
+        xdotool key shift+F12
+        xdotool key space
+        wait_for '^running$'
+        wait_for_training
+        xdotool key space
+        wait_for '^paused$'
+        case $stop in
+        key) xdotool key shift+F12 ;;
+        sign)
+            xdotool mousemove --window "$window" 1240 13 # the right end of the menus
+            xdotool click 1
+            ;;
+        esac
+        wait_for '^message Recording saved to '
+        file=${line#message Recording saved to }
+        file=${file%% (*}
+        [ "$(head -c 4 "$file")" = RIFF ] && grep -qa ANIM "$file" || fail "$file is no animated WebP"
+        rm "$file"
+    done
+}
+
 for ((round = 1; round <= repeats; round++)); do
     rm -f "$LOCKSTEP_STATE_FILE"
     start "$here/lesson.json"
@@ -277,6 +302,7 @@ for ((round = 1; round <= repeats; round++)); do
     wait_for '^running$'
     change_the_window
     step_by_hand
+    record_the_window
     reload
     echo "round $round of $repeats passed ($SECONDS s)"
 done
