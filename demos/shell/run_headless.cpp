@@ -1,7 +1,6 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
 // what a user would.
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "demos/shell/program.h"
 #include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
+#include "demos/shell/script_lines.h"
 #include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
@@ -27,16 +27,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double secondsPerFrame = 1.0 / 60;
-
-struct ScriptLine {
-    std::size_t number = 0; // in its file, from 1
-    std::string verb;
-    std::string argument; // the rest of the line
-};
-
-std::runtime_error scriptError(const ScriptLine& line, const std::string& what) {
-    return std::runtime_error(fmt::format("script, line {}: {}", line.number, what));
-}
 
 class Headless {
   public:
@@ -240,30 +230,12 @@ class Headless {
     }
 
     std::vector<ScriptLine> script() const {
-        if (!options_.commands.empty()) {
-            std::istringstream stream(options_.commands);
-            return readScript(stream, "commands");
-        }
-        std::ifstream stream(options_.script);
-        if (!stream) throw std::runtime_error("cannot read the script " + options_.script.string());
-        return readScript(stream, options_.script.string());
-    }
-
-    std::vector<ScriptLine> readScript(std::istream& stream, const std::string& name) const {
-        std::vector<ScriptLine> lines;
-        std::string text;
-        for (std::size_t number = 1; std::getline(stream, text); ++number) {
-            const std::size_t begin = text.find_first_not_of(" \t\r");
-            if (begin == std::string::npos || text[begin] == '#') continue;
-            text.erase(text.find_last_not_of(" \t\r") + 1);
-            const std::size_t blank = std::min(text.find(' ', begin), text.size());
-            ScriptLine line{number, text.substr(begin, blank - begin), {}};
-            if (blank < text.size()) line.argument = text.substr(text.find_first_not_of(' ', blank));
+        std::vector<ScriptLine> lines = options_.commands.empty()
+                                            ? readScript(options_.script)
+                                            : scriptFromText(options_.commands, "commands");
+        for (const ScriptLine& line : lines)
             if (!commands_.contains(line.verb))
-                throw std::runtime_error(
-                    fmt::format("{}, line {}: there is no command '{}'", name, number, line.verb));
-            lines.push_back(std::move(line));
-        }
+                throw scriptError(line, fmt::format("there is no command '{}'", line.verb));
         return lines;
     }
 
