@@ -38,10 +38,11 @@ class Recording {
     /// The picture stays as it is until now, and the file is written.
     void end(double now);
     bool ended() const { return ended_; }
-    /// Once per frame: ends the recording at its limits, and has the changes encoded, which wait while a lane
-    /// on the processor is timed. Returns that the file is written, or why it is not, once that is known.
+    /// Once per frame: ends the recording at its limits. While a lane on the processor is timed, nothing is
+    /// encoded after the frame under way. Returns that the file is written, or why it is not, once that is
+    /// known.
     std::optional<Message> tend(bool processorTimed, double now);
-    /// Waits until all that was added is encoded.
+    /// Waits until all that was added is encoded, while nothing is timed.
     void wait() const { queue_.wait(); }
     /// Ends it and waits for the file. Throws std::runtime_error when that cannot be written.
     Message finish(double now);

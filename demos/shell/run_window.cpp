@@ -191,12 +191,12 @@ class WindowRun {
                               .training = shown.running(),
                               .timesProcessor = timesProcessor(),
                               .drawsInSoftware = app_.ui().graphics.device().software(),
-                              .records = recording_.has_value(),
+                              .records = recording_ && !recording_->ended(),
                               .cost = now_.cost});
     }
 
     bool timesProcessor() { return app_.exhibit().timesProcessor() || app_.measuresMachine(); }
-    bool wantsFrame() const { return app_.wantsFrame() || now_.unrecorded; }
+    bool wantsFrame() const { return app_.wantsFrame() || now_.again; }
 
     // The frame that was drawn, once it is first seen to be done.
     void show() {
@@ -248,7 +248,7 @@ class WindowRun {
     void record(VkExtent2D size, const ImDrawData& data) {
         const double now = window_.seconds();
         const bool due = recording_ && recording_->due(now);
-        now_.unrecorded = recording_ && !recording_->ended() && !due;
+        now_.again = recording_ && !recording_->ended() && !due;
         if (!due || app_.fileMenuOpen()) return;
         screen_->painter.wait();
         app_.leaveOutSign();
@@ -266,6 +266,7 @@ class WindowRun {
         if (!news) return;
         app_.ui().say(news->severity, news->text, news->hint);
         recording_.reset();
+        now_.again = true;
     }
 
     void follow(const DeviceWish& wish) {
@@ -297,7 +298,7 @@ class WindowRun {
         std::optional<VkExtent2D> toShow; // a frame that is being drawn
         VkExtent2D drawn{};               // the last one that was shown
         std::optional<DeviceWish> device; // wished for
-        bool unrecorded = false;          // the last frame, which came too soon
+        bool again = false;               // one more is needed: to be recorded, or to show a message
     };
     Frames now_;
 };
