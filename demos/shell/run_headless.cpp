@@ -75,7 +75,7 @@ class Headless {
     enum class Look { pass, paint };
 
     void frame(Look look) {
-        now_ = static_cast<double>(frames_++) * secondsPerFrame;
+        now_ += secondsPerFrame;
         while (!drawn(look)) {
         }
         if (recording_) tendRecording();
@@ -115,7 +115,7 @@ class Headless {
     }
 
     void tendRecording() {
-        if (!recording_->ended()) recording_->tend(false, now_);
+        recording_->tend(false, now_);
         recording_->wait(); // what is recorded does not depend on how fast it is encoded
         if (recording_->ended()) return endRecording();
         app_.showRecording(recording_->seconds(now_));
@@ -376,8 +376,7 @@ class Headless {
     Pixels last_;
     bool paintAll_ = false; // frames of a script
     std::size_t reported_ = 0;
-    std::uint64_t frames_ = 0; // since the start
-    double now_ = 0;           // in the window's time, at the beginning of the last frame
+    double now_ = 0; // the last frame, in seconds of the script's clock
     std::optional<Recording> recording_;
 };
 
