@@ -175,7 +175,7 @@ class Check {
         std::string file = name.substr(experimentPrefix.size(), dot - experimentPrefix.size());
         std::ranges::replace(file, '-', '_');
         const std::string number = name.substr(dot + 1);
-        std::string_view text = sourceText(fmt::format("demos/lab/experiments/{}.cpp", file));
+        std::string_view text = sourceText(file + ".cpp");
         constexpr std::size_t shortest = 4;
         while (true) {
             const std::size_t open = text.find('"');
