@@ -173,6 +173,9 @@ TEST_CASE("what is wrong with a file is said with its line") {
         {step + "{software No.\n", 4, "has no end"},
         {with("ask: \"{{x\"\nright: 1"), 6, "has no '}}'"},
         {with("try: [picture /tmp/x.png]"), 6, "command of 'try'"},
+        {with("try: [\"click menu/File\"]"), 6, "opens and saves no files"},
+        {with("point: \"\\e[2J\""), 6, "control terminals"},
+        {step + "a \x1b[2J\n", 0, "control terminals"},
         {with("try: [key Ctrl+S]"), 6, "no key with Ctrl"},
         {with("try: [\"type a\\nstate /tmp/x\"]"), 6, "is one line"},
     };

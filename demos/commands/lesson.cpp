@@ -1,4 +1,6 @@
 // `lockstep lesson`: lessons without a window.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -101,10 +103,24 @@ ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted
     return options;
 }
 
+/// Beside no file of the reader's, and gone in the end whatever happens.
+struct PictureFile {
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / fmt::format("lockstep-print-{}.png", ::getpid());
+    PictureFile() = default;
+    PictureFile(const PictureFile&) = delete;
+    PictureFile& operator=(const PictureFile&) = delete;
+    ~PictureFile() {
+        std::error_code ignored;
+        std::filesystem::remove(path, ignored);
+    }
+};
+
 int print(const std::string& name, const LessonOptions& wanted) {
     if (wanted.htmlFile.empty()) throw std::invalid_argument("'lesson print' needs --html FILE");
     const std::filesystem::path file = fileOf(name);
-    const std::filesystem::path picture = wanted.htmlFile + ".png"; // of one step after the other
+    const PictureFile temporary;
+    const std::filesystem::path& picture = temporary.path; // of one step after the other
     const std::string draw = fmt::format("picture {} exhibit\n", picture.string());
     // A class sees what it starts from, the teacher what comes of it.
     ShowOptions options = doing(file, wanted, wanted.answers ? "" : draw, wanted.answers ? draw : "");
@@ -113,8 +129,6 @@ int print(const std::string& name, const LessonOptions& wanted) {
         steps += stepHtml(run, values, picture, wanted.answers);
     };
     const int code = runHeadless(options);
-    std::error_code ignored;
-    std::filesystem::remove(picture, ignored);
     const Lesson lesson = readLesson(file);
     for (const std::string& source : lesson.sources)
         steps += fmt::format("<p><small>{}</small></p>\n", translatedFormat("Source: {}", htmlText(source)));

@@ -14,6 +14,7 @@
 #include "demos/commands/command.h"
 #include "demos/draw/animation.h"
 #include "demos/kit/exhibit.h"
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/options/parse.h"
 #include "demos/shell/recording.h"
@@ -72,6 +73,7 @@ std::optional<std::filesystem::path> lessonNamed(const std::string& name) {
 
 int show(ShowCommandOptions options, bool framesGiven, bool secondsGiven) {
     readSize(options.size, options);
+    if (!options.language.empty()) chooseLanguage(options.language); // in which a lesson is looked for
     if (options.what.find('.') != std::string::npos)
         options.stateFile = options.what;
     else if (const auto lesson = lessonNamed(options.what))

@@ -57,7 +57,8 @@ std::string plainField(const ordered_json& json, const char* name) {
     std::string text = jsonValue<std::string>(json, name);
     if (text.size() > longestField)
         throw std::invalid_argument(fmt::format("the field '{}' is too long", name));
-    std::erase_if(text, [](unsigned char letter) { return letter < ' ' || letter == 127; });
+    text = withoutControls(text);
+    std::erase_if(text, [](char letter) { return letter == '\n' || letter == '\t'; });
     return text;
 }
 
@@ -185,8 +186,8 @@ std::vector<AnswerSheet> readAnswerSheets(const fs::path& folder, std::vector<st
             AnswerSheet& kept = latest[{sheet.lesson, sheet.learner}];
             if (sheet.date >= kept.date) kept = std::move(sheet);
         } catch (const std::exception& error) {
-            const std::string text = error.what();
-            const std::string name = file.filename().string();
+            const std::string text = withoutControls(error.what());
+            const std::string name = withoutControls(file.filename().string());
             problems.push_back(text.find(name) == std::string::npos ? name + ": " + text : text);
         }
     std::vector<AnswerSheet> sheets;

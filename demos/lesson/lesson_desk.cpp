@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uint64_t largestProgress = 1u << 20;
+constexpr std::uint64_t largestProgress = 1u << 26; // steps keep what they have measured
 constexpr std::size_t mostLessons = 500;
 
 LessonEntry entryOf(const fs::path& file) {
@@ -93,7 +93,8 @@ fs::path linkedLesson(const Lesson& from, std::string_view link) {
             fmt::format("the link '{}' must be a lesson's name without a folder", link));
     std::error_code unknown;
     const fs::path beside = from.file.parent_path() / name;
-    return fs::is_regular_file(beside, unknown) ? beside : lessonFile(name.stem().string());
+    return !from.file.empty() && fs::is_regular_file(beside, unknown) ? lessonInLanguage(beside)
+                                                                      : lessonFile(name.stem().string());
 }
 
 std::optional<OpenStep> openStepIn(const fs::path& progressFile) {

@@ -114,6 +114,10 @@ void checkTry(const std::string& line) {
     if (std::ranges::find(verbs, verb) == std::end(verbs)) throwUnknownName("command of 'try'", verb, verbs);
     if (line.find_first_of("\r\n") != std::string::npos || line.find("Ctrl") != std::string::npos)
         throw std::invalid_argument("a command of 'try' is one line, and presses no key with Ctrl");
+    if (verb == "type") return;
+    for (const char* part : {"menu/File", "##file", "Save", "Replace", "Record"})
+        if (line.find(part) != std::string::npos)
+            throw std::invalid_argument("a command of 'try' opens and saves no files");
 }
 
 Choice choiceFrom(const ordered_json& json) {
@@ -227,6 +231,8 @@ void readStepFields(LessonStep& step, const YamlMap& map, const fs::path& folder
         if (json.is_object()) state["lockstep"] = 1;
         // A step shows what it names: what an earlier one has hidden comes back.
         if (!state.contains("hidden")) state["hidden"] = ordered_json::array();
+        // These are the reader's and the teacher's choice.
+        for (const char* name : {"language", "presenter"}) state.erase(name);
         takeTexts(step, state);
         step.state = state.dump();
     });

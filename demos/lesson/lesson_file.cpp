@@ -10,6 +10,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_fields.h"
 #include "demos/lesson/lesson_pictures.h"
+#include "demos/words/text.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_text.h"
 
@@ -167,6 +168,9 @@ Lesson lessonOfState(const ordered_json& state) {
         if (!found->is_string())
             throw std::invalid_argument(fmt::format("the state's field '{}' must be a text", name));
         texts[name] = found->get<std::string>();
+        if (withoutControls(texts[name]) != texts[name])
+            throw std::invalid_argument(
+                fmt::format("the state's field '{}' has characters that control terminals", name));
         if (texts[name].size() > longestText)
             throw std::invalid_argument(
                 fmt::format("the state's field '{}' is longer than {} bytes", name, longestText));
@@ -205,6 +209,12 @@ Lesson lessonFromText(std::string_view text, const std::filesystem::path& file,
     }
     if (constexpr std::string_view mark = "\xEF\xBB\xBF"; text.starts_with(mark))
         text.remove_prefix(mark.size());
+    std::string plain(text);
+    std::erase(plain, '\r');
+    if (withoutControls(plain) != plain) {
+        problems.push_back({0, "it has characters that control terminals"});
+        return lesson;
+    }
     std::vector<std::string_view> lines = linesOf(text);
     for (std::string_view& line : lines)
         if (line.ends_with('\r')) line.remove_suffix(1);

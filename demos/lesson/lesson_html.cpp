@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -128,9 +129,13 @@ std::string stepHtml(const LessonRun& run, const MeasuredValues& all, const std:
                      bool answers) {
     const LessonStep& step = run.step();
     MeasuredValues known = all;
-    if (!answers) // what an earlier step has measured would be its answer
+    if (!answers) { // what an earlier step has measured would be its answer
         for (auto& [name, value] : known)
-            if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) value.text = "____";
+            if (std::isdigit(static_cast<unsigned char>(name.front())) != 0)
+                value = {.number = std::numeric_limits<double>::quiet_NaN(), .text = "____"};
+        for (const LessonFormula& formula : run.lesson().formulas)
+            known[formula.name].number = formula.expression.evaluate(known);
+    }
     const MeasuredValues& values = answers ? all : known;
     const std::filesystem::path folder = run.lesson().file.parent_path();
     std::string html = fmt::format("<section>\n<h2>{}. {}</h2>\n{}", run.at() + 1, htmlText(step.title),

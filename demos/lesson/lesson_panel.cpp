@@ -244,6 +244,8 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     drawInputs(ui, run, true);
     drawQuestion(ui, run, view.values);
     if (answered) drawText(ui, run, step.answer, view);
+    if (!ui.presenter)
+        if (const LessonPress saving = drawSaving(ui, run, view); saving != LessonPress::none) press = saving;
     return press;
 }
 

@@ -22,16 +22,28 @@ nlohmann::ordered_json numbersOf(const std::vector<LessonAnswer>& answers) {
         nlohmann::ordered_json& number = numbers.emplace_back();
         if (answer.choice) number = *answer.choice;
         if (answer.number) number = *answer.number;
+        if (answer.sketch) number = *answer.sketch;
     }
     return numbers;
 }
 
 LessonAnswer answerFromNumber(const Question& question, const nlohmann::ordered_json& number) {
     LessonAnswer answer;
-    if (question.choices.empty() && number.is_number()) answer.number = number.get<double>();
+    if (question.choices.empty() && number.is_number())
+        (question.sketch.empty() ? answer.number : answer.sketch) = number.get<double>();
     if (number.is_number_unsigned() && number.get<std::size_t>() < question.choices.size())
         answer.choice = number.get<std::size_t>();
     return answer;
+}
+
+/// Of a step, for another language; none where there is no such verdict.
+AnswerVerdict verdictFrom(const nlohmann::ordered_json& progress, std::size_t step) {
+    const auto judged = progress.find("judged");
+    if (judged == progress.end() || !judged->is_array() || judged->size() <= step ||
+        !(*judged)[step].is_number_unsigned())
+        return AnswerVerdict::none;
+    return static_cast<AnswerVerdict>(
+        std::min((*judged)[step].get<unsigned>(), static_cast<unsigned>(AnswerVerdict::wrong)));
 }
 
 /// "1:race.ratio"
@@ -196,6 +208,7 @@ nlohmann::ordered_json LessonRun::progress() const {
             kept = value.text;
     }
     if (!typed_.empty()) json["typed"] = typed_;
+    for (const Judged& judged : judged_) json["judged"].push_back(static_cast<unsigned>(judged.verdict));
     for (std::size_t i = 0; i < judged_.size(); ++i)
         if (judged_[i].verdict != AnswerVerdict::none)
             json["verdicts"][lesson_.steps[i].title] = static_cast<unsigned>(judged_[i].verdict);
@@ -226,7 +239,7 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
         const LessonStep& step = lesson_.steps[i];
         const auto given = answers->find(step.title);
         if (!step.ask || given == answers->end()) continue;
-        if (given->is_number())
+        if (given->is_number() && step.ask->choices.empty())
             (step.ask->sketch.empty() ? answers_[i].number : answers_[i].sketch) = given->get<double>();
         if (!given->is_string()) continue;
         const auto choice = std::ranges::find(step.ask->choices, given->get<std::string>(), &Choice::text);
@@ -248,9 +261,15 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
     // same.
     const auto numbers = progress.find("numbers");
     const bool sameSteps = numbers != progress.end() && numbers->size() == lesson_.steps.size();
-    if (sameSteps && numbers->is_array() && progress.value("language", std::string()) != lesson_.language)
+    const auto spoken = progress.find("language");
+    const bool known = spoken != progress.end() && spoken->is_string();
+    if (sameSteps && numbers->is_array() &&
+        (known ? spoken->get<std::string>() : std::string()) != lesson_.language)
         for (std::size_t i = 0; i < lesson_.steps.size(); ++i)
-            if (lesson_.steps[i].ask) answers_[i] = answerFromNumber(*lesson_.steps[i].ask, (*numbers)[i]);
+            if (lesson_.steps[i].ask) {
+                answers_[i] = answerFromNumber(*lesson_.steps[i].ask, (*numbers)[i]);
+                judged_[i] = {answers_[i], verdictFrom(progress, i)};
+            }
     if (const auto at = progress.find("at"); at != progress.end() && at->is_number_unsigned())
         go(at->get<std::size_t>());
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/text.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -53,8 +55,10 @@ class Converter {
 
   private:
     // A quoted text stays a text; plain words are what JSON would make of them.
-    static ordered_json scalar(const YAML::Node& node) {
+    ordered_json scalar(const YAML::Node& node) const {
         const std::string& text = node.Scalar();
+        if (withoutControls(text) != text)
+            throw LessonError({lineOf(node.Mark()), "a text has characters that control terminals"});
         if (node.Tag() == "!") return text;
         if (text == "true") return true;
         if (text == "false") return false;

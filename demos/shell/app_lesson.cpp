@@ -43,7 +43,7 @@ void App::openLesson(const std::filesystem::path& file) {
 }
 
 void App::showStep() {
-    const std::string& state = desk_.open()->state();
+    const std::string state = desk_.open()->state(); // a copy: the lesson may be read anew meanwhile
     if (!state.empty() && state != stepState_) {
         guarded([&] {
             readState(ordered_json::parse(state))();

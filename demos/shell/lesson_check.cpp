@@ -76,9 +76,9 @@ void checkLinks(const Lesson& lesson, std::vector<LessonProblem>& problems) {
             for (const TextBlock& block : markdownBlocks(*text))
                 for (const TextSpan& span : block.spans) {
                     if (span.link.empty()) continue;
-                    const std::size_t line = text == &step.answer  ? step.lines.at("answer")
-                                             : text == &step.notes ? step.lines.at("notes")
-                                                                   : step.line;
+                    const char* field = text == &step.answer ? "answer" : text == &step.notes ? "notes" : "";
+                    // An answer may be that of the step's state.
+                    const std::size_t line = step.lines.contains(field) ? step.lines.at(field) : step.line;
                     if (span.link.ends_with(".md"))
                         noted(problems, line, [&] { linkedLesson(lesson, span.link); });
                     else if (!span.link.starts_with("https://") && !span.link.starts_with("http://"))

@@ -91,10 +91,12 @@ class WindowRun {
         : window_(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep"),
           log_(options.log), program_(options, deviceFor(options, window_)) {
         window_.setInput(&app_.input());
-        if (options.language.empty())
-            chooseLanguage(environmentLanguage());
-        else
-            app_.fixLanguage(options.language);
+        if (!options.language.empty()) app_.fixLanguage(options.language);
+        if (options.language.empty()) try {
+                chooseLanguage(environmentLanguage());
+            } catch (const std::exception& error) { // of a language that was only assumed
+                app_.ui().say(Severity::warning, error.what());
+            }
         restoreLast(app_);
         beginWith(app_, options);
         if (!options.record.empty())

@@ -27,11 +27,15 @@ std::string_view translated(std::string_view english);
 /// languages. A translation of the whole label comes before one of the shown part.
 std::string translatedLabel(std::string_view label);
 
-/// fmt::format with the translated format.
+/// fmt::format with the translated format; with the English one where the translation's placeholders differ.
 template <class... Args> std::string translatedFormat(fmt::format_string<Args...> english, Args&&... args) {
     const fmt::string_view format = english;
     const std::string_view words = translated({format.data(), format.size()});
-    return fmt::vformat(fmt::string_view(words.data(), words.size()), fmt::make_format_args(args...));
+    try {
+        return fmt::vformat(fmt::string_view(words.data(), words.size()), fmt::make_format_args(args...));
+    } catch (const fmt::format_error&) { // a table of words is a file that anyone may write
+        return fmt::vformat(format, fmt::make_format_args(args...));
+    }
 }
 
 } // namespace lockstep::demos

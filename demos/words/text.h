@@ -31,6 +31,8 @@ std::string clockTime(double seconds);
 std::string duration(double seconds);
 /// "1 network", "1,024 networks".
 std::string counted(std::uint64_t count, std::string_view thing);
+/// Without the characters that a terminal obeys, but for line breaks and tabs.
+std::string withoutControls(std::string_view text);
 /// "88.32 %"; "-" for NaN.
 std::string percent(double share);
 /// With `digits` decimals; "-" for NaN.

@@ -1,6 +1,7 @@
 #include "engine/run/energy.h"
 
 #include <fstream>
+#include <set>
 #include <utility>
 
 #if !defined(_WIN32)
@@ -70,18 +71,18 @@ std::function<std::optional<double>()> cardCounter(const std::string&, const Ene
 
 std::optional<double> processorJoules(const EnergySources& sources) {
     double sum = 0;
-    bool counted = false;
+    std::set<std::string> counted; // some kernels offer a package twice: intel-rapl and intel-rapl-mmio
     std::error_code failure;
     for (fs::directory_iterator entry(sources.powercap, failure);
          !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const auto name = firstWord<std::string>(entry->path() / "name");
         if (!name || !name->starts_with("package")) continue; // cores and memory are parts of it
+        if (!counted.insert(*name).second) continue;
         const auto microjoules = firstWord<double>(entry->path() / "energy_uj");
         if (!microjoules) return std::nullopt; // a part would be less than the truth
         sum += 1e-6 * *microjoules;
-        counted = true;
     }
-    return counted ? std::optional(sum) : std::nullopt;
+    return counted.empty() ? std::nullopt : std::optional(sum);
 }
 
 EnergyMeter::EnergyMeter(const MachineInfo& machine, const EnergySources& sources) {

@@ -288,6 +288,7 @@ std::uint64_t Lane::nextHalt(std::uint64_t step) const {
 
 void Lane::halt() {
     settle();
+    if (energy_) energy_->joules(); // a counter that begins anew is noticed while it is below its last value
     const std::uint64_t epoch = order_.stepsPerEpoch();
     if (isMultiple(asked_, options_.evaluateEvery * epoch) ||
         isMultiple(asked_, lookInterval(options_.finish, order_)))
