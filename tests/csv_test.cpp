@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/data/csv_dataset.h"
+#include "engine/data/table_text.h"
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
 #include "tests/data_files.h"
@@ -35,6 +36,10 @@ std::string parseComplaint(std::string_view text, const CsvOptions& options = {}
     return complaint([&] { parse(text, options); });
 }
 
+std::string textComplaint(std::string_view text) {
+    return complaint([&] { TableText(asBytes(text), "t.csv"); });
+}
+
 std::string rowsComplaint(std::string_view text) {
     return complaint([&] { rowsOf(text); });
 }
@@ -49,8 +54,6 @@ TEST_CASE("rows and fields as RFC 4180 says") {
     CHECK(rowsOf("a,b\nc,d\n") == Rows{{"a", "b"}, {"c", "d"}});
     CHECK(rowsOf("a,b\r\nc,d") == Rows{{"a", "b"}, {"c", "d"}});
     CHECK(rowsOf("a,b\rc,d\r") == Rows{{"a", "b"}, {"c", "d"}});
-    CHECK(rowsOf("\xEF\xBB\xBF"
-                 "a,b") == Rows{{"a", "b"}});
     CHECK(rowsOf("a,,\n,\n") == Rows{{"a", "", ""}, {"", ""}});
     CHECK(rowsOf("\n\r\na\n\nb\n\n") == Rows{{"a"}, {"b"}});
     CHECK(rowsOf(" a , b") == Rows{{" a ", " b"}});
@@ -82,12 +85,58 @@ TEST_CASE("quotation marks in the wrong place") {
 }
 
 TEST_CASE("text that is not UTF-8") {
-    CHECK(rowsComplaint("") == "t.csv: the file is empty");
-    CHECK(rowsComplaint("a,b\nc,\xE9t\xE9\n") ==
+    CHECK(textComplaint("") == "t.csv: the file is empty");
+    CHECK(textComplaint("a,b\nc,\xE9t\xE9\x81\n") ==
           "t.csv:2: bytes that are not UTF-8; save the table as UTF-8 text");
-    CHECK(rowsComplaint(std::string("a\r\r") + '\0') == "t.csv:3: a zero byte; save the table as UTF-8 text");
-    CHECK(rowsComplaint("\xFF\xFE"
-                        "a") == "t.csv:1: the file is UTF-16; save it as UTF-8");
+    CHECK(textComplaint(std::string("a\r\r") + '\0') == "t.csv:3: a zero byte; save the table as UTF-8 text");
+    CHECK(textComplaint("\xFF\xFE"
+                        "a") == "t.csv: UTF-16 text with an odd number of bytes");
+    CHECK(textComplaint(std::string("\xFE\xFF\xDC\x00\x00\x61", 6)) ==
+          "t.csv: byte 2: half a character of UTF-16");
+    CHECK(textComplaint("\x1F\x8B\x08\x00") != "nothing was thrown");
+}
+
+TEST_CASE("text in other encodings becomes UTF-8, and says so") {
+    const auto textOf = [](std::string_view bytes) {
+        return std::string(TableText(asBytes(bytes), "t").text());
+    };
+    const auto notesOf = [](std::string_view bytes) { return TableText(asBytes(bytes), "t").notes(); };
+    CHECK(textOf("\xEF\xBB\xBF"
+                 "a,b") == "a,b");
+    CHECK(textOf("gr\xF6\xDF"
+                 "e;\x80") == "gr\xC3\xB6\xC3\x9F"
+                              "e;\xE2\x82\xAC");
+    CHECK(notesOf("gr\xF6\xDF"
+                  "e")
+              .front()
+              .find("Windows-1252") != std::string::npos);
+    CHECK(textOf(std::string("\xFF\xFE"
+                             "a\0,\0\x3D\xD8\x00\xDE",
+                             10)) == "a,\xF0\x9F\x98\x80");
+    CHECK(textOf(std::string("\xFE\xFF\0a\0\n", 6)) == "a\n");
+    CHECK(textOf(gzipped("a,b\n1,2\n")) == "a,b\n1,2\n");
+    CHECK(textOf("sep=;\r\na;b\n") == "a;b\n");
+    CHECK(TableText(asBytes("sep=;\na;b\n"), "t").separator() == ';');
+    CHECK(TableText(asBytes("sep=;\na;b\n"), "t").firstLine() == 2);
+    CHECK(notesOf("a,b").empty());
+    const std::string whole = gzipped("a,b\n1,2\n");
+    for (std::size_t size = 2; size < whole.size(); ++size)
+        CHECK(textComplaint(whole.substr(0, size)) != "nothing was thrown");
+}
+
+TEST_CASE("other separators") {
+    const auto rowsBy = [](std::string_view text, char separator) {
+        CsvReader reader(text, "t.csv", separator);
+        Rows rows;
+        for (std::vector<CsvField> fields; reader.next(fields);) {
+            rows.emplace_back();
+            for (const CsvField& field : fields) rows.back().push_back(field.text());
+        }
+        return rows;
+    };
+    CHECK(rowsBy("1,5;2\n\"a;b\";c", ';') == Rows{{"1,5", "2"}, {"a;b", "c"}});
+    CHECK(rowsBy("a\t\tb\n", '\t') == Rows{{"a", "", "b"}});
+    CHECK(rowsBy("  1   2\t3  \n \n4 \"5 6\" 7", ' ') == Rows{{"1", "2", "3"}, {"4", "5 6", "7"}});
 }
 
 TEST_CASE("detection of invalid UTF-8") {
@@ -149,57 +198,62 @@ TEST_CASE("small whole numbers are classes, others are values") {
 }
 
 TEST_CASE("the kind of target can be chosen") {
-    CHECK(parse("1,3\n2,4\n", {.target = CsvTarget::values}).train.targets == Values{3, 4});
-    const Dataset years = parse("1,2024\n2,1999\n3,2024\n", {.target = CsvTarget::classes});
+    CHECK(parse("1,3\n2,4\n", {.table = {.task = TableTask::values}}).train.targets == Values{3, 4});
+    const Dataset years = parse("1,2024\n2,1999\n3,2024\n", {.table = {.task = TableTask::classes}});
     CHECK(years.classNames == Names{"1999", "2024"});
     CHECK(years.train.labels == Labels{1, 0, 1});
-    CHECK(parseComplaint("1,3\n2,x\n", {.target = CsvTarget::values}) ==
+    CHECK(parseComplaint("1,3\n2,x\n", {.table = {.task = TableTask::values}}) ==
           "t.csv:2:2: the target 'x' is not a finite number; regression needs numbers");
 }
 
 TEST_CASE("the target's column by name or number") {
     const char* text = "a,b,c\n1,2,3.5\n4,5,6.5\n";
-    CHECK(parse(text, {.label = "b"}).train.values == Values{1, 3.5F, 4, 6.5F});
-    CHECK(parse(text, {.label = "b"}).inputNames == Names{"a", "c"});
-    CHECK(parse(text, {.label = "1"}).train.labels == Labels{0, 1});
-    CHECK(parse("1,2,3.5\n4,5,6.5\n", {.label = "2"}).train.count == 2);
-    CHECK(parse("1,2,b\n4,5,6\n7,8,9\n", {.label = "b"}).inputNames == Names{"1", "2"});
-    CHECK(refusal([&] { parse(text, {.label = "d"}); }) ==
+    CHECK(parse(text, {.table = {.target = "b"}}).train.values == Values{1, 3.5F, 4, 6.5F});
+    CHECK(parse(text, {.table = {.target = "b"}}).inputNames == Names{"a", "c"});
+    CHECK(parse(text, {.table = {.target = "1"}}).train.labels == Labels{0, 1});
+    CHECK(parse("1,2,3.5\n4,5,6.5\n", {.table = {.target = "2"}}).train.count == 2);
+    CHECK(parse("1,2,b\n4,5,6\n7,8,9\n", {.table = {.target = "b"}}).inputNames == Names{"1", "2"});
+    CHECK(refusal([&] { parse(text, {.table = {.target = "d"}}); }) ==
           "unknown column of t.csv 'd'; did you mean 'a'? (known: a, b, c)");
-    CHECK(refusal([&] { parse("1,2\n", {.label = "kind"}); }) ==
+    CHECK(refusal([&] { parse("1,2\n", {.table = {.target = "kind"}}); }) ==
           "t.csv has no header, so there is no column 'kind'; give the target's number, from 1 to 2");
-    CHECK(refusal([&] { parse("1,2\n", {.label = "3"}); }) ==
+    CHECK(refusal([&] { parse("1,2\n", {.table = {.target = "3"}}); }) ==
           "t.csv has no header, so there is no column '3'; give the target's number, from 1 to 2");
-    CHECK(parseComplaint("a,b,a\n1,2,3\n", {.label = "a"}) ==
+    CHECK(parseComplaint("a,b,a\n1,2,3\n", {.table = {.target = "a"}}) ==
           "t.csv: two columns are called 'a'; give the target's number, from 1 to 3");
 }
 
 TEST_CASE("the header can be chosen") {
-    CHECK(parse("2019,2020,kind\n1,2,a\n3,4,b\n", {.header = CsvHeader::present}).inputNames ==
+    CHECK(parse("2019,2020,kind\n1,2,a\n3,4,b\n", {.table = {.header = TableHeader::present}}).inputNames ==
           Names{"2019", "2020"});
     CHECK(parse("2019,2020,kind\n1,2,a\n3,4,b\n").train.count == 3);
-    CHECK(parseComplaint("x,y,kind\n1,2,a\n", {.header = CsvHeader::absent}) ==
+    CHECK(parseComplaint("x,y,kind\n1,2,a\n", {.table = {.header = TableHeader::absent}}) ==
           "t.csv:1:1: 'x' is not a number; is this row a header?");
 }
 
 TEST_CASE("cells that are not valid features") {
-    CHECK(parseComplaint("a,b,c\n1,2,x\n1,abc,y\n") ==
-          "t.csv:3:2: column 'b': 'abc' is not a number; every column but the target needs numbers");
-    CHECK(parseComplaint("a,b,c\n1,2,x\n1, ,y\n") ==
-          "t.csv:3:2: column 'b': the cell is empty; it must hold a number");
-    for (const std::string cell : {"nan", "NaN", "-inf", "1e39"})
+    CHECK(parseComplaint("a,b,c\n1,2,x\n1,abc,y\n") == "t.csv:3:2: column 'b': 'abc' is not a number; most "
+                                                       "of this column are numbers (option --ignore leaves a "
+                                                       "column out)");
+    CHECK(parseComplaint("a,b,c\n1,2,x\n1, ,y\n") == "t.csv:3:2: column 'b': the cell is empty (1 of 2 rows "
+                                                     "has such cells); --missing drop leaves these rows "
+                                                     "out, --missing mean fills in the column's mean");
+    for (const std::string cell : {"nan", "NaN"})
+        CHECK(parseComplaint("1,2,x\n" + cell + ",2,y\n")
+                  .starts_with("t.csv:2:1: '" + cell + "' stands for a missing value (1 of 2 rows"));
+    for (const std::string cell : {"-inf", "1e39"})
         CHECK(parseComplaint("1,2,x\n" + cell + ",2,y\n") ==
               "t.csv:2:1: '" + cell + "' is not a finite number that a float can hold");
-    CHECK(parseComplaint("nan,1,x\n2,2,y\n").starts_with("t.csv:1:1: 'nan' is not a finite number"));
     CHECK(parseComplaint("1,x\n" + std::string(50, 'z') + ",y\n")
               .starts_with("t.csv:2:1: '" + std::string(40, 'z') + "...' is"));
 }
 
 TEST_CASE("cells that are not valid targets") {
-    CHECK(parseComplaint("a,b\n1,x\n2,\n") ==
-          "t.csv:3:2: column 'b': the cell is empty; it must hold the row's class or value");
-    CHECK(parseComplaint("1,0.5\n2,nan\n") ==
-          "t.csv:2:2: the target 'nan' is not a finite number that a float can hold");
+    CHECK(parseComplaint("a,b\n1,x\n2,\n") == "t.csv:3:2: column 'b': the cell is empty (1 of 2 rows has "
+                                              "such cells); --missing drop leaves these rows "
+                                              "out, --missing mean fills in the column's mean");
+    CHECK(parseComplaint("1,0.5\n2,inf\n") ==
+          "t.csv:2:2: the target 'inf' is not a finite number that a float can hold");
     CHECK(parseComplaint("1,x\n2,x\n") ==
           "t.csv: all 2 rows have the class 'x'; classification needs at least two classes");
 }
@@ -208,8 +262,8 @@ TEST_CASE("a column of names is not mistaken for classes") {
     std::string text;
     for (int i = 0; i < 1001; ++i) text += "1,name" + std::to_string(i) + "\n";
     CHECK(parseComplaint(text) == "t.csv:1001:2: more than 1000 distinct classes; is this the right "
-                                  "target column? Choose another with the label option");
-    CHECK(parse(text, {.target = CsvTarget::classes}).classes == 1001);
+                                  "target column? Choose another with --target");
+    CHECK(parse(text, {.table = {.task = TableTask::classes}}).classes == 1001);
 }
 
 TEST_CASE("labels of a trained network") {
@@ -230,8 +284,7 @@ TEST_CASE("tables without anything to learn from") {
     CHECK(parseComplaint("a,b\n") == "t.csv: the table has a header but no rows");
     CHECK(parseComplaint("a\n1\n") ==
           "t.csv: the table has only one column; it needs at least one feature and a target");
-    CHECK(parseComplaint("1;2\n3;4\n") == "t.csv: the table has only one column; it needs at least one "
-                                          "feature and a target; separate its fields by commas");
+    CHECK(parse("1;2\n3;4\n").inputs == 1);
     CHECK(parseComplaint("1,2\n\n3,4,5\n") == "t.csv:3: this row has 3 fields, the first row 2");
 }
 

@@ -156,7 +156,7 @@ TEST_CASE("a table") {
     CHECK(data.train.count == 4);
     CHECK(data.test.count == 1);
     CHECK(loadDataset("csv:" + path, {.testShare = 0}).test.count == 0);
-    CHECK(contains(loadRefusal("csv:" + path, {.labelColumn = "c"}), "unknown column of "));
+    CHECK(contains(loadRefusal("csv:" + path, {.table = {.target = "c"}}), "unknown column of "));
     CHECK(loadComplaint("csv:" + path, {.classNames = {"x", "z"}}) ==
           path +
               ":3:2: column 'b': the label 'y' is not one of the 2 known classes (x, z); did you mean 'x'?");

@@ -15,7 +15,9 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
+#include "demos/words/table_words.h"
 #include "demos/words/text.h"
+#include "engine/data/table_scaling.h"
 #include "engine/net/names.h"
 #include "engine/net/plain_ops.h"
 #include "engine/run/checkpoint.h"
@@ -30,10 +32,12 @@ constexpr const char* predictAbout =
 
 constexpr const char* predictExamples = R"(examples:
   lockstep predict --model model.safetensors                       on the data it was trained with, test split
-  lockstep predict --model model.safetensors --data csv:new.csv --json predictions.json
+  lockstep predict --model model.safetensors --data csv:new.csv                    every row, with or without labels
+  lockstep predict --model model.safetensors --data csv:new.csv --csv predictions.csv --json predictions.json
   lockstep predict --model weights.safetensors --layers 256,128 --data fashion-mnist
 
-A model saved by `lockstep train` knows its network and data. For other weights, give --data and, if they differ from
+A model saved by `lockstep train` knows its network and data: a table's columns are found by name, in any order, and
+scaled as in training; labels may be missing. For other weights, give --data and, if they differ from
 the defaults, the network options; with any of these, the file is read as weights alone.
 )";
 
@@ -54,18 +58,50 @@ struct PredictOptions : RunOptions {
 /// The data options of the run that trained the model, overridden by those given here.
 DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, const Checkpoint& checkpoint) {
     DataOptions data = checkpoint.dataOptions;
-    if (given(command, "--samples")) data.samples = options.dataOptions.samples;
-    if (given(command, "--noise")) data.noise = options.dataOptions.noise;
-    if (given(command, "--test-share")) data.testShare = options.dataOptions.testShare;
-    if (given(command, "--label")) data.labelColumn = options.dataOptions.labelColumn;
-    if (given(command, "--seed")) data.seed = options.settings.seed;
+    const DataOptions& own = options.dataOptions;
+    const auto take = [&command](const char* option, auto& into, const auto& from) {
+        if (given(command, option)) into = from;
+    };
+    take("--samples", data.samples, own.samples);
+    take("--noise", data.noise, own.noise);
+    take("--test-share", data.testShare, own.testShare);
+    take("--seed", data.seed, options.settings.seed);
+    take("--target", data.table.target, own.table.target);
+    take("--task", data.table.task, own.table.task);
+    take("--header", data.table.header, own.table.header);
+    take("--separator", data.table.separator, own.table.separator);
+    take("--decimal", data.table.decimal, own.table.decimal);
+    take("--missing", data.table.missing, own.table.missing);
+    take("--ignore", data.table.ignore, own.table.ignore);
+    take("--scale", data.table.scale, own.table.scale);
     return data;
 }
 
+bool isTable(const std::string& spec) { return spec.starts_with("csv:"); }
+
 /// The test split, or every row if this is a table that the model was not trained on.
-Which splitFor(std::optional<Which> asked, const std::string& data, const std::string& trainedWith) {
+Which splitFor(std::optional<Which> asked, bool newTable) {
     if (asked) return *asked;
-    return data.starts_with("csv:") && data != trainedWith ? Which::all : Which::test;
+    return newTable ? Which::all : Which::test;
+}
+
+/// A table for a network that was not trained on one: the same numbers as it was trained on, or pixels from 0
+/// to 255 where it was trained on pixels / 255, with or without a column of labels.
+Dataset tableFor(const NetShape& shape, bool pixels, const std::string& spec, DataOptions options) {
+    if (options.table.scale == InputScale::automatic) options.table.scale = InputScale::none;
+    Dataset data = loadDataset(spec, options);
+    if (data.inputs + 1 == shape.inputs() && options.table.target.empty()) {
+        options.table.target = "none";
+        data = loadDataset(spec, options);
+    }
+    const auto bright = [](const Examples& examples) {
+        return std::ranges::any_of(examples.values, [](float value) { return value > 1; });
+    };
+    if (!pixels || !(bright(data.train) || bright(data.test))) return data;
+    options.table.scale = InputScale::pixels;
+    data = loadDataset(spec, options);
+    data.notes.emplace_back("the model was trained on pixels / 255, so the table's are divided, too");
+    return data;
 }
 
 struct Model {
@@ -73,7 +109,33 @@ struct Model {
     TrainJob job;
     TrainerState state;
     Which split = Which::test;
+    bool newTable = false;
+    bool changed = false; ///< the data are not those that the model was trained on any more
 };
+
+/// What a table for new predictions is read like: as the model's own, where that was a table.
+void loadFor(const Checkpoint& checkpoint, const std::string& spec, DataOptions options, Model& model) {
+    const bool pixels = checkpoint.dataSpec.starts_with("idx:") || checkpoint.dataSpec == "fashion-mnist";
+    if (model.newTable && !options.model && !isTable(checkpoint.dataSpec)) {
+        model.data = tableFor(checkpoint.shape, pixels, spec, options);
+    } else {
+        model.data = loadDataset(spec, options);
+        if (model.newTable && options.model)
+            for (std::string& note : strangeRanges(*model.data.table, *options.model))
+                model.data.notes.push_back(std::move(note));
+    }
+    if (spec != checkpoint.dataSpec || model.split == Which::all || !checkpoint.fingerprint) return;
+    const DataFingerprint now = fingerprintOf(model.data);
+    const DataFingerprint& then = *checkpoint.fingerprint;
+    model.changed = now != then && options.testShare == checkpoint.dataOptions.testShare &&
+                    options.seed == checkpoint.dataOptions.seed;
+    if (model.changed)
+        model.data.notes.push_back(fmt::format("{} has changed since the model was trained on it ({} "
+                                               "examples now, {} then): the test split is drawn anew, "
+                                               "and may hold examples that the model was trained on",
+                                               spec, grouped(now.train + now.test),
+                                               grouped(then.train + then.test)));
+}
 
 /// Reads weights, network and data. Filled in place, because the job points into it.
 void load(const CLI::App& command, const PredictOptions& options, Model& model) {
@@ -85,9 +147,14 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
     DataOptions data = options.dataOptions;
     data.seed = options.settings.seed;
     if (checkpoint) data = dataOptionsFor(command, options, *checkpoint);
-    model.split = splitFor(options.split, spec, trainedWith);
+    model.newTable = isTable(spec) && spec != trainedWith;
+    model.split = splitFor(options.split, model.newTable);
     if (model.split == Which::all) data.testShare = 0;
-    model.data = loadDataset(spec, data);
+    data.newRows = model.newTable && checkpoint.has_value() && model.split == Which::all;
+    if (checkpoint)
+        loadFor(*checkpoint, spec, data, model);
+    else
+        model.data = loadDataset(spec, data);
     if (checkpoint) {
         model.job.data = &model.data;
         model.job.shape = checkpoint->shape;
@@ -104,15 +171,16 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
 /// A split's answers.
 struct SplitAnswers {
     Split split = Split::test;
-    std::vector<float> outputs; ///< [count][outputs], after the output activation
-    Evaluation evaluation;
+    std::vector<float> outputs;           ///< [count][outputs], after the output activation
+    std::optional<Evaluation> evaluation; ///< none without labels
 };
 
-/// Several splits as one. Losses are weighted by the number of examples.
-Evaluation merged(const std::vector<SplitAnswers>& splits) {
+/// Several splits as one. Losses are weighted by the number of examples. None if no split has labels.
+std::optional<Evaluation> merged(const std::vector<SplitAnswers>& splits) {
     Evaluation all;
     for (const SplitAnswers& split : splits) {
-        const Evaluation& part = split.evaluation;
+        if (!split.evaluation) continue;
+        const Evaluation& part = *split.evaluation;
         const auto weight = static_cast<double>(part.count);
         all.loss += part.loss * weight;
         all.accuracy += part.accuracy * weight;
@@ -120,6 +188,7 @@ Evaluation merged(const std::vector<SplitAnswers>& splits) {
         all.confusion.resize(part.confusion.size());
         std::ranges::transform(all.confusion, part.confusion, all.confusion.begin(), std::plus<>());
     }
+    if (all.count == 0) return std::nullopt;
     all.loss /= static_cast<double>(all.count);
     all.accuracy /= static_cast<double>(all.count);
     return all;
@@ -151,31 +220,154 @@ std::string confusionText(const Evaluation& evaluation, const std::vector<std::s
     return table(rows, 1);
 }
 
-/// One object per example: {"split", "example", "label" or "target", "answer", "outputs", "probabilities"}.
-ordered_json predictionsJson(const TrainJob& job, const std::vector<SplitAnswers>& splits) {
+/// What is said of one example.
+struct Prediction {
+    std::size_t example; ///< in its split
+    Split split;
+    std::uint32_t line;               ///< of a table; 0 for other data
+    std::optional<std::size_t> label; ///< as known
+    std::size_t answer = 0;           ///< the class
+    std::vector<float> targets;       ///< in regression, in the table's units; empty if not known
+    std::vector<float> values;        ///< likewise predicted
+    const float* outputs;             ///< of the network
+    std::vector<double> probabilities;
+};
+
+/// In the order of the data: a table's by their lines.
+std::vector<Prediction> predictionsOf(const TrainJob& job, const std::vector<SplitAnswers>& splits) {
     const Dataset& data = *job.data;
     const std::size_t width = job.shape.outputs();
-    ordered_json all = ordered_json::array();
+    std::vector<Prediction> all;
     for (const SplitAnswers& answers : splits) {
         const Examples& examples = data.of(answers.split);
+        const bool labelled = data.unlabelled != answers.split;
         for (std::size_t example = 0; example < examples.count; ++example) {
             const float* outputs = answers.outputs.data() + example * width;
-            ordered_json json = {{"split", answers.split == Split::train ? "train" : "test"},
-                                 {"example", example}};
+            Prediction each{example,
+                            answers.split,
+                            examples.lines.empty() ? 0 : examples.lines[example],
+                            {},
+                            0,
+                            {},
+                            {},
+                            outputs,
+                            plain::probabilities(job.shape, outputs)};
             if (data.classes > 0) {
-                json["label"] = examples.labels[example];
-                json["answer"] = plain::predictedClass(outputs, width, job.shape.outputActivation);
+                each.answer = plain::predictedClass(outputs, width, job.shape.outputActivation);
+                if (labelled) each.label = examples.labels[example];
             } else {
-                const float* target = examples.targets.data() + example * data.targetWidth;
-                json["target"] = std::vector<float>(target, target + data.targetWidth);
+                for (std::size_t output = 0; output < data.targetWidth; ++output) {
+                    each.values.push_back(unscaledTarget(data, output, outputs[output]));
+                    if (labelled)
+                        each.targets.push_back(unscaledTarget(
+                            data, output, examples.targets[example * data.targetWidth + output]));
+                }
             }
-            json["outputs"] = std::vector<float>(outputs, outputs + width);
-            if (const auto shares = plain::probabilities(job.shape, outputs); !shares.empty())
-                json["probabilities"] = shares;
-            all.push_back(std::move(json));
+            all.push_back(std::move(each));
         }
     }
+    std::ranges::stable_sort(all, {}, &Prediction::line);
     return all;
+}
+
+/// One object per example: {"split", "example", "line" (tables), "label" or "target" (where known), "answer",
+/// "prediction", "outputs", "probabilities"}.
+ordered_json predictionsJson(const TrainJob& job, const std::vector<Prediction>& predictions) {
+    const Dataset& data = *job.data;
+    ordered_json all = ordered_json::array();
+    for (const Prediction& each : predictions) {
+        ordered_json json = {{"split", each.split == Split::train ? "train" : "test"},
+                             {"example", each.example}};
+        if (each.line > 0) json["line"] = each.line;
+        if (each.label) json["label"] = *each.label;
+        if (!each.targets.empty()) json["target"] = each.targets;
+        if (data.classes > 0) {
+            json["answer"] = each.answer;
+            json["prediction"] = data.classNames[each.answer];
+        } else {
+            json["prediction"] = each.values;
+        }
+        json["outputs"] = std::vector<float>(each.outputs, each.outputs + job.shape.outputs());
+        if (!each.probabilities.empty()) json["probabilities"] = each.probabilities;
+        all.push_back(std::move(json));
+    }
+    return all;
+}
+
+/// The names of a regression's targets; of classes, "".
+std::vector<std::string> targetNames(const Dataset& data) {
+    if (data.classes > 0) return {""};
+    std::vector<std::string> names;
+    for (std::size_t output = 0; output < data.targetWidth; ++output) {
+        const bool named = data.table && output < data.table->targets.size();
+        const std::string name =
+            named ? data.table->columns[data.table->targets[output]].name : std::string();
+        names.push_back(name.empty() ? fmt::format("value {}", output + 1) : name);
+    }
+    return names;
+}
+
+/// A row per example, the first of them the names: line (or split and example), label or targets, prediction,
+/// and the probability of each class.
+std::vector<std::vector<std::string>> predictionRows(const TrainJob& job,
+                                                     const std::vector<Prediction>& predictions) {
+    const Dataset& data = *job.data;
+    const bool lines = !predictions.empty() && predictions.front().line > 0;
+    const bool labels = std::ranges::any_of(
+        predictions, [](const Prediction& each) { return each.label || !each.targets.empty(); });
+    const bool probabilities = !predictions.empty() && !predictions.front().probabilities.empty();
+    std::vector<std::string> head =
+        lines ? std::vector<std::string>{"line"} : std::vector<std::string>{"split", "example"};
+    const std::vector<std::string> targets = targetNames(data);
+    for (const std::string& name : targets) {
+        if (labels) head.push_back(name.empty() ? "label" : name);
+        head.push_back(name.empty() ? "prediction" : "predicted " + name);
+    }
+    for (std::size_t i = 0; probabilities && i < data.classes; ++i)
+        head.push_back("p(" + data.classNames[i] + ")");
+    std::vector<std::vector<std::string>> rows{head};
+    for (const Prediction& each : predictions) {
+        std::vector<std::string>& row = rows.emplace_back();
+        if (lines)
+            row = {std::to_string(each.line)};
+        else
+            row = {each.split == Split::train ? "train" : "test", std::to_string(each.example)};
+        for (std::size_t output = 0; output < targets.size(); ++output) {
+            if (labels && data.classes > 0) row.push_back(each.label ? data.classNames[*each.label] : "");
+            if (labels && data.classes == 0)
+                row.push_back(each.targets.empty() ? "" : shortestText(each.targets[output]));
+            row.push_back(data.classes > 0 ? data.classNames[each.answer]
+                                           : fmt::format("{}", each.values[output]));
+        }
+        for (const double share : each.probabilities) row.push_back(fmt::format("{:.6f}", share));
+    }
+    return rows;
+}
+
+std::string predictionsCsv(const std::vector<std::vector<std::string>>& rows) {
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) text += (i > 0 ? "," : "") + csvField(row[i]);
+        text += '\n';
+    }
+    return text;
+}
+
+/// The first rows, as many probabilities as fit, and where the rest is.
+std::string firstPredictions(std::vector<std::vector<std::string>> rows) {
+    constexpr std::size_t mostRows = 10;
+    constexpr std::size_t mostFields = 8;
+    const std::size_t count = rows.size() - 1;
+    const bool narrow = rows.front().size() <= mostFields;
+    rows.resize(std::min(rows.size(), mostRows + 1));
+    for (std::vector<std::string>& row : rows) {
+        row.resize(std::min(row.size(), mostFields));
+        for (std::string& field : row) field = cut(field, 16);
+    }
+    std::string text = table(rows, 0);
+    if (count > mostRows || !narrow)
+        text += fmt::format("({} predictions; --csv FILE and --json FILE have all)\n", grouped(count));
+    return text;
 }
 
 int predict(const CLI::App& command, const PredictOptions& options) {
@@ -192,29 +384,42 @@ int predict(const CLI::App& command, const PredictOptions& options) {
         const std::size_t count = job.data->of(split).count;
         const Which other = split == Split::train ? Which::test : Which::train;
         if (model.split != other && count > 0)
-            splits.push_back({split, trainer->predict(split, 0, count), trainer->evaluate(split)});
+            splits.push_back(
+                {split, trainer->predict(split, 0, count),
+                 job.data->unlabelled == split ? std::nullopt : std::optional(trainer->evaluate(split))});
     }
     if (splits.empty())
         throw std::runtime_error("'" + job.data->name +
                                  "' has no test examples; use --split train or --split all");
-    const Evaluation total = merged(splits);
+    const std::optional<Evaluation> total = merged(splits);
+    const std::vector<Prediction> predictions = predictionsOf(job, splits);
+    const std::vector<std::vector<std::string>> rows = predictionRows(job, predictions);
 
     std::FILE* people = peopleStream(options);
-    fmt::print(people, "{} on {} ({}), {} examples\n", options.modelFile, job.data->name,
-               nameOf(splitNames, model.split), grouped(total.count));
+    fmt::print(people, "{}{} on {} ({}), {} examples\n", understoodText(*job.data), options.modelFile,
+               job.data->name, nameOf(splitNames, model.split), grouped(predictions.size()));
     fmt::print(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
-    fmt::print(people, "loss {}, accuracy {}\n{}", fixed(total.loss, 4), percent(total.accuracy),
-               confusionText(total, job.data->classNames));
+    if (model.newTable) fmt::print(people, "{}", firstPredictions(rows));
+    if (total)
+        fmt::print(people, "loss {}, accuracy {}{}\n{}", fixed(total->loss, 4), percent(total->accuracy),
+                   total->count < predictions.size()
+                       ? fmt::format(" of the {} with a known label", grouped(total->count))
+                       : "",
+                   confusionText(*total, job.data->classNames));
+    else
+        fmt::print(people, "no labels, so no accuracy\n");
+    if (!options.csvFile.empty()) writeResult(options.csvFile, predictionsCsv(rows));
     if (options.jsonFile.empty()) return 0;
-    const ordered_json json = {{"model", options.modelFile},
-                               {"data", dataJson(*job.data)},
-                               {"net", toJson(job.shape)},
-                               {"lane", lane.text()},
-                               {"device", trainer->machine().device},
-                               {"software", trainer->machine().software},
-                               {"split", nameOf(splitNames, model.split)},
-                               {"test", evaluationJson(total, job.data->classes)},
-                               {"predictions", predictionsJson(job, splits)}};
+    ordered_json json = {{"model", options.modelFile},
+                         {"data", dataJson(*job.data)},
+                         {"data_changed", model.changed},
+                         {"net", toJson(job.shape)},
+                         {"lane", lane.text()},
+                         {"device", trainer->machine().device},
+                         {"software", trainer->machine().software},
+                         {"split", nameOf(splitNames, model.split)},
+                         {"test", total ? evaluationJson(*total, job.data->classes) : ordered_json()},
+                         {"predictions", predictionsJson(job, predictions)}};
     writeResult(options.jsonFile, json.dump() + "\n");
     return 0;
 }
@@ -241,6 +446,9 @@ Action addPredict(CLI::App& command) {
     command.option_defaults()->group(outputGroup);
     addValue(command, "--json", "FILE", options->jsonFile,
              "write every prediction as JSON; - for standard output");
+    addValue(
+        command, "--csv", "FILE", options->csvFile,
+        "write every prediction, a row each: line, label, prediction, probabilities; - for standard output");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

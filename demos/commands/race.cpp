@@ -209,11 +209,27 @@ void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
 }
 
 Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const LaneSpec& lane,
-                        TrainerState state) {
+                        const DataFingerprint& fingerprint, TrainerState state) {
     DataOptions data = options.dataOptions;
     data.seed = job.settings.seed;
     data.classNames = job.data->classNames;
-    return {options.data, data, lane.text(), job.shape, job.settings, std::move(state)};
+    data.model = job.data->table;
+    return {options.data, data, fingerprint, lane.text(), job.shape, job.settings, std::move(state)};
+}
+
+/// Training on other examples would not be the same run, and could meet those that were held out.
+void requireSameData(const Checkpoint& checkpoint, const DataFingerprint& now, const std::string& file) {
+    if (!checkpoint.fingerprint || *checkpoint.fingerprint == now) return;
+    const DataFingerprint& then = *checkpoint.fingerprint;
+    throw std::runtime_error(
+        fmt::format("{} has changed since {} was saved: {} training and {} test examples, then {} and {}{}; "
+                    "a resumed run needs the "
+                    "same data, for its test examples were never trained on. To train on the new ones, start "
+                    "a new run with "
+                    "--init {}",
+                    checkpoint.dataSpec, file, grouped(now.train), grouped(now.test), grouped(then.train),
+                    grouped(then.test),
+                    now.train == then.train && now.test == then.test ? ", with other values" : "", file));
 }
 
 /// Says so if a checkpoint is at the finish line already; empty otherwise.
@@ -235,6 +251,8 @@ int train(TrainCommandOptions options) {
     requireResultFiles(options);
     if (!options.saveFile.empty()) requireWritable(options.saveFile);
     const Dataset data = loadData(options);
+    const DataFingerprint fingerprint = fingerprintOf(data);
+    if (resumed) requireSameData(*resumed, fingerprint, options.resumeFile);
     TrainJob job = makeJob(options, data);
     if (resumed) {
         job.shape = resumed->shape;
@@ -253,7 +271,7 @@ int train(TrainCommandOptions options) {
     std::fflush(people);
 
     const auto save = [&](Trainer& trainer) {
-        saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, trainer.state()));
+        saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, fingerprint, trainer.state()));
     };
     LaneOptions saved = laneOptions(options, job, finish);
     if (resumed) saved.start = resumed->state;

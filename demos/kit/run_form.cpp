@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lockstep::demos {
 
@@ -20,6 +21,28 @@ std::vector<std::string> rungNames(std::optional<bool> gpu) {
     for (const std::string_view lane : knownLanes())
         if (!gpu || lane.starts_with(*gpu ? "gpu" : "cpu")) names.emplace_back(lane);
     return names;
+}
+
+void RunForm::table(TableOptions& table, const std::string& data,
+                    const std::vector<std::string>& understood) {
+    if (!data.starts_with("csv:")) return;
+    const std::string button = "Table##" + prefix_ + "table";
+    popup(button.c_str(), [&] {
+        RunForm form(ui_, prefix_ + "table ");
+        form.text("target", "Target", 120, table.target,
+                  [&](const std::string& typed) { table.target = typed; });
+        form.choice("task", "Task", 104, table.task, tableTasks);
+        form.choice("scale", "Scale", 104, table.scale, inputScales);
+        form.choice("missing", "Missing cells", 104, table.missing, missingCells);
+        form.text("ignore", "Leave out", 120, fmt::format("{}", fmt::join(table.ignore, ",")),
+                  [&](const std::string& typed) { table.ignore = namesFromText(typed); });
+        form.choice("header", "Header", 104, table.header, tableHeaders);
+        form.choice("separator", "Separator", 104, table.separator, tableSeparators);
+        form.choice("decimal", "Decimal sign", 104, table.decimal, tableDecimals);
+        form.end();
+        for (const std::string& sentence : understood) ui_.paragraph(sentence, ui_.theme.muted);
+        changed_ |= form.changed();
+    });
 }
 
 void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data) {

@@ -87,6 +87,10 @@ class RunForm {
     void noise(double& noise) {
         number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
     }
+    /// For tables alone: a button "Table" with every option of how one is read, and below them how it was
+    /// understood. Draws nothing for other data.
+    ///   understood   sentences; empty while the table is not loaded
+    void table(TableOptions& table, const std::string& data, const std::vector<std::string>& understood);
     void hidden(std::vector<std::size_t>& widths) {
         text("layers", "Hidden layers", 110, widthsText(widths),
              [&](const std::string& typed) { widths = widthsFromText(typed); });
@@ -136,6 +140,19 @@ class RunForm {
     template <class Draw> void add(std::string_view field, const char* title, float units, Draw draw) {
         const std::string control = std::string("##").append(prefix_).append(field);
         this->field(control.c_str(), title, units, [&](const char* label) { changed_ |= draw(label); });
+    }
+    /// The same from the table of its names.
+    template <class Enum, std::size_t N>
+    void choice(std::string_view field, const char* title, float units, Enum& value,
+                const NameOf<Enum> (&all)[N]) {
+        add(field, title, units, [&](const char* control) {
+            std::vector<std::string> names;
+            for (const NameOf<Enum>& each : all) names.emplace_back(each.text);
+            std::string chosen(nameOf(all, value));
+            if (!chooseText(ui_, control, chosen, names)) return false;
+            value = valueFromName(all, field, chosen);
+            return true;
+        });
     }
     /// A line of text that shows `text`; `read` takes what was typed, and what it throws becomes a message.
     template <class Read>

@@ -169,9 +169,17 @@ std::string dataKey(const RunOptions& run) {
     return key.dump();
 }
 
+bool isTableFile(const std::filesystem::path& file) {
+    std::filesystem::path name = file.filename();
+    if (name.extension() == ".gz") name = name.stem();
+    constexpr std::array<std::string_view, 5> endings = {".csv", ".tsv", ".tab", ".data", ".txt"};
+    return std::ranges::find(endings, name.extension().string()) != endings.end();
+}
+
 void takeDroppedFile(RunOptions& run, const std::filesystem::path& file) {
     RunOptions next = run;
     next.data = "csv:" + file.string();
+    next.dataOptions.table = {}; // what was said of another table
     if (readAtOnce(file)) static_cast<void>(loadData(next));
     run = std::move(next);
 }

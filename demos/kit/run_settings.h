@@ -56,7 +56,10 @@ bool operator==(const RunOptions& a, const RunOptions& b);
 /// The data and its options as a text: equal for the same data.
 std::string dataKey(const RunOptions& run);
 
-/// Sets the data to a dropped CSV file. A small one is read at once, so that an invalid file changes nothing.
+/// Whether the file's name is that of a table: .csv, .tsv, .tab, .data, .txt, also with .gz behind it.
+bool isTableFile(const std::filesystem::path& file);
+
+/// Sets the data to a dropped table. A small one is read at once, so that an invalid file changes nothing.
 /// Throws what is wrong with it.
 void takeDroppedFile(RunOptions& run, const std::filesystem::path& file);
 

@@ -128,6 +128,17 @@ std::vector<std::size_t> widthsFromText(std::string_view text) {
                                 "'none' for no hidden layer");
 }
 
+std::vector<std::string> namesFromText(std::string_view text) {
+    std::vector<std::string> names;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        if (const std::string_view name = trimmed(text.substr(0, end)); !name.empty())
+            names.emplace_back(name);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return names;
+}
+
 std::string widthsText(const std::vector<std::size_t>& widths) {
     return widths.empty() ? "none" : fmt::format("{}", fmt::join(widths, ", "));
 }

@@ -67,6 +67,9 @@ std::string listing(const std::string& what, std::span<const std::string_view> n
 std::vector<std::size_t> widthsFromText(std::string_view text);
 /// "256, 128"; "none".
 std::string widthsText(const std::vector<std::size_t>& widths);
+/// Names separated by commas, without blanks at their ends and empty ones.
+std::vector<std::string> namesFromText(std::string_view text);
+
 
 /// Throws std::invalid_argument "`what` a non-negative whole number, not '...'".
 std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what);

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "demos/options/parse.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -51,6 +52,70 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
               "epochs between evaluations on the test data; 0: only at the end [1]");
 }
 
+/// A name of the table, or what it stands for ("," for comma).
+template <class Enum, std::size_t N>
+Enum choiceFromText(const NameOf<Enum> (&table)[N], std::string_view kind, std::string_view text,
+                    std::initializer_list<NameOf<Enum>> spellings) {
+    for (const NameOf<Enum>& each : spellings)
+        if (each.text == text) return each.value;
+    return valueFromName(table, kind, text);
+}
+
+void addTableOptions(CLI::App& command, TableOptions& table) {
+    addValue(
+        command, "--target,--label", "COLUMN", table.target,
+        "target column of a table: name, number from 1, first or last; several, separated by\ncommas, for a "
+        "regression with several outputs [inferred]");
+    addText(
+        command, "--task", "NAME",
+        [&table](std::string_view text) { table.task = valueFromName(tableTasks, "task", text); },
+        "what a table's target is: classes values [classes for words and small whole numbers]");
+    addText(
+        command, "--header", "yes|no",
+        [&table](std::string_view text) {
+            table.header = choiceFromText<TableHeader>(
+                tableHeaders, "header", text, {{TableHeader::present, "yes"}, {TableHeader::absent, "no"}});
+        },
+        "whether a table's first row has names [inferred]");
+    addText(
+        command, "--separator", "NAME",
+        [&table](std::string_view text) {
+            table.separator = choiceFromText<TableSeparator>(tableSeparators, "separator", text,
+                                                             {{TableSeparator::comma, ","},
+                                                              {TableSeparator::semicolon, ";"},
+                                                              {TableSeparator::tab, "\t"},
+                                                              {TableSeparator::tab, "\\t"},
+                                                              {TableSeparator::pipe, "|"},
+                                                              {TableSeparator::blanks, " "}});
+        },
+        "between a table's fields: comma semicolon tab pipe blanks [inferred]");
+    addText(
+        command, "--decimal", "NAME",
+        [&table](std::string_view text) {
+            table.decimal =
+                choiceFromText<TableDecimal>(tableDecimals, "decimal sign", text,
+                                             {{TableDecimal::point, "."}, {TableDecimal::comma, ","}});
+        },
+        "decimal sign of a table's numbers: point comma [inferred]");
+    addText(
+        command, "--missing", "NAME",
+        [&table](std::string_view text) {
+            table.missing = valueFromName(missingCells, "treatment of missing cells", text);
+        },
+        "rows with an empty cell, NA, ?: error drop, or mean to fill in the column's mean [error]");
+    addText(
+        command, "--ignore", "NAMES", [&table](std::string_view text) { table.ignore = namesFromText(text); },
+        "columns of a table to leave out, by name or number, separated by commas; none: keep\neven those "
+        "that only "
+        "number the rows [inferred]");
+    addText(
+        command, "--scale", "NAME",
+        [&table](std::string_view text) { table.scale = valueFromName(inputScales, "scale", text); },
+        "a table's numbers: standard (mean 0, deviation 1), pixels (0 to 255, divided by 255), none\n[pixels "
+        "or none "
+        "where they fit, else standard]");
+}
+
 } // namespace
 
 void addDataOptions(CLI::App& command, RunOptions& options, const std::string& purpose) {
@@ -64,8 +129,7 @@ void addDataOptions(CLI::App& command, RunOptions& options, const std::string& p
         ->capture_default_str();
     addText(command, "--test-share", "X", data.testShare, shareFromText,
             "share held out for testing if the data have no test split: 0.2 or 20% [0.2]");
-    addValue(command, "--label", "COLUMN", data.labelColumn,
-             "target column of a CSV file, by name or number from 1 [the last]");
+    addTableOptions(command, data.table);
 }
 
 void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
@@ -211,7 +275,9 @@ void refuseIdleDataOptions(const CLI::App& command, const std::string& data) {
     refuse("--samples", generated, "generated points, such as --data spiral");
     refuse("--noise", generated, "generated points, such as --data spiral");
     refuse("--test-share", data != "fashion-mnist", "data without a test split");
-    refuse("--label", table, "tables (--data csv:FILE)");
+    for (const char* option :
+         {"--target", "--task", "--header", "--separator", "--decimal", "--missing", "--ignore", "--scale"})
+        refuse(option, table, "tables (--data csv:FILE)");
 }
 
 std::vector<std::string> dataNames() {

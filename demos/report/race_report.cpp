@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/options/parse.h"
+#include "demos/words/table_words.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/run/settings_json.h"
@@ -179,7 +180,8 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const Dataset& data = *job.data;
     const NetShape& shape = job.shape;
     const TrainSettings& settings = job.settings;
-    return fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
+    return understoodText(data) +
+           fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
                        "{} {:g}, batch {}, seed {}{}; until {}\n",
                        data.name, grouped(data.train.count), grouped(data.test.count), shape.describeWidths(),
                        name(shape.activation), name(shape.loss), grouped(shape.parameters()),
@@ -229,8 +231,11 @@ Json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t cla
 }
 
 Json dataJson(const Dataset& data) {
-    return {{"name", data.name},     {"train", data.train.count}, {"test", data.test.count},
-            {"inputs", data.inputs}, {"classes", data.classes},   {"class_names", data.classNames}};
+    Json json = {{"name", data.name},     {"train", data.train.count}, {"test", data.test.count},
+                 {"inputs", data.inputs}, {"classes", data.classes},   {"class_names", data.classNames}};
+    if (data.table) json["columns"] = toJson(*data.table);
+    if (!data.notes.empty()) json["notes"] = data.notes;
+    return json;
 }
 
 Json raceJson(const TrainJob& job, const FinishLine& finish, bool together,

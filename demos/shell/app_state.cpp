@@ -211,7 +211,7 @@ void App::openFile(const std::filesystem::path& file) {
                      "Rename the file and drop it again.");
         else if (!exhibit().dropFile(*ui_, file))
             ui_->say(Severity::warning, fmt::format("{}: this exhibit cannot read this kind of file.", name),
-                     "States end in .json, lessons in .md, tables in .csv.");
+                     "States end in .json, lessons in .md, tables in .csv, pictures in .png.");
         else
             recent_.add(file);
     } catch (const std::exception& error) {

@@ -72,9 +72,9 @@ void FileChooser::enter(const fs::path& folder) {
         const fs::path name = found->path().filename();
         std::error_code unknown;
         const bool inside = found->is_directory(unknown);
-        const bool fits =
-            name.extension() == ".json" ||
-            (purpose_ == Purpose::open && (name.extension() == ".csv" || name.extension() == ".md"));
+        const bool fits = name.extension() == ".json" ||
+                          (purpose_ == Purpose::open &&
+                           (isTableFile(name) || name.extension() == ".png" || name.extension() == ".md"));
         if (name.string().starts_with(".") || (!inside && !fits)) continue;
         if (more_ = entries_.size() == mostEntries; more_) break;
         entries_.push_back({name, inside});

@@ -8,29 +8,6 @@
 
 namespace lockstep {
 
-namespace {
-
-// The line, counted from 1, that holds the byte at `offset`.
-std::size_t lineOf(std::string_view text, std::size_t offset) {
-    std::size_t line = 1;
-    for (std::size_t i = 0; i < offset; ++i)
-        if (text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n')) ++line;
-    return line;
-}
-
-void requireUtf8(std::string_view text, std::string_view name) {
-    if (text.empty()) throw std::runtime_error(concat(name, ": the file is empty"));
-    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-        throw std::runtime_error(concat(name, ":1: the file is UTF-16; save it as UTF-8"));
-    const std::size_t wrong = std::min(findInvalidUtf8(text), text.find('\0'));
-    if (wrong >= text.size()) return;
-    throw std::runtime_error(concat(name, ":", lineOf(text, wrong),
-                                    text[wrong] == '\0' ? ": a zero byte" : ": bytes that are not UTF-8",
-                                    "; save the table as UTF-8 text"));
-}
-
-} // namespace
-
 std::string CsvField::text() const {
     std::string result(raw);
     if (!doubledQuotes) return result;
@@ -42,32 +19,42 @@ std::string CsvField::text() const {
     return result;
 }
 
-CsvReader::CsvReader(std::string_view text, std::string_view name) : text_(text), name_(name) {
-    requireUtf8(text, name);
-    if (text.starts_with("\xEF\xBB\xBF")) at_ = 3;
-}
+CsvReader::CsvReader(std::string_view text, std::string_view name, char separator, std::size_t firstLine)
+    : text_(text), name_(name),
+      separator_(separator), ends_{separator, '\r', '\n', '"', separator == ' ' ? '\t' : '"'},
+      line_(firstLine) {}
 
 bool CsvReader::next(std::vector<CsvField>& fields) {
     fields.clear();
-    while (at_ < text_.size() && atLineBreak()) skipLineBreak();
+    do {
+        while (at_ < text_.size() && atLineBreak()) skipLineBreak();
+        skipBlanks();
+    } while (at_ < text_.size() && atLineBreak());
     if (at_ == text_.size()) return false;
     while (true) {
         if (fields.size() == mostCsvFields)
             fail(line_, fields.size() + 1, concat("more than ", mostCsvFields, " fields in a row"));
         fields.push_back(readField(fields.size() + 1));
+        skipBlanks();
         if (at_ == text_.size()) return true;
         if (atLineBreak()) {
             skipLineBreak();
             return true;
         }
-        ++at_; // the comma
+        if (separator_ != ' ') ++at_;
     }
 }
 
-// Leaves at_ on the comma or line break that ends the field, or at the end of the text.
+// Where blanks separate fields, any run of them is one separator.
+void CsvReader::skipBlanks() {
+    if (separator_ == ' ')
+        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+}
+
+// Leaves at_ on the separator or line break that ends the field, or at the end of the text.
 CsvField CsvReader::readField(std::size_t number) {
     if (at_ < text_.size() && text_[at_] == '"') return readQuoted(number);
-    const std::size_t end = std::min(text_.find_first_of(",\r\n\"", at_), text_.size());
+    const std::size_t end = std::min(text_.find_first_of({ends_, sizeof(ends_)}, at_), text_.size());
     if (end < text_.size() && text_[end] == '"')
         fail(line_, number,
              "a quotation mark inside an unquoted field; quote the whole field, and double the mark inside "
@@ -95,7 +82,9 @@ CsvField CsvReader::readQuoted(std::size_t number) {
     }
     field.raw = text_.substr(begin, at_ - begin);
     ++at_; // the closing mark
-    if (at_ < text_.size() && text_[at_] != ',' && !atLineBreak())
+    const std::string_view separators =
+        separator_ == ' ' ? std::string_view(" \t") : std::string_view(ends_, 1);
+    if (at_ < text_.size() && separators.find(text_[at_]) == std::string_view::npos && !atLineBreak())
         fail(line_, number,
              "text after the closing quotation mark; double any mark that belongs to the text");
     return field;

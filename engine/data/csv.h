@@ -1,4 +1,4 @@
-// A reader of comma-separated values (RFC 4180): rows of fields, with quoting.
+// A reader of separated values (RFC 4180, with any separator): rows of fields, with quoting.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,17 @@ struct CsvField {
     std::string text() const;
 };
 
-/// Splits a text into rows without copying it. Commas separate fields; LF, CR LF or CR separate rows. A
-/// quoted field may contain commas, line breaks, and quotation marks if they are doubled. Skips a UTF-8
-/// byte-order mark and empty lines.
+/// Splits a text into rows without copying it. One character separates fields; LF, CR LF or CR separate rows.
+/// A quoted field may contain separators, line breaks, and quotation marks if they are doubled. Skips empty
+/// lines.
 class CsvReader {
   public:
-    /// text   must outlive the reader and its fields
-    /// name   the file, for messages
-    /// Throws std::runtime_error "NAME:LINE: reason" for text that is not UTF-8 (with a hint for UTF-16) or
-    /// contains a zero byte, and "NAME: ..." for an empty file.
-    CsvReader(std::string_view text, std::string_view name);
+    /// text        UTF-8 (table_text.h); must outlive the reader and its fields
+    /// name        the file, for messages
+    /// separator   ' ' stands for any run of blanks and tabs; blanks at both ends of a line then separate
+    ///             nothing
+    /// firstLine   the file's line at which the text begins
+    CsvReader(std::string_view text, std::string_view name, char separator = ',', std::size_t firstLine = 1);
 
     /// Reads the next row into `fields`. Returns false at the end of the text.
     /// Throws std::runtime_error "NAME:LINE:FIELD: reason" (both counted from 1) for a quotation mark inside
@@ -42,12 +43,15 @@ class CsvReader {
     CsvField readQuoted(std::size_t number);
     bool atLineBreak() const;
     void skipLineBreak();
+    void skipBlanks();
     [[noreturn]] void fail(std::size_t line, std::size_t field, const std::string& reason) const;
 
     std::string_view text_;
     std::string_view name_;
+    char separator_;
+    char ends_[5]; // of an unquoted field, or of what cannot be one
     std::size_t at_ = 0;
-    std::size_t line_ = 1;
+    std::size_t line_;
 };
 
 } // namespace lockstep

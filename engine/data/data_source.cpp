@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 
 #include "engine/data/mnist_folder.h"
 #include "engine/data/points_2d.h"
+#include "engine/data/table_scaling.h"
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
 #include "engine/net/random.h"
@@ -57,8 +59,9 @@ Dataset readIdxFolder(std::filesystem::path folder, const DataOptions& options) 
 
 Dataset readCsv(const std::filesystem::path& path, const DataOptions& options) {
     const std::vector<std::byte> bytes = readFileBytes(path);
+    const TableSchema* model = options.model ? &*options.model : nullptr;
     Dataset data = parseCsvDataset(asText(bytes), path.string(),
-                                   {options.labelColumn, options.target, options.header, options.classNames});
+                                   {options.table, options.classNames, model, options.newRows});
     data.name = "csv:" + path.filename().string();
     return data;
 }
@@ -117,15 +120,20 @@ std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chose
 }
 
 Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
-    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
-            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
+    return {count,
+            pick(all.pixels, chosen, wanted),
+            pick(all.values, chosen, wanted),
+            pick(all.labels, chosen, wanted),
+            pick(all.targets, chosen, wanted),
+            pick(all.lines, chosen, wanted)};
 }
 
 } // namespace
 
 Dataset loadDataset(std::string_view spec, const DataOptions& options) {
     Dataset data = loadSource(spec, options);
-    if (data.test.count == 0) splitOffTest(data, options.testShare, options.seed);
+    if (data.test.count == 0 && !options.newRows) splitOffTest(data, options.testShare, options.seed);
+    scaleInputs(data, options.table.scale, options.model ? &*options.model : nullptr);
     return data;
 }
 
@@ -140,6 +148,20 @@ Dataset loadFashionMnist(const std::vector<std::filesystem::path>& folders) {
     throw std::runtime_error("Fashion-MNIST was not found in " + tried +
                              "; install the package dataset-fashion-mnist, copy its four files into one of "
                              "these folders, or give their folder as idx:FOLDER");
+}
+
+DataFingerprint fingerprintOf(const Dataset& data) {
+    DataFingerprint print{data.train.count, data.test.count, 0};
+    const auto add = [&print](const auto& values) {
+        print.checksum = crc32(std::as_bytes(std::span(values)), print.checksum);
+    };
+    for (const Examples* examples : {&data.train, &data.test}) {
+        add(examples->pixels);
+        add(examples->values);
+        add(examples->labels);
+        add(examples->targets);
+    }
+    return print;
 }
 
 std::vector<std::string_view> dataSpecs() {

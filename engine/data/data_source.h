@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,14 +19,15 @@ struct DataOptions {
     std::size_t samples = 500; ///< number of generated points, test points included: 2 to 10,000,000
     double noise = 0;          ///< of generated points: 0 to 0.8
     double testShare = 0.2;    ///< for sources without a test split: in [0, 1)
-    // For CSV files (csv_dataset.h):
-    std::string labelColumn = {}; ///< the target's column, by name or number from 1; empty: the last
-    CsvTarget target = CsvTarget::automatic; ///< classes or values
-    CsvHeader header = CsvHeader::automatic; ///< whether the first row is a header
+    TableOptions table = {};   ///< for CSV files
 
     /// For files: the classes of a trained network, in its order; any other label is an error. Empty: the
     /// classes are found in the data. Ignored for Fashion-MNIST, whose ten classes are fixed.
     std::vector<std::string> classNames = {};
+    /// For CSV files: what a trained network expects of its tables. None: the table is understood by itself.
+    std::optional<TableSchema> model = {};
+    /// For CSV files: rows to predict for, with or without targets (csv_dataset.h).
+    bool newRows = false;
 
     bool operator==(const DataOptions&) const = default;
 };
@@ -38,11 +40,21 @@ struct DataOptions {
 ///                   bundle's copy) and ../share/lockstep/data/fashion-mnist; and last
 ///                   /usr/share/datasets/fashion-mnist (Debian's package)
 ///   idx:FOLDER      any folder with the four files of MNIST (mnist_folder.h)
-///   csv:FILE        a table (csv_dataset.h)
-/// Sources without a test split get one (splitOffTest). Throws std::invalid_argument for an unknown name (the
-/// message suggests the nearest one) and for options out of range, std::runtime_error for missing or
-/// malformed files.
+///   csv:FILE        a table (csv_dataset.h); its numbers are scaled (table_scaling.h)
+/// Sources without a test split get one (splitOffTest), but for rows to predict for. Throws
+/// std::invalid_argument for an unknown name (the message suggests the nearest one) and for options out of
+/// range, std::runtime_error for missing or malformed files.
 Dataset loadDataset(std::string_view spec, const DataOptions& options = {});
+
+/// What tells whether data have changed: as many examples with the same numbers and labels, in the same order
+/// and split.
+struct DataFingerprint {
+    std::uint64_t train = 0; ///< examples
+    std::uint64_t test = 0;
+    std::uint32_t checksum = 0; ///< CRC-32 of pixels or values, labels and targets
+    bool operator==(const DataFingerprint&) const = default;
+};
+DataFingerprint fingerprintOf(const Dataset& data);
 
 /// All specs listed above, for help and completion.
 std::vector<std::string_view> dataSpecs();

@@ -106,7 +106,8 @@ inline nlohmann::ordered_json jsonCompleted(nlohmann::ordered_json defaults,
 
 // A group of settings lists its fields once for both directions, in the order of the JSON: field("lr",
 // group.rate) is a field that jsonValue() returns. A third argument says how to read a choice: the function
-// that returns the value of a name (its reverse is called name()), or the words for the values from 0 on.
+// that returns the value of a name (its reverse is called name()), the table of names, or the words for the
+// values from 0 on.
 
 struct JsonWriter {
     nlohmann::ordered_json& json;
@@ -114,6 +115,10 @@ struct JsonWriter {
     template <class T> void operator()(const char* key, const T& value) const { json[key] = value; }
     template <class T> void operator()(const char* key, const T& value, T (*)(std::string_view)) const {
         json[key] = name(value);
+    }
+    template <class T, std::size_t N>
+    void operator()(const char* key, const T& value, const NameOf<T> (&table)[N]) const {
+        json[key] = nameOf(table, value);
     }
     template <class T>
     void operator()(const char* key, const T& value, std::span<const std::string_view> words) const {
@@ -128,6 +133,10 @@ struct JsonReader {
     template <class T> void operator()(const char* key, T& value) const { value = jsonValue<T>(json, key); }
     template <class T> void operator()(const char* key, T& value, T (*fromName)(std::string_view)) const {
         value = fromName(jsonValue<std::string>(json, key));
+    }
+    template <class T, std::size_t N>
+    void operator()(const char* key, T& value, const NameOf<T> (&table)[N]) const {
+        value = valueFromName(table, key, jsonValue<std::string>(json, key));
     }
     template <class T>
     void operator()(const char* key, T& value, std::span<const std::string_view> words) const {

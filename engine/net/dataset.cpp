@@ -30,7 +30,28 @@ std::uint32_t classTargetKind(const Dataset& data, const NetShape& shape) {
                       data.classes == 2 ? " or a single one" : ""));
 }
 
+// Outside 0 to 1, binary cross-entropy has no lower bound: training would drive it to minus infinity.
+void requireProbabilities(const Dataset& data, const NetShape& shape) {
+    for (const Examples* examples : {&data.train, &data.test})
+        for (std::size_t i = 0; i < examples->targets.size(); ++i) {
+            const float value = examples->targets[i];
+            if (value >= 0 && value <= 1) continue;
+            const std::size_t example = i / data.targetWidth;
+            double shown = value;
+            if (data.table) {
+                const TableColumn& column = data.table->columns[data.table->targets[i % data.targetWidth]];
+                if (column.scaled) shown = column.mean + column.deviation * shown;
+            }
+            const std::string place = examples->lines.empty() ? concat("example ", example)
+                                                              : concat("line ", examples->lines[example]);
+            throwUnfit(data, shape,
+                       concat("bce needs targets from 0 to 1, but ", place, " has ", sixDigits(shown),
+                              "; use mse or huber for values, or --task classes if they are classes"));
+        }
+}
+
 std::uint32_t valueTargetKind(const Dataset& data, const NetShape& shape) {
+    if (shape.loss == Loss::binaryCrossEntropy) requireProbabilities(data, shape);
     if (shape.loss == Loss::crossEntropy)
         throwUnfit(data, shape,
                    "cross-entropy compares classes, but the targets are values; use mse or huber");

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/net/net_shape.h"
+#include "engine/net/table_schema.h"
 
 namespace lockstep {
 
@@ -16,10 +18,11 @@ enum class Split : std::uint32_t { train, test };
 /// One split. Exactly one of `pixels` and `values` is filled, and exactly one of `labels` and `targets`.
 struct Examples {
     std::size_t count = 0;
-    std::vector<std::uint8_t> pixels;  ///< [count][inputs]; the network sees pixel * (1 / 255)
-    std::vector<float> values;         ///< [count][inputs]
-    std::vector<std::uint32_t> labels; ///< [count], class numbers below Dataset::classes
-    std::vector<float> targets;        ///< [count][targetWidth], regression
+    std::vector<std::uint8_t> pixels;      ///< [count][inputs]; the network sees pixel * (1 / 255)
+    std::vector<float> values;             ///< [count][inputs]
+    std::vector<std::uint32_t> labels;     ///< [count], class numbers below Dataset::classes
+    std::vector<float> targets;            ///< [count][targetWidth], regression
+    std::vector<std::uint32_t> lines = {}; ///< [count] of the table, counted from 1; empty for other sources
 };
 
 struct Dataset {
@@ -30,9 +33,13 @@ struct Dataset {
     std::size_t imageWidth = 0;  ///< for images: width * height = inputs; else 0
     std::size_t imageHeight = 0;
     std::vector<std::string> classNames; ///< `classes` names
-    std::vector<std::string> inputNames; ///< empty, or `inputs` names (CSV header)
+    std::vector<std::string> inputNames; ///< empty, or `inputs` names (CSV header; "Sex=male" for words)
     Examples train;
     Examples test;
+    std::optional<TableSchema> table = {}; ///< how the table was understood; none for other sources
+    /// Rows to predict for that have no label known to the model; their labels and targets mean nothing.
+    std::optional<Split> unlabelled = {};
+    std::vector<std::string> notes = {}; ///< what was guessed or converted while reading, for people
 
     const Examples& of(Split split) const { return split == Split::train ? train : test; }
     bool bytes() const { return !train.pixels.empty(); } ///< pixels rather than values

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::uint64_t formatVersion = 1;
-constexpr std::size_t largestRunText = std::size_t{4} << 20;
+constexpr std::size_t largestRunText = std::size_t{24} << 20; // 65,536 columns, each with its name and scale
 const std::string runKey = "lockstep";
 const std::string checksumKey = "lockstep.crc32";
 
@@ -48,13 +48,16 @@ std::string checksumOf(const TensorFile& file, const std::string& runText) {
 }
 
 std::string runTextOf(const Checkpoint& checkpoint) {
-    ordered_json run = {
-        {"format", formatVersion},
-        {"data", {{"spec", checkpoint.dataSpec}, {"options", toJson(checkpoint.dataOptions)}}},
-        {"lane", checkpoint.lane},
-        {"net", toJson(checkpoint.shape)},
-        {"settings", toJson(checkpoint.settings)},
-        {"step", checkpoint.state.step}};
+    ordered_json data = {{"spec", checkpoint.dataSpec}, {"options", toJson(checkpoint.dataOptions)}};
+    if (const auto& print = checkpoint.fingerprint)
+        data["fingerprint"] = {{"train", print->train}, {"test", print->test}, {"crc32", print->checksum}};
+    if (checkpoint.dataOptions.model) data["table"] = toJson(*checkpoint.dataOptions.model);
+    ordered_json run = {{"format", formatVersion},
+                        {"data", data},
+                        {"lane", checkpoint.lane},
+                        {"net", toJson(checkpoint.shape)},
+                        {"settings", toJson(checkpoint.settings)},
+                        {"step", checkpoint.state.step}};
     if (const LossScaling& scaling = checkpoint.state.lossScaling; scaling != LossScaling{})
         run["loss_scaling"] = {{"scale", scaling.scale},
                                {"good_steps", scaling.goodSteps},
@@ -62,7 +65,8 @@ std::string runTextOf(const Checkpoint& checkpoint) {
     if (checkpoint.state.wholeSteps) run["whole_steps"] = *checkpoint.state.wholeSteps;
     std::string text = run.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (text.size() > largestRunText)
-        throw std::invalid_argument("the names of the classes take more than a checkpoint may hold (4 MiB)");
+        throw std::invalid_argument(
+            "the names of classes and columns take more than a checkpoint may hold (24 MiB)");
     return text;
 }
 
@@ -84,6 +88,13 @@ void readRun(Checkpoint& checkpoint, const std::string& text) {
     const ordered_json& data = jsonField(run, "data");
     checkpoint.dataSpec = jsonValue<std::string>(data, "spec");
     checkpoint.dataOptions = dataOptionsFromJson(jsonField(data, "options"));
+    if (data.contains("table")) checkpoint.dataOptions.model = tableSchemaFromJson(data["table"]);
+    if (data.contains("fingerprint")) {
+        const ordered_json& print = data["fingerprint"];
+        checkpoint.fingerprint = {jsonValue<std::uint64_t>(print, "train"),
+                                  jsonValue<std::uint64_t>(print, "test"),
+                                  jsonValue<std::uint32_t>(print, "crc32")};
+    }
     checkpoint.lane = jsonValue<std::string>(run, "lane");
     checkpoint.shape = netShapeFromJson(jsonField(run, "net"));
     checkpoint.settings = trainSettingsFromJson(jsonField(run, "settings"));
@@ -102,7 +113,7 @@ const std::string& checkedRunText(const TensorFile& file, std::string_view name)
     if (run == file.metadata.end())
         refuse(name, "it has weights, but no run to resume; start a new one with --init FILE and the "
                      "network's --layers");
-    if (run->second.size() > largestRunText) refuse(name, "__metadata__, 'lockstep': longer than 4 MiB");
+    if (run->second.size() > largestRunText) refuse(name, "__metadata__, 'lockstep': longer than 24 MiB");
     const auto sum = file.metadata.find(checksumKey);
     if (sum == file.metadata.end() || sum->second != checksumOf(file, run->second))
         refuse(name, "its checksum is wrong: the file was changed or damaged since it was written; use an "
@@ -145,9 +156,11 @@ std::string describe(const std::vector<std::size_t>& shape) {
     return text + "]";
 }
 
-// The index of the first value that is NaN or infinite, or values.size().
-std::size_t firstNonFinite(std::span<const float> values) {
-    const auto found = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+// The index of the first value with which training cannot go on, or values.size(): NaN, and among the
+// parameters (arena 0) infinity. An infinite second moment only means that its weight rests.
+std::size_t firstUnusable(std::span<const float> values, std::size_t arena) {
+    const auto found = std::ranges::find_if(
+        values, [arena](float value) { return arena == 0 ? !std::isfinite(value) : std::isnan(value); });
     return static_cast<std::size_t>(found - values.begin());
 }
 
@@ -161,19 +174,19 @@ void requireTensor(const TensorFile& file, const TensorPlace& wanted, std::strin
     if (tensor->shape != wanted.shape)
         refuseTensor("its shape is ", describe(tensor->shape), ", this network's is ", shape,
                      "; use the layers of the saved network");
-    if (const std::size_t at = firstNonFinite(tensor->values); at < tensor->values.size())
+    if (const std::size_t at = firstUnusable(tensor->values, wanted.arena); at < tensor->values.size())
         refuseTensor("its value ", at, " is ", std::to_string(tensor->values[at]),
                      "; a network with that cannot be trained");
 }
 
-/// A tensor of the file, without padding. Throws std::invalid_argument for a NaN or infinite value.
+/// A tensor of the file, without padding. Throws std::runtime_error for a value that cannot be trained on.
 Tensor tensorOf(const TensorPlace& place, std::span<const float> arena) {
     std::vector<float> values =
         withoutPadding(arena.subspan(place.offset, place.rows * place.stride), place.columns(), place.stride);
-    if (const std::size_t at = firstNonFinite(values); at < values.size())
-        throw std::invalid_argument(concat("tensor ", quotedForMessage(place.name),
-                                           " has a value that is not finite (", std::to_string(values[at]),
-                                           ", at ", at, "); go back some steps, then save"));
+    if (const std::size_t at = firstUnusable(values, place.arena); at < values.size())
+        throw std::runtime_error(concat("tensor ", quotedForMessage(place.name),
+                                        " has a value that is not finite (", std::to_string(values[at]),
+                                        ", at ", at, "); go back some steps, then save"));
     return {place.name, place.shape, std::move(values)};
 }
 

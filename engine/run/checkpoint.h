@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,9 @@ namespace lockstep {
 /// never stopped.
 struct Checkpoint {
     std::string dataSpec;    ///< as for loadDataset()
-    DataOptions dataOptions; ///< with the network's classes in `classNames`
+    /// With the network's classes in `classNames`, and how it reads a table in `model`.
+    DataOptions dataOptions;
+    std::optional<DataFingerprint> fingerprint; ///< of the data; none in files of older versions
     std::string lane;        ///< as LaneSpec::text(), for the record
     NetShape shape;
     TrainSettings settings;
@@ -33,8 +36,9 @@ struct Checkpoint {
 };
 
 /// Writes the file atomically (files/atomic_file.h). Throws std::invalid_argument if the state does not match
-/// shape and settings or contains NaN or infinity, std::runtime_error if the file cannot be written. On
-/// failure the old file is unchanged.
+/// shape and settings, std::runtime_error if a parameter is NaN or infinite or the optimizer's state NaN (an
+/// infinite second moment only means that its weight rests), and if the file cannot be written. On failure the
+/// old file is unchanged.
 void saveCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
 /// Reads a file from saveCheckpoint(). Throws std::runtime_error, naming file, place and reason, for any

@@ -15,13 +15,21 @@ nlohmann::ordered_json toJson(const NetShape& shape);
 /// "epsilon", "weight_decay", "l1", "schedule", "schedule_steps", "schedule_gamma", "warmup_steps"}: rate and
 /// weight decay have their effective values, and every number reads back as the same double.
 nlohmann::ordered_json toJson(const TrainSettings& settings);
-/// {"seed", "samples", "noise", "test_share", "label", "target", "header", "classes"}.
+/// {"seed", "samples", "noise", "test_share", "label", "target", "header", "separator", "decimal", "missing",
+/// "ignore", "scale", "classes"}: "label" is the target's column, "target" the task.
 nlohmann::ordered_json toJson(const DataOptions& options);
+/// How a table was understood: {"header", "separator", "decimal", "targets" (numbers from 1), "task", "scale",
+/// "missing", "rows", "rows_dropped", "cells_filled", "why": {"separator", "decimal", "header", "target",
+/// "task", "scale"}, "each": one object per column, {"name", "role", "kind", "why", "words", "least", "most",
+/// "mean", "deviation", "scaled"}}.
+nlohmann::ordered_json toJson(const TableSchema& table);
 
 /// Parses the values; ignores "parameters". Throws std::invalid_argument naming the missing or invalid field,
 /// and as NetShape::validate() and OptimizerSettings::validate().
 NetShape netShapeFromJson(const nlohmann::ordered_json& json);
 TrainSettings trainSettingsFromJson(const nlohmann::ordered_json& json);
+/// Options without "scale" are those of a version that did not scale tables, and mean what they meant there.
 DataOptions dataOptionsFromJson(const nlohmann::ordered_json& json);
+TableSchema tableSchemaFromJson(const nlohmann::ordered_json& json);
 
 } // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include "engine/data/csv.h"
 #include "engine/data/csv_dataset.h"
+#include "engine/data/table_scaling.h"
 #include "engine/files/file_bytes.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -13,16 +14,18 @@ namespace {
 
 CsvOptions optionsFrom(std::uint8_t choice) {
     CsvOptions options;
-    options.target = static_cast<CsvTarget>(choice % 3);
-    options.header = static_cast<CsvHeader>(choice / 3 % 3);
-    options.label = choice & 0x40 ? "b" : choice & 0x20 ? "2" : "";
+    options.table.task = static_cast<TableTask>(choice % 3);
+    options.table.header = static_cast<TableHeader>(choice / 3 % 3);
+    options.table.missing = static_cast<MissingCells>(choice / 9 % 3);
+    options.table.target = choice & 0x40 ? "b" : choice & 0x20 ? "2" : "";
     if (choice & 0x80) options.classNames = {"x", "y", "1"};
     return options;
 }
 
 void requireWhole(const Dataset& data) {
     const Examples& rows = data.train;
-    fuzz::require(rows.count > 0 && rows.values.size() == rows.count * data.inputs, "a value per cell");
+    fuzz::require(rows.count > 0 && rows.values.size() + rows.pixels.size() == rows.count * data.inputs,
+                  "a value per cell");
     fuzz::require(
         std::all_of(rows.values.begin(), rows.values.end(), [](float v) { return std::isfinite(v); }),
         "finite values");
@@ -43,6 +46,19 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     // A column that is not there is a wrong argument.
     const bool refusals = !options.label.empty();
     fuzz::expectDocumented(
-        "t.csv", [&] { requireWhole(parseCsvDataset(text, "t.csv", options)); }, refusals);
+        "t.csv",
+        [&] {
+            Dataset table = parseCsvDataset(text, "t.csv", options);
+            const TableSchema model = *table.table;
+            scaleInputs(table, InputScale::automatic, nullptr);
+            requireWhole(table);
+            // A model of this table reads it again, with or without the labels that it knows.
+            CsvOptions again = options;
+            again.classNames = table.classNames;
+            again.model = &model;
+            again.newRows = true;
+            fuzz::require(parseCsvDataset(text, "t.csv", again).inputs == table.inputs, "the same inputs");
+        },
+        refusals);
     return 0;
 }

@@ -185,7 +185,7 @@ class InsideExhibit final : public Exhibit {
         };
     }
     bool dropFile(Ui&, const std::filesystem::path& file) override {
-        if (file.extension() != ".csv") return false;
+        if (!isTableFile(file)) return false;
         RunOptions settings = inside_.model.settings();
         takeDroppedFile(settings, file);
         inside_.change(settings);

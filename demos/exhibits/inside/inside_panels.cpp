@@ -18,6 +18,7 @@ void drawSettings(Ui& ui, Inside& inside) {
     RunOptions settings = inside.model.settings();
     RunForm form(ui, "inside/");
     form.data(settings.data);
+    form.table(settings.dataOptions.table, settings.data, {});
     form.hidden(settings.hiddenWidths, settings.data);
     form.activation(settings.activation);
     form.optimizer(settings.settings.optimizer);

@@ -186,7 +186,7 @@ class LadderExhibit final : public Exhibit {
         };
     }
     bool dropFile(Ui&, const std::filesystem::path& file) override {
-        if (file.extension() != ".csv") return false;
+        if (!isTableFile(file)) return false;
         RunOptions settings = model_.settings();
         takeDroppedFile(settings, file);
         model_.change(settings);
@@ -229,6 +229,7 @@ class LadderExhibit final : public Exhibit {
     static bool drawSettings(Ui& ui, RunOptions& settings) {
         RunForm form(ui, "ladder/");
         form.data(settings.data);
+        form.table(settings.dataOptions.table, settings.data, {});
         form.hidden(settings.hiddenWidths, settings.data);
         form.optimizer(settings.settings.optimizer);
         form.batch(settings.settings.batch);

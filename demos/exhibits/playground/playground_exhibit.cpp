@@ -229,7 +229,7 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     bool dropFile(Ui& ui, const std::filesystem::path& file) override {
-        if (file.extension() != ".csv") return false;
+        if (!isTableFile(file)) return false;
         PlaygroundSettings settings = model_.settings();
         const bool scaled = takeOwnPoints(settings, file);
         model_.change(settings);

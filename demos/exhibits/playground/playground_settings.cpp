@@ -224,6 +224,8 @@ bool takeOwnPoints(PlaygroundSettings& settings, const std::filesystem::path& fi
                                              file.string(), mostReadAtOnce >> 20));
     DataOptions options;
     options.testShare = 0;
+    options.table.scale = InputScale::none; // points stay where they are, or are fitted below
+    options.table.ignore = {"none"};
     const Dataset table = loadDataset("csv:" + file.string(), options);
     if (table.inputs != 2)
         throw std::runtime_error(

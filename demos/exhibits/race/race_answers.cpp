@@ -1,5 +1,7 @@
-// What a lane's network predicts: test images with their predictions, and the confusion matrix.
+// What a lane's network predicts: test images with their predictions, the confusion matrix, and what the
+// networks say to a row or picture of the user's own.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -14,13 +16,25 @@ namespace lockstep::demos {
 
 namespace {
 
-enum AnswersView : std::size_t { asImages, asMatrix };
+enum AnswersView : std::size_t { asImages, asMatrix, asOwn };
 
-const std::vector<std::string> answersViewNames = {"images", "confusion matrix"};
+const std::vector<std::string> answersViewNames = {"images", "confusion matrix", "your own"};
 constexpr std::size_t shownGuesses = 3;
 
 bool haveImages(const Dataset& data) {
     return data.imageWidth > 0 && data.classes > 1 && data.test.count > 0;
+}
+
+/// Whether a row can be typed, or a picture dropped.
+bool takesOwn(const Dataset& data) { return data.table.has_value() || data.imageWidth > 0; }
+
+/// The views that there are for these data, as indices of answersViewNames.
+std::vector<std::size_t> viewsOf(const Dataset& data) {
+    std::vector<std::size_t> views;
+    if (haveImages(data)) views.push_back(asImages);
+    if (data.classes > 1) views.push_back(asMatrix);
+    if (takesOwn(data)) views.push_back(asOwn);
+    return views;
 }
 
 /// The lane's last evaluation, or the one that was asked for when that is newer.
@@ -180,30 +194,38 @@ ProbeWish RaceAnswers::wish(const RaceRun& run) {
         wish.first = first_;
         wish.rows = images;
     }
+    wish.network = view_ == asOwn && own_.has_value();
     return wish;
 }
 
 bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
-    if (run == nullptr || run->data->classes < 2) {
+    const std::vector<std::size_t> views = run == nullptr ? std::vector<std::size_t>() : viewsOf(*run->data);
+    if (views.empty()) {
         ui.muted(
             run == nullptr
                 ? "Start the race to see what the networks predict."
                 : "This network predicts values, not classes, so no prediction is simply right or wrong.");
         return false;
     }
+    if (std::ranges::find(views, view_) == views.end()) view_ = views.front();
     first_ = first_ < run->data->test.count ? first_ : 0;
     const float top = ImGui::GetCursorPosY();
     std::vector<std::string> lanes;
     for (const LaneResult& lane : run->lanes) lanes.push_back(lane.spec.text());
     lane_ = std::min(lane_, lanes.size() - 1);
-    ui.segments("##race answers of", lane_, lanes);
-    ImGui::SameLine(0, ui.px(16));
-    if (ImGui::GetContentRegionAvail().x < ui.px(320)) ImGui::NewLine();
-    if (haveImages(*run->data))
-        ui.segments("##race answers as", view_, answersViewNames);
-    else
-        view_ = asMatrix;
-    ImGui::SameLine(0, ui.px(16));
+    if (view_ != asOwn) { // which shows all lanes
+        ui.segments("##race answers of", lane_, lanes);
+        ImGui::SameLine(0, ui.px(16));
+        if (ImGui::GetContentRegionAvail().x < ui.px(420)) ImGui::NewLine();
+    }
+    if (views.size() > 1) {
+        std::vector<std::string> names;
+        for (const std::size_t view : views) names.push_back(answersViewNames[view]);
+        auto chosen = static_cast<std::size_t>(std::ranges::find(views, view_) - views.begin());
+        if (ui.segments("##race answers as", chosen, names)) view_ = views[chosen];
+    }
+    if (view_ == asOwn) return drawOwn(ui, *run);
+    if (views.size() > 1) ImGui::SameLine(0, ui.px(16));
     bool asked = false;
     if (view_ == asImages) {
         asked = ui.button("Other images");
@@ -217,6 +239,91 @@ bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
         drawImages(ui, *run, size);
     else
         drawConfusion(ui, *run, size);
+    return asked;
+}
+
+void RaceAnswers::takePicture(const RaceRun& run, const Pixels& pixels) {
+    if (run.data->imageWidth == 0)
+        throw std::invalid_argument(
+            fmt::format("{} has no images, so its networks cannot say what a picture shows", run.data->name));
+    own_ = inputFromPicture(*run.data, pixels);
+    ownData_ = run.data;
+    ownPicture_.reset();
+    view_ = asOwn;
+}
+
+void RaceAnswers::showOwnPicture(Ui& ui, const Dataset& data) {
+    const auto width = static_cast<std::uint32_t>(data.imageWidth);
+    const auto height = static_cast<std::uint32_t>(data.imageHeight);
+    if (!ownPicture_) {
+        ownPicture_ = std::make_unique<Picture>(ui.graphics, width, height, false);
+        std::vector<std::uint32_t> pixels;
+        for (const float value : own_->inputs) {
+            const auto grey = static_cast<std::uint32_t>(std::lround(255 * std::clamp(value, 0.0f, 1.0f)));
+            pixels.push_back(0xFF000000u | grey << 16 | grey << 8 | grey);
+        }
+        ownPicture_->upload(pixels);
+    }
+    ImGui::Image(ownPicture_->id(),
+                 {ui.px(112), ui.px(112) * static_cast<float>(height) / static_cast<float>(width)});
+}
+
+// A row to type into, or the picture that was dropped; below, what each lane's network says.
+bool RaceAnswers::drawOwn(Ui& ui, const RaceRun& run) {
+    const Dataset& data = *run.data;
+    bool asked = false;
+    if (ownData_ != run.data) own_.reset(); // of other data
+    if (data.table) {
+        ui.muted("A row with a value for each of: " + rowHint(data));
+        ImGui::SetNextItemWidth(std::min(ui.px(520), ImGui::GetContentRegionAvail().x));
+        if (const std::optional<std::string> typed = ui.typedText("##race own row", typed_)) {
+            typed_ = *typed;
+            own_.reset();
+            try {
+                if (!typed->empty()) own_ = inputFromRow(data, *typed);
+                ownData_ = run.data;
+                asked = own_.has_value();
+            } catch (const std::exception& error) {
+                ui.say(Severity::error, error.what());
+            }
+        }
+    }
+    if (data.imageWidth > 0) ui.muted("Drop a PNG picture onto the window.");
+    if (!own_) return asked;
+    if (own_->picture) showOwnPicture(ui, data);
+    for (const std::string& note : own_->notes) ui.paragraph("note: " + note, ui.theme.muted);
+    constexpr std::size_t most = 5; // answers that a lane shows
+    for (std::size_t lane = 0; lane < run.lanes.size(); ++lane) {
+        std::shared_ptr<const Inference> network;
+        std::uint64_t step = 0;
+        {
+            const std::lock_guard lock(run.probes[lane].mutex);
+            network = run.probes[lane].network;
+            step = run.probes[lane].networkStep;
+        }
+        const LaneSpec& spec = run.lanes[lane].spec;
+        ui.text(network ? fmt::format("{} at step {}", spec.text(), grouped(step)) : spec.text(),
+                spec.gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
+        if (!network) {
+            ui.muted("no prediction yet");
+            continue;
+        }
+        std::vector<OwnAnswer> answers = answersTo(data, *network, *own_);
+        answers.resize(std::min(answers.size(), most));
+        for (const OwnAnswer& answer : answers) {
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float bar = ui.px(160);
+            if (!std::isnan(answer.share)) {
+                const ImU32 colour = faded(spec.gpu ? ui.theme.gpu : ui.theme.cpu, 0.6f);
+                const float high = ImGui::GetTextLineHeight();
+                ImGui::GetWindowDrawList()->AddRectFilled(
+                    at, {at.x + bar * static_cast<float>(answer.share), at.y + high}, colour, ui.px(2));
+                ImGui::SetCursorScreenPos({at.x + bar + ui.px(8), at.y});
+            }
+            ui.text(std::isnan(answer.share) ? answer.name
+                                             : fmt::format("{}  {}", percent(answer.share), answer.name));
+        }
+    }
     return asked;
 }
 

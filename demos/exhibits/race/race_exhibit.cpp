@@ -145,7 +145,18 @@ class RaceExhibit : public Exhibit {
         };
     }
     bool dropFile(Ui& ui, const std::filesystem::path& file) override {
-        if (file.extension() != ".csv") return false;
+        if (file.extension() == ".png") {
+            const RaceRun* run = model_.shown();
+            if (run == nullptr)
+                throw std::invalid_argument(
+                    "start a race on images first; its networks then say what the picture shows");
+            constexpr std::uint64_t largestPicture = std::uint64_t{16} << 20;
+            answers_.takePicture(*run, decodePng(readFileBytes(file, largestPicture), file.string()));
+            view_ = answersView;
+            nextProbe_ = 0;
+            return true;
+        }
+        if (!isTableFile(file)) return false;
         takeDroppedFile(model_.settings.run, file);
         ui.say(Severity::info, fmt::format("The next race trains on {}", file.filename().string()),
                "Press Run to start it.");
@@ -163,6 +174,24 @@ class RaceExhibit : public Exhibit {
     }
 
   private:
+    // How the table of the next race is understood, or what is wrong with it; nothing for other data.
+    std::vector<std::string> tableWords(Ui& ui) {
+        if (!model_.settings.run.data.starts_with("csv:")) return {};
+        const std::string key = dataKey(model_.settings.run);
+        if (key != tableKey_) {
+            tableWords_.clear();
+            try {
+                const std::shared_ptr<const Dataset> data = model_.dataOfNext(ui.scripted);
+                if (!data) return {};
+                tableWords_ = understood(*data);
+            } catch (const std::exception& error) {
+                tableWords_ = {error.what()};
+            }
+            tableKey_ = key;
+        }
+        return tableWords_;
+    }
+
     // What has just begun or ended.
     void notice(Ui& ui) {
         const RaceRun* run = model_.shown();
@@ -348,7 +377,7 @@ class RaceExhibit : public Exhibit {
         const float width = ImGui::GetContentRegionAvail().x;
         ImGui::SetCursorScreenPos({start.x + pad.x, start.y + pad.y});
         ImGui::BeginGroup();
-        setup_.draw(ui, model_.settings);
+        setup_.draw(ui, model_.settings, tableWords(ui));
         ImGui::EndGroup();
         const float bottom = ImGui::GetItemRectMax().y + pad.y;
         draw.ChannelsSetCurrent(0);
@@ -379,6 +408,8 @@ class RaceExhibit : public Exhibit {
     RaceCurves curves_;
     std::size_t timeScale_ = 0;
     RaceAnswers answers_;
+    std::string tableKey_; // of the data that tableWords_ are about
+    std::vector<std::string> tableWords_;
     std::size_t view_ = 0; // only a person or a state changes it: the headline says who won
     RaceReplay replay_;
     RaceHistory history_;

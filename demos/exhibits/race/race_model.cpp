@@ -58,10 +58,16 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
         answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
     }
     if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
+    std::shared_ptr<const Inference> network;
+    if (wish.network) network = std::make_shared<const Inference>(job.shape, trainer.parameters());
 
     const std::lock_guard lock(probe.mutex);
     if (wish.operations) probe.operations = std::move(operations);
     if (answers) probe.answers = std::move(answers);
+    if (network) {
+        probe.network = std::move(network);
+        probe.networkStep = step;
+    }
     if (evaluation) {
         probe.evaluation = std::move(evaluation);
         probe.evaluatedStep = step;
@@ -327,7 +333,7 @@ bool RaceModel::ask(std::size_t index, const ProbeWish& wish, bool wait) {
     std::future<void>& asked = run_->asked[index];
     if (lane.trainer() == nullptr || lane.snapshot().status == LaneStatus::failed) return true;
     if (asked.valid()) return false;
-    const ProbeWish rest{wish.operations, false, wish.first, wish.rows};
+    const ProbeWish rest{wish.operations, false, wish.first, wish.rows, wish.network};
     asked =
         std::async(std::launch::async, [rest, &job = run_->job, &trainer = *lane.trainer(),
                                         &probe = run_->probes[index]] { answer(rest, job, trainer, probe); });

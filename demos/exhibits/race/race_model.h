@@ -19,6 +19,7 @@
 #include "demos/kit/pacer.h"
 #include "demos/report/other_load.h"
 #include "demos/report/repeats.h"
+#include "engine/net/inference.h"
 #include "engine/run/race.h"
 
 namespace lockstep::demos {
@@ -38,6 +39,8 @@ struct LaneProbe {
     std::optional<LaneAnswers> answers;
     std::optional<Evaluation> evaluation; ///< asked for, newer than the lane's own
     std::uint64_t evaluatedStep = 0;
+    std::shared_ptr<const Inference> network; ///< with the weights of step `networkStep`
+    std::uint64_t networkStep = 0;
 };
 
 /// What to fetch when polling lanes.
@@ -46,6 +49,7 @@ struct ProbeWish {
     bool evaluation = false;
     std::size_t first = 0; ///< answers to test examples [first, first + rows)
     std::size_t rows = 0;
+    bool network = false; ///< the network itself, for an example that is not in the data
 };
 
 /// What the window's frames took from a lane while it trained.
@@ -142,6 +146,10 @@ class RaceModel {
     /// Asks all lanes that can answer, but for those whose last question is still open; true when there are
     /// none of these. Waits for the answers with `wait`.
     bool probe(const ProbeWish& wish, bool wait);
+
+    /// The data of the next race as it would read them; null while they are loaded. Throws what is wrong with
+    /// them.
+    std::shared_ptr<const Dataset> dataOfNext(bool wait) { return data_.get(settings.run, wait); }
 
     const RaceRun* shown() const { return run_.get(); }
     /// Races that are over or were stopped, the newest last.

@@ -251,7 +251,7 @@ std::string setupText(const RaceSettings& settings) {
            throttleText(run.share());
 }
 
-void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
+void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::string>& table) {
     // Asking the drivers takes a while.
     if (lanes_.empty()) {
         lanes_ = rungNames();
@@ -265,6 +265,7 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
         form.samples(run.dataOptions.samples);
         form.noise(run.dataOptions.noise);
     }
+    form.table(run.dataOptions.table, run.data, table);
     form.hidden(run.hiddenWidths, run.data);
     form.activation(run.activation);
     form.optimizer(run.settings.optimizer);

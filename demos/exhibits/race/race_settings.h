@@ -36,7 +36,8 @@ std::string setupText(const RaceSettings& settings);
 class RaceSetup {
   public:
     /// A typed text that makes no sense becomes a message.
-    void draw(Ui& ui, RaceSettings& settings);
+    ///   table   how the settings' table is understood
+    void draw(Ui& ui, RaceSettings& settings, const std::vector<std::string>& table);
 
   private:
     std::vector<std::string> lanes_; // that can be chosen
