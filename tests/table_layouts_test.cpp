@@ -1,5 +1,6 @@
 // Tables as people have them: how each is understood, and what is refused. The layouts follow public
 // descriptions of well-known data sets; their numbers are made up.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -50,7 +51,7 @@ double some(int row, int column) {
 double tenths(int row, int column, double most) { return std::round(some(row, column) * most * 10) / 10; }
 int whole(int row, int column, int most) { return static_cast<int>(some(row, column) * most); }
 
-std::string pixels(int row, int count, const std::string& separator) {
+std::string pixelRow(int row, int count, const std::string& separator) {
     std::string all;
     for (int i = 0; i < count; ++i) all += (i > 0 ? separator : "") + std::to_string(whole(row, i, 256));
     return all;
@@ -96,7 +97,7 @@ std::vector<Understood> layouts() {
         return row;
     };
     const std::string irisHead = "sepal_length,sepal_width,petal_length,petal_width,species\n";
-    const auto digits = [](int i) { return std::to_string(i % 10) + "," + pixels(i, 64, ","); };
+    const auto digits = [](int i) { return std::to_string(i % 10) + "," + pixelRow(i, 64, ","); };
     return {
         {"digits of Kaggle: the label first",
          "label," + names("pixel", 64) + "\n" + lines(40, digits),
@@ -532,7 +533,7 @@ TEST_CASE("missing numbers become the mean of the training rows") {
 
 TEST_CASE("pixels in a table are those of an image file") {
     const std::string table = "label," + names("pixel", 16) + "\n" + lines(10, [](int i) {
-                                  return std::to_string(i % 2) + "," + pixels(i, 16, ",");
+                                  return std::to_string(i % 2) + "," + pixelRow(i, 16, ",");
                               });
     const Dataset data = load(table);
     CHECK(data.bytes());

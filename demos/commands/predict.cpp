@@ -100,7 +100,7 @@ Dataset tableFor(const NetShape& shape, bool pixels, const std::string& spec, Da
     if (!pixels || !(bright(data.train) || bright(data.test))) return data;
     options.table.scale = InputScale::pixels;
     data = loadDataset(spec, options);
-    data.notes.emplace_back("the model was trained on pixels / 255, so the table's are divided, too");
+    data.notes.emplace_back("the model was trained on pixels / 255, so the table's pixels are divided by 255");
     return data;
 }
 

@@ -41,12 +41,12 @@ std::string scaleWords(const TableSchema& table) {
     switch (table.scale) {
     case InputScale::standard: return "standardised to mean 0 and deviation 1";
     case InputScale::pixels: return "read as pixels / 255";
-    default: return "taken as they are";
+    default: return "as in the table";
     }
 }
 
 std::string featureSentence(const Dataset& data, const TableSchema& table) {
-    std::string text = fmt::format("{}, {}{}", counted(table.features.size(), "feature"), scaleWords(table),
+    std::string text = fmt::format("{} {}{}", counted(table.features.size(), "feature"), scaleWords(table),
                                    because(table.why.scale));
     std::vector<std::size_t> words;
     for (const std::size_t index : table.features)
@@ -63,10 +63,9 @@ std::string reading(const TableSchema& table) {
         if (separator == ' ') return "blanks";
         return fmt::format("'{}'", separator);
     };
-    std::string text =
-        fmt::format("{}{}; separator {}{}; decimal {}{}", table.header ? "header" : "no header",
-                    because(table.why.header), sign(table.separator), because(table.why.separator),
-                    table.decimal == ',' ? "comma" : "point", because(table.why.decimal));
+    std::string text = fmt::format("{}{}; separator {}", table.header ? "header" : "no header",
+                                   because(table.why.header), sign(table.separator));
+    if (table.decimal == ',') text += fmt::format("; decimal comma{}", because(table.why.decimal));
     if (table.dropped > 0)
         text += fmt::format("; {} left out for missing cells", counted(table.dropped, "row"));
     if (table.filled > 0) text += fmt::format("; {} filled in by the mean", counted(table.filled, "cell"));
