@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/data/csv_dataset.h"
+#include "engine/data/table_scaling.h"
 #include "engine/files/atomic_file.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/safetensors.h"
@@ -142,12 +144,53 @@ TEST_CASE("a network with NaN is not saved, and the file stays as it was") {
     Checkpoint checkpoint = sample(Optimizer::adam);
     saveCheckpoint(path, checkpoint);
     checkpoint.state.parameters[ParamLayout(checkpoint.shape).layer(1).biasOffset] = std::nanf("");
-    CHECK_THROWS_WITH_AS(saveCheckpoint(path, checkpoint), doctest::Contains("'2.bias'"),
-                         std::invalid_argument);
+    CHECK_THROWS_WITH_AS(saveCheckpoint(path, checkpoint), doctest::Contains("'2.bias'"), std::runtime_error);
     CHECK(loadCheckpoint(path).state.parameters == sample(Optimizer::adam).state.parameters);
     checkpoint = sample(Optimizer::adam);
     checkpoint.state.optimizerState.pop_back();
     CHECK_THROWS_AS(saveCheckpoint(path, checkpoint), std::invalid_argument);
+}
+
+TEST_CASE("an infinite second moment is saved, NaN is not") {
+    const Folder folder;
+    const fs::path path = folder.path / "run";
+    Checkpoint checkpoint = sample(Optimizer::adam);
+    float& moment = checkpoint.state.optimizerState[1][ParamLayout(checkpoint.shape).layer(1).biasOffset];
+    moment = std::numeric_limits<float>::infinity();
+    saveCheckpoint(path, checkpoint);
+    CHECK(loadCheckpoint(path).state.optimizerState == checkpoint.state.optimizerState);
+    moment = std::nanf("");
+    CHECK_THROWS_WITH_AS(saveCheckpoint(path, checkpoint), doctest::Contains("'optimizer.exp_avg_sq.2.bias'"),
+                         std::runtime_error);
+}
+
+TEST_CASE("how the model reads tables, and what its data were, come back") {
+    const Folder folder;
+    const fs::path path = folder.path / "run";
+    Checkpoint checkpoint = sample(Optimizer::adam);
+    Dataset table =
+        parseCsvDataset("id;size;colour;price\n1;1,5;red;100,25\n2;2,5;blue;200,5\n3;?;green;150,5\n",
+                        "t.csv", {.table = {.missing = MissingCells::mean}});
+    scaleInputs(table, InputScale::automatic, nullptr);
+    checkpoint.dataOptions.model = table.table;
+    checkpoint.fingerprint = fingerprintOf(table);
+    saveCheckpoint(path, checkpoint);
+    const Checkpoint again = loadCheckpoint(path);
+    CHECK(again.fingerprint == checkpoint.fingerprint);
+    REQUIRE(again.dataOptions.model);
+    CHECK(*again.dataOptions.model == *table.table);
+}
+
+TEST_CASE("options of versions that did not scale tables mean what they meant there") {
+    nlohmann::ordered_json older = toJson(DataOptions());
+    for (const char* name : {"separator", "decimal", "missing", "ignore", "scale"}) older.erase(name);
+    const DataOptions read = dataOptionsFromJson(older);
+    CHECK(read.table.scale == InputScale::none);
+    CHECK(read.table.target == "last");
+    CHECK(read.table.ignore == std::vector<std::string>{"none"});
+    CHECK(dataOptionsFromJson(toJson(DataOptions())) == DataOptions());
+    older["label"] = "kind";
+    CHECK(dataOptionsFromJson(older).table.target == "kind");
 }
 
 TEST_CASE("a run whose JSON is wrong is refused with the field's name, even with a right checksum") {

@@ -274,7 +274,7 @@ TEST_CASE("labels of a trained network") {
     CHECK(
         parseComplaint("1,iris\n2,irs\n", options) ==
         "t.csv:2:2: the label 'irs' is not one of the 3 known classes (rose, iris, 3); did you mean 'iris'?");
-    CHECK(parseComplaint("1,iris\n2,4\n", options)
+    CHECK(parseComplaint("1,iris\n2,4\n3,rose\n", options)
               .starts_with("t.csv:2:2: the label '4' is not one of the 3 known classes (rose, iris, 3)"));
     CHECK(parse("1,iris\n", options).classes == 3);
 }

@@ -527,7 +527,7 @@ TEST_CASE("missing numbers become the mean of the training rows") {
     CHECK(dropped.train.count == 3);
     CHECK(dropped.table->dropped == 1);
     CHECK(dropped.train.lines == std::vector<std::uint32_t>{2, 4, 5});
-    CHECK(complaintAbout("a,c\n?,x\n,y\n", {.missing = MissingCells::drop})
+    CHECK(complaintAbout("a,b,c\n?,1,x\n,2,y\n", {.missing = MissingCells::drop})
               .starts_with("t.csv: none of the 2 rows is complete"));
 }
 

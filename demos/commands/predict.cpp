@@ -100,7 +100,8 @@ Dataset tableFor(const NetShape& shape, bool pixels, const std::string& spec, Da
     if (!pixels || !(bright(data.train) || bright(data.test))) return data;
     options.table.scale = InputScale::pixels;
     data = loadDataset(spec, options);
-    data.notes.emplace_back("the model was trained on pixels / 255, so the table's pixels are divided by 255");
+    data.notes.emplace_back(
+        "the model was trained on pixels / 255, so the table's pixels are divided by 255");
     return data;
 }
 
@@ -299,9 +300,7 @@ std::vector<std::string> targetNames(const Dataset& data) {
     if (data.classes > 0) return {""};
     std::vector<std::string> names;
     for (std::size_t output = 0; output < data.targetWidth; ++output) {
-        const bool named = data.table && output < data.table->targets.size();
-        const std::string name =
-            named ? data.table->columns[data.table->targets[output]].name : std::string();
+        const std::string name = output < data.targetColumns.size() ? data.targetColumns[output].name : "";
         names.push_back(name.empty() ? fmt::format("value {}", output + 1) : name);
     }
     return names;

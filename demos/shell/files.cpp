@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/assets.h"
+#include "demos/kit/run_settings.h"
 #include "demos/shell/run_window.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"

@@ -1,6 +1,7 @@
 // A reader of separated values (RFC 4180, with any separator): rows of fields, with quoting.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ class CsvReader {
     std::string_view text_;
     std::string_view name_;
     char separator_;
-    char ends_[5]; // of an unquoted field, or of what cannot be one
+    std::array<bool, 256> ends_{}; // by byte: whether it ends an unquoted field, or cannot be in one
     std::size_t at_ = 0;
     std::size_t line_;
 };

@@ -155,8 +155,9 @@ void inferSeparator(TableSchema& schema, const TableText& text, std::string_view
             best = fit;
             schema.separator = separator;
         }
-    if (best.columns < 2) // blanks stand in texts, too
-        if (const SeparatorFit fit = fitOf(text, name, ' '); fit.even) schema.separator = ' ';
+    // Blanks stand in texts, too.
+    if (const SeparatorFit fit = fitOf(text, name, ' '); fit.even && (!best.even || fit.numbers > best.numbers))
+        schema.separator = ' ';
     const bool even = best.even || schema.separator == ' ';
     schema.why.separator = even ? "it divides the rows evenly" : "usual";
 }
@@ -224,7 +225,7 @@ std::string headerReason(const HeaderView& view) {
             newWords = newWords && !number && !view.isEmpty(column) &&
                        !below.distinct.contains(cellText(view.first[column])) &&
                        below.distinct.size() < below.words;
-        } else if (!below.empty() && !(view.isEmpty(column) && column + 1 == columns)) {
+        } else if (below.numbers > 0 && below.words == 0 && !(view.isEmpty(column) && column + 1 == columns)) {
             const bool missing = !view.isEmpty(column) && isMissing(view.first[column], ColumnKind::numbers);
             if (!missing) ++overNumbers[view.isEmpty(column) ? 2 : number ? 1 : 0];
         }

@@ -203,12 +203,15 @@ void scaleInputs(Dataset& data, InputScale wanted, const TableSchema* model) {
     for (std::size_t i = 0; i < targets.size() && data.classes == 0; ++i)
         for (Examples* examples : {&data.train, &data.test})
             apply(table.columns[targets[i]], examples->targets, i, data.targetWidth);
+    const TableSchema& scales = model != nullptr && targets.empty() ? *model : table;
+    data.targetColumns.clear();
+    for (const std::size_t column : scales.targets) data.targetColumns.push_back(scales.columns[column]);
     if (table.scale == InputScale::pixels) usePixels(data);
 }
 
 float unscaledTarget(const Dataset& data, std::size_t output, float value) {
-    if (!data.table || output >= data.table->targets.size()) return value;
-    const TableColumn& column = data.table->columns[data.table->targets[output]];
+    if (output >= data.targetColumns.size()) return value;
+    const TableColumn& column = data.targetColumns[output];
     if (!column.scaled) return value;
     return static_cast<float>(column.mean + column.deviation * value);
 }

@@ -38,8 +38,8 @@ void requireProbabilities(const Dataset& data, const NetShape& shape) {
             if (value >= 0 && value <= 1) continue;
             const std::size_t example = i / data.targetWidth;
             double shown = value;
-            if (data.table) {
-                const TableColumn& column = data.table->columns[data.table->targets[i % data.targetWidth]];
+            if (!data.targetColumns.empty()) {
+                const TableColumn& column = data.targetColumns[i % data.targetWidth];
                 if (column.scaled) shown = column.mean + column.deviation * shown;
             }
             const std::string place = examples->lines.empty() ? concat("example ", example)

@@ -37,6 +37,9 @@ struct Dataset {
     Examples train;
     Examples test;
     std::optional<TableSchema> table = {}; ///< how the table was understood; none for other sources
+    /// Of a table, or of the table that the model was trained on where this one has no targets: in the order
+    /// of the outputs, with the scale of the values to predict.
+    std::vector<TableColumn> targetColumns = {};
     /// Rows to predict for that have no label known to the model; their labels and targets mean nothing.
     std::optional<Split> unlabelled = {};
     std::vector<std::string> notes = {}; ///< what was guessed or converted while reading, for people

@@ -73,7 +73,9 @@ template <class Field> void forEachField(TableColumn& column, Field field) {
     field("why", column.why);
     field("words", column.words);
     field("least", column.least);
+    field("least_line", column.leastLine);
     field("most", column.most);
+    field("most_line", column.mostLine);
     field("mean", column.mean);
     field("deviation", column.deviation);
     field("scaled", column.scaled);

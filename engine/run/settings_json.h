@@ -18,10 +18,10 @@ nlohmann::ordered_json toJson(const TrainSettings& settings);
 /// {"seed", "samples", "noise", "test_share", "label", "target", "header", "separator", "decimal", "missing",
 /// "ignore", "scale", "classes"}: "label" is the target's column, "target" the task.
 nlohmann::ordered_json toJson(const DataOptions& options);
-/// How a table was understood: {"header", "separator", "decimal", "targets" (numbers from 1), "task", "scale",
-/// "missing", "rows", "rows_dropped", "cells_filled", "why": {"separator", "decimal", "header", "target",
-/// "task", "scale"}, "each": one object per column, {"name", "role", "kind", "why", "words", "least", "most",
-/// "mean", "deviation", "scaled"}}.
+/// How a table was understood: {"header", "separator", "decimal", "targets" (numbers from 1), "task",
+/// "scale", "missing", "rows", "rows_dropped", "cells_filled", "why": {"separator", "decimal", "header",
+/// "target", "task", "scale"}, "each": one object per column, {"name", "role", "kind", "why", "words",
+/// "least", "least_line", "most", "most_line", "mean", "deviation", "scaled"}}.
 nlohmann::ordered_json toJson(const TableSchema& table);
 
 /// Parses the values; ignores "parameters". Throws std::invalid_argument naming the missing or invalid field,

@@ -16,7 +16,12 @@ inline constexpr ControlWords raceControls[] = {
     {"##race curve of*",
      "The y axis: the loss on each training batch, or the share of test examples that are right."},
     {"##race answers of*", "The lane whose predictions are shown."},
-    {"##race answers as*", "Single test images with their predictions, or counts by label and prediction."},
+    {"##race answers as*",
+     "Single test images with their predictions, counts by label and prediction, or what the "
+     "networks predict for a row or picture of yours."},
+    {"##race own row",
+     "A row with a value for each feature, in the order above. The networks predict its class or "
+     "value as soon as you press Enter."},
     {"##race time scale*", "Compares how lanes divide their time, or how long a step takes on each."},
     {"##race view*",
      "What the race shows: curves, where the time goes, predictions, the result, or earlier races."},

@@ -10,7 +10,9 @@
 #include "demos/exhibits/race/race_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/race_report.h"
+#include "demos/words/table_words.h"
 #include "demos/words/text.h"
+#include "engine/files/file_bytes.h"
 #include "engine/files/json_field.h"
 
 namespace lockstep::demos {

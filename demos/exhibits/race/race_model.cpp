@@ -59,7 +59,7 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
     }
     if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
     std::shared_ptr<const Inference> network;
-    if (wish.network) network = std::make_shared<const Inference>(job.shape, trainer.parameters());
+    if (wish.network) network = std::make_shared<const Inference>(job.shape, trainer.state().parameters);
 
     const std::lock_guard lock(probe.mutex);
     if (wish.operations) probe.operations = std::move(operations);

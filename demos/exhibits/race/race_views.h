@@ -66,10 +66,11 @@ class RaceAnswers {
     void takePicture(const RaceRun& run, const Pixels& pixels);
     /// What has to be asked of the lanes to show this. Takes the wish for an evaluation.
     ProbeWish wish(const RaceRun& run);
-    /// Gives up the picture of the images.
+    /// Gives up the pictures on the device.
     void release() {
         sheet_.reset();
         sheetData_.reset();
+        ownPicture_.reset();
     }
 
   private:
