@@ -20,9 +20,10 @@ std::string CsvField::text() const {
 }
 
 CsvReader::CsvReader(std::string_view text, std::string_view name, char separator, std::size_t firstLine)
-    : text_(text), name_(name),
-      separator_(separator), ends_{separator, '\r', '\n', '"', separator == ' ' ? '\t' : '"'},
-      line_(firstLine) {}
+    : text_(text), name_(name), separator_(separator), line_(firstLine) {
+    for (const char letter : {separator, '\r', '\n', '"', separator == ' ' ? '\t' : '"'})
+        ends_[static_cast<unsigned char>(letter)] = true;
+}
 
 bool CsvReader::next(std::vector<CsvField>& fields) {
     fields.clear();
@@ -54,7 +55,8 @@ void CsvReader::skipBlanks() {
 // Leaves at_ on the separator or line break that ends the field, or at the end of the text.
 CsvField CsvReader::readField(std::size_t number) {
     if (at_ < text_.size() && text_[at_] == '"') return readQuoted(number);
-    const std::size_t end = std::min(text_.find_first_of({ends_, sizeof(ends_)}, at_), text_.size());
+    std::size_t end = at_;
+    while (end < text_.size() && !ends_[static_cast<unsigned char>(text_[end])]) ++end;
     if (end < text_.size() && text_[end] == '"')
         fail(line_, number,
              "a quotation mark inside an unquoted field; quote the whole field, and double the mark inside "
@@ -82,9 +84,9 @@ CsvField CsvReader::readQuoted(std::size_t number) {
     }
     field.raw = text_.substr(begin, at_ - begin);
     ++at_; // the closing mark
-    const std::string_view separators =
-        separator_ == ' ' ? std::string_view(" \t") : std::string_view(ends_, 1);
-    if (at_ < text_.size() && separators.find(text_[at_]) == std::string_view::npos && !atLineBreak())
+    const bool separated = at_ == text_.size() || text_[at_] == separator_ || atLineBreak() ||
+                           (separator_ == ' ' && text_[at_] == '\t');
+    if (!separated)
         fail(line_, number,
              "text after the closing quotation mark; double any mark that belongs to the text");
     return field;
