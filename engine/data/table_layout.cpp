@@ -18,6 +18,8 @@ namespace {
 using Row = std::vector<CsvField>;
 
 constexpr std::size_t sampledRows = 1000;
+constexpr std::size_t fewestSampledRows = 20; ///< however many cells they have
+constexpr std::size_t sampledCells = std::size_t{1} << 19;
 constexpr std::size_t separatorRows = 50; ///< that decide what separates fields
 constexpr std::size_t fewClasses = 20;
 constexpr std::size_t fewestRowNumbers = 20; ///< without a header that says so
@@ -87,7 +89,12 @@ void look(ColumnLook& column, const CsvField& cell, char decimal) {
 std::vector<Row> firstRows(const TableText& text, std::string_view name, char separator, std::size_t most) {
     CsvReader reader(text.text(), name, separator, text.firstLine());
     std::vector<Row> rows;
-    for (Row row; rows.size() < most && reader.next(row);) rows.push_back(row);
+    std::size_t cells = 0;
+    for (Row row; rows.size() < most && reader.next(row);) {
+        rows.push_back(row);
+        cells += row.size();
+        if (cells > sampledCells && rows.size() >= fewestSampledRows) break;
+    }
     return rows;
 }
 
@@ -156,7 +163,8 @@ void inferSeparator(TableSchema& schema, const TableText& text, std::string_view
             schema.separator = separator;
         }
     // Blanks stand in texts, too.
-    if (const SeparatorFit fit = fitOf(text, name, ' '); fit.even && (!best.even || fit.numbers > best.numbers))
+    if (const SeparatorFit fit = fitOf(text, name, ' ');
+        fit.even && (!best.even || fit.numbers > best.numbers))
         schema.separator = ' ';
     const bool even = best.even || schema.separator == ' ';
     schema.why.separator = even ? "it divides the rows evenly" : "usual";
@@ -225,7 +233,8 @@ std::string headerReason(const HeaderView& view) {
             newWords = newWords && !number && !view.isEmpty(column) &&
                        !below.distinct.contains(cellText(view.first[column])) &&
                        below.distinct.size() < below.words;
-        } else if (below.numbers > 0 && below.words == 0 && !(view.isEmpty(column) && column + 1 == columns)) {
+        } else if (below.numbers > 0 && below.words == 0 &&
+                   !(view.isEmpty(column) && column + 1 == columns)) {
             const bool missing = !view.isEmpty(column) && isMissing(view.first[column], ColumnKind::numbers);
             if (!missing) ++overNumbers[view.isEmpty(column) ? 2 : number ? 1 : 0];
         }
@@ -411,7 +420,7 @@ class Inference {
         for (std::size_t column = 0; column < columns().size(); ++column)
             if (!filled_[column]) ignore(column, "it is empty in every row");
         if (!nothing && columns().front().role == ColumnRole::feature &&
-            !options_.target.starts_with("first"))
+            options_.target != "first")
             if (std::string why = whyRowNames(); !why.empty()) ignore(0, std::move(why));
     }
 
