@@ -21,6 +21,7 @@ namespace lockstep {
 struct ReferenceTrace {
     std::string name;
     bool exactRates = false; ///< every number of UpdateParams is exact as a float
+    bool far = false;        ///< features of thousands, fewer steps
     std::shared_ptr<const Dataset> data;
     NetShape shape;
     TrainSettings settings;
@@ -32,7 +33,7 @@ struct ReferenceTrace {
 namespace reference_detail {
 
 inline std::shared_ptr<const Dataset> readData(const nlohmann::json& json, std::size_t inputs,
-                                               std::size_t count, const std::string& name) {
+                                               std::size_t count, const std::string& name, float scale) {
     auto data = std::make_shared<Dataset>();
     data->name = name;
     data->inputs = inputs;
@@ -40,6 +41,7 @@ inline std::shared_ptr<const Dataset> readData(const nlohmann::json& json, std::
     data->targetWidth = json.value("target_width", std::size_t{1});
     data->train.count = count;
     data->train.values = json.at("values").get<std::vector<float>>();
+    for (float& value : data->train.values) value *= scale;
     data->train.labels = json.value("labels", std::vector<std::uint32_t>{});
     data->train.targets = json.value("targets", std::vector<float>{});
     data->test = data->train;
@@ -99,10 +101,12 @@ inline std::vector<ReferenceTrace> readReferenceTraces() {
         ReferenceTrace trace;
         trace.name = run.at("name");
         trace.exactRates = run.at("rates") == "exact";
+        trace.far = run.contains("input_scale");
         const nlohmann::json& net = run.at("net");
         const std::string dataName = run.at("data");
-        trace.data = reference_detail::readData(document.at("data").at(dataName), document.at("inputs"),
-                                                document.at("examples"), dataName);
+        trace.data =
+            reference_detail::readData(document.at("data").at(dataName), document.at("inputs"),
+                                       document.at("examples"), dataName, run.value("input_scale", 1.0f));
         trace.shape.widths = net.at("widths").get<std::vector<std::size_t>>();
         trace.shape.activation = activationFromName(net.at("activation").get<std::string>());
         trace.shape.outputActivation = activationFromName(net.at("output_activation").get<std::string>());

@@ -43,10 +43,9 @@ double middle(std::uint32_t pixel, std::uint32_t pixels) { return (pixel + 0.5) 
 /// x P(x^2) / Q(x^2): shaders/shared/tanh.h.
 float quotientTanh(float x) {
     using namespace shared;
-    x = x > tanhLimit ? tanhLimit : x; // a NaN stays one
-    x = x < -tanhLimit ? -tanhLimit : x;
+    x = std::clamp(x, -tanhLimit, tanhLimit); // a NaN stays one
     const float u = x * x;
-    return LOCKSTEP_TANH_QUOTIENT(x, u, std::fma);
+    return std::clamp(LOCKSTEP_TANH_QUOTIENT(x, u, std::fma), -1.0f, 1.0f);
 }
 
 float activated(Activation activation, float z) {

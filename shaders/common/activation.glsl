@@ -43,7 +43,7 @@ bool derivativeIsShort(uint activation) { return !derivativeNeedsSum(activation)
 float fastTanh(float x) {
     float c = clamp(x, -tanhLimit, tanhLimit);
     float u = c * c;
-    float result = LOCKSTEP_TANH_QUOTIENT(c, u, fma);
+    float result = clamp(LOCKSTEP_TANH_QUOTIENT(c, u, fma), -1.0, 1.0);
     return isNotNumber(x) ? x : result;
 }
 

@@ -34,7 +34,7 @@ SHARED_END
     ROW(1, leakyRelu, "leaky-relu", "max(0.01 z, z)",                                                                         \
         brief, z > 0 ? z : number(0.01) * z, fromOutput, y > 0 ? number(1) : number(0.01))                                    \
     ROW(2, elu, "elu", "z, or exp(z) - 1 below 0",                                                                            \
-        lengthy, z > 0 ? z : exponentialMinusOne(z), fromOutput, y > 0 ? number(1) : y + 1)                                   \
+        lengthy, z > 0 ? z : exponentialMinusOne(z), fromSum, z > 0 ? number(1) : exponential(z)) /* y + 1: 0 below -17 */    \
     ROW(3, gelu, "gelu", "z Φ(z)",                                                                                            \
         lengthy, z * normalCdf(z), fromSum, normalCdf(z) + z * normalDensity(z))                                              \
     ROW(4, silu, "silu", "z / (1 + exp(-z))",                                                                                 \

@@ -7,6 +7,7 @@ tests/reference_test.cpp repeats every run and compares. The file holds all that
 weights, settings), so that nothing has to be computed alike on both sides. Data and initial weights are multiples of
 1/256: exact in float and double. `rates` says whether every number that the optimizer multiplies by is exact in float,
 too ("exact"), or has to be rounded there ("rounded"): the engine hands these numbers to its kernels as floats.
+`input_scale` multiplies the data: with features of thousands, all neurons begin far out.
 """
 
 import json
@@ -18,6 +19,8 @@ import torch
 from pytorch_twin import ACTIVATIONS, make_network, make_targets, train
 
 STEPS = 40
+FAR_STEPS = 12  # of runs whose rounding would grow from step to step
+FAR = 1024
 EXAMPLES = 23  # with batches of 7 the last one of an epoch has 2
 BATCH = 7
 INPUTS = 5
@@ -66,6 +69,25 @@ def trace(name, data="three", rates="exact", activation="tanh", output_activatio
     }
 
 
+def far(name, rates="rounded", optimizer="adam", lr=0.01, **more):
+    return {**trace("far " + name, rates=rates, optimizer=optimizer, lr=lr, **more), "input_scale": FAR}
+
+
+def far_table():
+    """Every activation, loss and optimizer where features are of thousands, as prices are."""
+    runs = [far("hidden " + name, data="pairs", loss="huber", activation=name) for name in ACTIVATIONS]
+    runs += [
+        far("mse", data="pairs", loss="mse"),
+        far("bce", data="two", loss="bce"),
+        far("cross-entropy"),
+        far("sgd", rates="exact", optimizer="sgd", lr=2**-10),
+        far("momentum", rates="exact", optimizer="momentum", lr=2**-10, momentum=0.875),
+        far("rmsprop", rates="exact", optimizer="rmsprop", lr=0.0078125, alpha=0.9375, epsilon=2**-20),
+        far("adamw", optimizer="adamw", weight_decay=0.01),
+    ]
+    return runs
+
+
 def table():
     """Every activation, loss, kind of target, optimizer, option and schedule at least once."""
     runs = [trace("hidden " + name, activation=name) for name in ACTIVATIONS]
@@ -101,7 +123,7 @@ def table():
         trace("warm-up, cosine, adam", rates="rounded", optimizer="adam", lr=0.01, schedule="cosine",
               schedule_steps=STEPS, warmup_steps=10),
     ]
-    return runs
+    return runs + far_table()
 
 
 def outputs_of(net, data):
@@ -114,14 +136,14 @@ def run_trace(run, data, tensors):
     """Fills run["losses"] and run["final"]."""
     net = run["net"]
     network = make_network(net, tensors, torch.float64)
-    inputs = torch.tensor(data["values"], dtype=torch.float64).reshape(EXAMPLES, INPUTS)
+    inputs = torch.tensor(data["values"], dtype=torch.float64).reshape(EXAMPLES, INPUTS) * run.get("input_scale", 1)
     if "targets" in data:
         targets = torch.tensor(data["targets"], dtype=torch.float64).reshape(EXAMPLES, -1)
     else:
         targets = make_targets(net, torch.tensor(data["labels"]), data["classes"], torch.float64)
     settings = {"batch": BATCH, "examples": EXAMPLES, **run["settings"]}
     run["losses"] = train(network, net, settings, lambda start, end: inputs[start:end],
-                          lambda start, end: targets[start:end], STEPS)
+                          lambda start, end: targets[start:end], FAR_STEPS if "input_scale" in run else STEPS)
     run["final"] = [parameter.detach().flatten().tolist() for parameter in network.parameters()]
 
 
@@ -132,7 +154,8 @@ def main():
     initial = {}
     runs = table()
     for run in runs:
-        widths = [INPUTS, 6, 4, outputs_of(run["net"], data[run["data"]])]
+        hidden = [4] if "input_scale" in run else [6, 4]
+        widths = [INPUTS, *hidden, outputs_of(run["net"], data[run["data"]])]
         key = "-".join(map(str, widths))
         if key not in initial:
             initial[key] = make_initial(generator, widths)

@@ -8,18 +8,18 @@ namespace {
 /// x = n ln 2 + r with |r| <= ln 2 / 2, the start of every exponential.
 struct Reduced {
     Floats r;
-    Floats power; ///< 2^n
+    Floats halfPower; ///< 2^(n - 1): a float where 2^n is too large for one; 0 where e^x < 1.7e-38
 };
 
 LOCKSTEP_INLINE Reduced reduceExponent(Floats x) {
-    // Outside this range e^x is 0 or infinite for every purpose here; inside, 2^n is a normal float.
-    x = x > 88.0f ? splat(88.0f) : x;
-    x = x < -87.0f ? splat(-87.0f) : x;
+    // At these ends e^x is infinite (n = 128) and 0 (n = -126, so that the exponent's bits are 0).
+    x = x > 89.0f ? splat(89.0f) : x;
+    x = x < -87.5f ? splat(-87.5f) : x;
     // Adding 1.5 * 2^23 rounds to an integer and leaves it in the lowest bits.
     constexpr float rounder = 12582912.0f;
     const Floats rounded = x * 1.44269504088896341f + rounder;
     const Floats n = rounded - rounder;
-    const Ints exponent = bitsOf(rounded) - bitsOf(splat(rounder)) + 127;
+    const Ints exponent = bitsOf(rounded) - bitsOf(splat(rounder)) + 126;
     // ln 2 in two parts, the first with few enough bits that n times it is exact.
     return {x - n * 0.693145751953125f - n * 1.42860682030941723e-6f, floatsOf(exponent << 23)};
 }
@@ -35,15 +35,18 @@ LOCKSTEP_INLINE Floats exponentialSeries(Floats r) {
     return sum * r + 1.0f;
 }
 
+/// e^x, infinite where it exceeds the floats and 0 below 1.7e-38: factors like z in z / (1 + e^-z) may be as
+/// large as floats get, and a bounded e^x would leave something of them.
 LOCKSTEP_INLINE Floats exponential(Floats x) {
     const Reduced reduced = reduceExponent(x);
-    return (reduced.r * exponentialSeries(reduced.r) + 1.0f) * reduced.power;
+    return (reduced.r * exponentialSeries(reduced.r) + 1.0f) * reduced.halfPower * 2.0f;
 }
 
 /// e^x - 1, accurate near 0.
 LOCKSTEP_INLINE Floats exponentialMinusOne(Floats x) {
     const Reduced reduced = reduceExponent(x);
-    return reduced.power * (reduced.r * exponentialSeries(reduced.r)) + (reduced.power - 1.0f);
+    return 2.0f *
+           (reduced.halfPower * (reduced.r * exponentialSeries(reduced.r)) + (reduced.halfPower - 0.5f));
 }
 
 /// log(1 + x) for x in [0, 1], accurate near 0: 2 artanh(s) with s = x / (2 + x) <= 1/3.
@@ -89,7 +92,7 @@ LOCKSTEP_INLINE Floats hyperbolicTangent(Floats z) {
     using namespace shared;
     z = clampBoth(z, tanhLimit);
     const Floats u = z * z;
-    return LOCKSTEP_TANH_QUOTIENT(z, u, multiplyAdd);
+    return clampBoth(LOCKSTEP_TANH_QUOTIENT(z, u, multiplyAdd), 1.0f);
 }
 
 /// The error function to 1.5e-7 absolute (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26).
