@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <unistd.h>
+#include <utility>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,6 +17,9 @@
 namespace lockstep::demos {
 
 namespace {
+
+// Of the copy.
+constexpr int exitFinished = 0, exitThrew = 1, exitOutOfMemory = 2;
 
 void limit(int resource, rlim_t most) {
     const rlimit value{most, most};
@@ -58,19 +63,32 @@ std::string readAll(int file) {
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
     try {
-        if (writeAll(output, work())) _exit(0);
-    } catch (...) { // NOLINT(bugprone-empty-catch): whatever it was, it ends here
+        _exit(writeAll(output, work()) ? exitFinished : exitThrew);
+    } catch (const std::bad_alloc&) {
+        _exit(exitOutOfMemory);
+    } catch (...) {
+        _exit(exitThrew);
     }
-    _exit(1);
+}
+
+ApartEnd endOf(int status) {
+    if (WIFEXITED(status)) switch (WEXITSTATUS(status)) {
+        case exitFinished: return ApartEnd::finished;
+        case exitOutOfMemory: return ApartEnd::outOfMemory;
+        default: return ApartEnd::threw;
+        }
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal == SIGXCPU || signal == SIGKILL) return ApartEnd::outOfTime; // of the soft and the hard limit
+    return signal == SIGFPE ? ApartEnd::division : ApartEnd::crashed;
 }
 
 } // namespace
 
-std::optional<std::string> runApart(const std::function<std::string()>& work, const ApartLimits& limits) {
+ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimits& limits) {
     static std::mutex mutex; // a copy also keeps the pipe of another one open
     const std::lock_guard lock(mutex);
     int ends[2];
-    if (pipe(ends) != 0) return std::nullopt;
+    if (pipe(ends) != 0) return {};
     const pid_t copy = fork();
     if (copy == 0) {
         close(ends[0]);
@@ -80,12 +98,12 @@ std::optional<std::string> runApart(const std::function<std::string()>& work, co
     std::string output;
     if (copy > 0) output = readAll(ends[0]);
     close(ends[0]);
-    if (copy < 0) return std::nullopt;
+    if (copy < 0) return {};
     int status = 0;
     while (waitpid(copy, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
-    return output;
+    const ApartEnd end = endOf(status);
+    return {end, end == ApartEnd::finished ? std::move(output) : std::string()};
 }
 
 } // namespace lockstep::demos

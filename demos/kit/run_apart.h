@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 namespace lockstep::demos {
@@ -13,9 +12,24 @@ struct ApartLimits {
     std::uint64_t moreMemory = std::uint64_t{1} << 30; ///< bytes, beside what the program has
 };
 
-/// Runs `work` in a copy of this process (fork), and returns what it returns; nothing if it crashed, threw or
-/// went beyond the limits, or if the system has no room for a copy. One at a time: others wait.
+/// How work apart has ended.
+enum class ApartEnd {
+    finished,
+    threw,
+    outOfMemory, ///< beyond ApartLimits::moreMemory
+    outOfTime,   ///< beyond ApartLimits::seconds
+    division,    ///< crashed by a division of integers: SIGFPE
+    crashed,     ///< in another way
+    notStarted,  ///< the system has no room for a copy
+};
+
+struct ApartOutcome {
+    ApartEnd end = ApartEnd::notStarted;
+    std::string output; ///< what the work returned, if it has finished
+};
+
+/// Runs `work` in a copy of this process (fork). One at a time: others wait.
 /// Only the calling thread is in the copy: `work` must not wait for others, nor for locks that they may hold.
-std::optional<std::string> runApart(const std::function<std::string()>& work, const ApartLimits& limits);
+ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimits& limits);
 
 } // namespace lockstep::demos

@@ -163,6 +163,22 @@ bool beginsWithVersion(std::string_view text) {
     return false;
 }
 
+/// Why the compiler has returned nothing.
+const char* whyItEnded(ApartEnd end) {
+    switch (end) {
+    case ApartEnd::division:
+        return "the compiler stops at a division of constants that has no result: by 0, or -2147483648 / -1 "
+               "(also with %)";
+    case ApartEnd::outOfTime:
+        return "the compiler does not get to its end in 10 seconds; does a macro or an expression grow "
+               "endlessly?";
+    case ApartEnd::outOfMemory:
+        return "the compiler needs more than a gigabyte; does a macro or an expression grow endlessly?";
+    case ApartEnd::notStarted: return "the system has no memory left for the compiler; close other programs";
+    default: return "the compiler crashes; is an expression or a block nested very deeply?";
+    }
+}
+
 } // namespace
 
 std::vector<SourcePiece> sourcePieces(std::string_view line) {
@@ -245,7 +261,7 @@ CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed
                                  .GetNumErrors() == 0;
     static_cast<void>(warm);
     constexpr std::string_view compiled = "compiled";
-    const std::optional<std::string> output = runApart(
+    const ApartOutcome outcome = runApart(
         [&] {
             const shaderc::SpvCompilationResult result = compiler.CompileGlslToSpv(
                 text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
@@ -256,15 +272,13 @@ CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed
                                                 reinterpret_cast<const char*>(result.cend()));
         },
         {});
-    if (!output)
-        return {{},
-                {{file, 0,
-                  "the compiler does not get to its end; does a macro or an expression grow endlessly?"}}};
-    if (!output->starts_with(compiled)) return {{}, errorsFrom(*output, file)};
-    std::vector<std::uint32_t> words((output->size() - compiled.size()) / sizeof(std::uint32_t));
+    if (outcome.end != ApartEnd::finished) return {{}, {{file, 0, whyItEnded(outcome.end)}}};
+    const std::string& output = outcome.output;
+    if (!output.starts_with(compiled)) return {{}, errorsFrom(output, file)};
+    std::vector<std::uint32_t> words((output.size() - compiled.size()) / sizeof(std::uint32_t));
     constexpr std::size_t most = 1 << 18; // drivers take minutes for more
     if (words.size() > most) return {{}, {{file, 0, "it is too long once it is compiled"}}};
-    std::memcpy(words.data(), output->data() + compiled.size(), words.size() * sizeof(std::uint32_t));
+    std::memcpy(words.data(), output.data() + compiled.size(), words.size() * sizeof(std::uint32_t));
     return {std::move(words), {}};
 }
 

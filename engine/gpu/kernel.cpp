@@ -4,10 +4,12 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "engine/gpu/bounded_access.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/loop_limit.h"
 #include "engine/gpu/loop_watch.h"
 #include "engine/gpu/matrix_dialect.h"
+#include "engine/gpu/shader_rules.h"
 #include "engine/gpu/workgroup_clock.h"
 
 namespace lockstep::gpu {
@@ -31,6 +33,7 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& given)
       shader_(given.shader.empty() ? given.name : given.shader), variant_(given.variant),
       texels_(given.texels) {
     if (given.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
+    if (given.edited) requireHarmless(given.words, given.constants, name_, device.limits());
     info_ = reflect(given.words, given.constants, name_);
     KernelSource source = given;
     std::vector<std::uint32_t> translated;
@@ -43,8 +46,12 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& given)
     itemsPerGroup_ = {items.x != 0 ? items.x : info_.groupSize[0],
                       items.y != 0 ? items.y : info_.groupSize[1],
                       items.z != 0 ? items.z : info_.groupSize[2]};
-    std::vector<std::uint32_t> limited, clocked;
-    if (source.limitLoops) source.words = limited = limitedLoops(source);
+    std::vector<std::uint32_t> bounded, limited, clocked;
+    if (source.edited) {
+        source.words = bounded =
+            boundAccesses(source.words, source.constants, name_, device.limits().subgroupSize);
+        source.words = limited = limitedLoops(source);
+    }
     if (source.workgroupClock) {
         const std::uint32_t binding = asUint(info_.bindings.size());
         source.words = clocked = withWorkgroupClock(source.words, name_, binding);
@@ -100,6 +107,7 @@ void AnyKernel::checkLimits() const {
     const std::uint64_t invocations =
         std::uint64_t{info_.groupSize[0]} * info_.groupSize[1] * info_.groupSize[2];
     require(invocations, limits.groupInvocations, "invocations per workgroup");
+    if (invocations == 0) throw std::runtime_error("kernel '" + name_ + "' has workgroups of no invocations");
     for (std::size_t axis = 0; axis < 3; ++axis)
         require(info_.groupSize[axis], limits.groupSize[axis], "invocations along one axis");
     require(info_.sharedBytes, limits.sharedMemory, "bytes of shared memory");

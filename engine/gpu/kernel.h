@@ -38,9 +38,10 @@ struct KernelSource {
     std::span<const std::uint32_t> buffersOf{};
     TexelFormat texels = TexelFormat::floats; ///< format of its texel buffers
     std::string shader{};                     ///< stem of the shader's file; empty: `name`
-    bool limitLoops = false;                  ///< nobody has looked at it: see loop_limit.h
-    std::string variant{};                    ///< how its constants specialise it, for humans; may be empty
-    bool workgroupClock = false;              ///< notes when its workgroups run: see workgroup_clock.h
+    /// A user's: see shader_rules.h, bounded_access.h and loop_limit.h for what becomes of it.
+    bool edited = false;
+    std::string variant{};       ///< how its constants specialise it, for humans; may be empty
+    bool workgroupClock = false; ///< notes when its workgroups run: see workgroup_clock.h
 };
 
 /// The untyped base of Kernel.

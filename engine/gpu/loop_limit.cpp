@@ -13,6 +13,7 @@ namespace {
 using namespace spv;
 
 constexpr std::uint64_t mostFreeRounds = 65536; // of loops inside each other
+constexpr std::uint64_t mostUnrolled = 4096;    // of loops inside each other, though asked for more
 constexpr std::uint64_t mostRoundsBetween = std::uint64_t{1}
                                             << 20; // of all that are not counted, in one round
 
@@ -32,6 +33,7 @@ struct Loop {
     bool free = false;              // not counted
     std::uint64_t rounds = 1;       // of a free one, times those of the free ones around it
     std::uint64_t inside = 0;       // rounds of free loops in one round of this one
+    std::uint64_t unrolled = 0;     // rounds, as far as a driver knows them, times those of free ones around
 };
 
 class LoopLimiter : SpirvRewriter {
@@ -55,6 +57,11 @@ class LoopLimiter : SpirvRewriter {
                                             const std::optional<std::uint32_t>& first,
                                             std::uint32_t step) const;
     const SpirvInstruction* conditionOf(const Loop& loop) const;
+    /// A driver would unroll it as it is asked to, and take minutes and gigabytes for that.
+    bool unrollsTooFar(const Loop& loop) const {
+        const bool asked = (code_[loop.header->merge].operands[2] & LoopControlUnrollMask) != 0;
+        return asked && loop.unrolled > mostUnrolled;
+    }
     const SpirvInstruction* definition(std::uint32_t id) const {
         const auto found = definitions_.find(id);
         return found == definitions_.end() ? nullptr : &code_[found->second];
@@ -87,23 +94,17 @@ class LoopLimiter : SpirvRewriter {
 };
 
 void LoopLimiter::findBlocks() {
-    std::map<std::uint32_t, std::string> files;
-    std::string place;
     std::uint32_t entry = 0;
     Block block;
     for (std::size_t at = 0; at < code_.size(); ++at) {
         const SpirvInstruction& now = code_[at];
+        const std::string& place = placeOf(now);
         switch (now.opcode) {
         case OpEntryPoint: entry = operand(now, 1); break;
         case OpTypeBool: bool_ = operand(now, 0); break;
         case OpTypeInt:
             if (operand(now, 1) == 32 && operand(now, 2) == 0) uint_ = operand(now, 0);
             break;
-        case OpString:
-            operand(now, 1);
-            files[now.operands[0]] = reinterpret_cast<const char*>(&now.operands[1]);
-            break;
-        case OpLine: place = files[operand(now, 0)] + ", line " + std::to_string(operand(now, 1)); break;
         case OpFunction:
             block = {};
             block.returns = operand(now, 0);
@@ -188,6 +189,7 @@ void LoopLimiter::findLoops() {
         }
         const std::optional<std::uint64_t> own = header.ofMain ? roundsOf(loop) : std::nullopt;
         const std::uint64_t rounds = own ? *own * loop.rounds : 0;
+        loop.unrolled = rounds;
         loop.free = own && rounds <= mostFreeRounds && *spent + rounds <= mostRoundsBetween;
         loop.rounds = loop.free ? rounds : 1;
         if (loop.free) *spent += rounds;
@@ -263,14 +265,18 @@ std::optional<std::uint64_t> LoopLimiter::roundsUpTo(const SpirvInstruction& con
 }
 
 std::vector<std::uint32_t> LoopLimiter::limited(const std::optional<LoopReport>& report) {
-    if (std::ranges::all_of(loops_, &Loop::free)) return {words_.begin(), words_.end()};
+    const bool allFree = std::ranges::all_of(loops_, &Loop::free);
+    const auto unrolls = [this](const Loop& loop) { return unrollsTooFar(loop); };
+    if (allFree && std::ranges::none_of(loops_, unrolls)) return {words_.begin(), words_.end()};
     report_ = report;
     begin();
     counter_ = newId();
     if (report_) reported_ = newId();
     std::map<std::size_t, const Loop*> merges; // counted loops, by their OpLoopMerge
     std::map<std::size_t, const Loop*> ends;
+    std::set<std::size_t> rolled; // OpLoopMerge of loops that are not unrolled
     for (const Loop& loop : loops_) {
+        if (unrollsTooFar(loop)) rolled.insert(loop.header->merge);
         if (loop.free) continue;
         merges[loop.header->merge] = &loop;
         ends[loop.header->end] = &loop;
@@ -290,12 +296,14 @@ std::vector<std::uint32_t> LoopLimiter::limited(const std::optional<LoopReport>&
             putCheck(loop);
             const bool itself = now.operands[1] == loop.header->label;
             keep(now);
+            if (rolled.contains(at)) out_.back() &= ~std::uint32_t{LoopControlUnrollMask};
             if (itself) out_[out_.size() - now.operands.size() + 1] = renamed_.at(loop.header->label);
         } else if (ends.contains(at)) {
             putExit(*ends.at(at), now);
         } else {
             const std::size_t begin = out_.size();
             keep(now);
+            if (rolled.contains(at)) out_.back() &= ~std::uint32_t{LoopControlUnrollMask};
             if (now.opcode == OpPhi)
                 for (std::size_t i = begin + 4; i < out_.size(); i += 2)
                     if (const auto found = renamed_.find(out_[i]); found != renamed_.end())

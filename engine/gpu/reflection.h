@@ -38,6 +38,7 @@ struct ShaderInfo {
     std::uint32_t pushConstantBytes = 0;
     std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup
     std::uint32_t sharedBytes = 0;          ///< size of all workgroup-shared variables
+    std::uint32_t privateBytes = 0;         ///< size of an invocation's own variables; 2^32 - 1: unknown
     SpecConstants specConstants;            ///< every id in the shader, with its effective value
 };
 
@@ -47,10 +48,14 @@ ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& co
                    const std::string& shader);
 
 /// The values of the module's 32-bit integer constants by result id, specialised by the given constants, as
-/// far as they are made by additions, subtractions, products, quotients and the choice of the larger one.
-/// Throws as reflect().
+/// far as they are known. Throws as reflect().
 std::map<std::uint32_t, std::uint32_t> integerConstants(std::span<const std::uint32_t> words,
                                                         const SpecConstants& constants,
                                                         const std::string& shader);
+
+/// The sizes in bytes of the module's types by result id, specialised by the given constants; 2^32 - 1 where
+/// they are unknown. Throws as reflect().
+std::map<std::uint32_t, std::uint64_t> typeSizes(std::span<const std::uint32_t> words,
+                                                 const SpecConstants& constants, const std::string& shader);
 
 } // namespace lockstep::gpu

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -38,8 +40,31 @@ class SpirvRewriter {
     }
     ~SpirvRewriter() = default;
 
-    [[noreturn]] void fail(const char* reason) const {
+    [[noreturn]] void fail(const std::string& reason) const {
         throw std::runtime_error("shader '" + shader_ + "' " + reason);
+    }
+    /// What an instruction makes; type 0: it has none.
+    struct Result {
+        std::uint32_t type = 0, id = 0;
+    };
+    std::optional<Result> resultOf(const SpirvInstruction& now) const {
+        // Cooperative matrices of Khronos, not in the headers of Debian 12: type, load, product, length.
+        const bool khrType = now.opcode == 4456;
+        bool has = khrType, typed = now.opcode == 4457 || now.opcode == 4459 || now.opcode == 4460;
+        if (!khrType && !typed) spv::HasResultAndType(static_cast<spv::Op>(now.opcode), &has, &typed);
+        if (typed) return Result{operand(now, 0), operand(now, 1)};
+        if (has) return Result{0, operand(now, 0)};
+        return std::nullopt;
+    }
+    /// Where in the text the instructions are that are read now: "dense_naive.comp, line 23". Call for each.
+    const std::string& placeOf(const SpirvInstruction& now) {
+        if (now.opcode == spv::OpString) {
+            operand(now, 1);
+            files_[now.operands[0]] = reinterpret_cast<const char*>(&now.operands[1]);
+        }
+        if (now.opcode == spv::OpLine)
+            place_ = files_[operand(now, 0)] + ", line " + std::to_string(operand(now, 1));
+        return place_;
     }
     std::uint32_t operand(const SpirvInstruction& of, std::size_t index) const {
         if (index >= of.operands.size()) fail("is damaged: an instruction is cut off");
@@ -100,6 +125,8 @@ class SpirvRewriter {
 
   private:
     std::uint32_t bound_ = 0;
+    std::map<std::uint32_t, std::string> files_; // names, by id
+    std::string place_;
 };
 
 } // namespace lockstep::gpu

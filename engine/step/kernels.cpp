@@ -23,7 +23,7 @@ void Kernels::useReplacement(gpu::KernelSource& source) const {
     const auto replacement = replaced_.find(source.shader);
     if (replacement == replaced_.end()) return;
     source.buffersOf = std::exchange(source.words, replacement->second);
-    source.limitLoops = true;
+    source.edited = true;
     const gpu::SpecConstants known = gpu::reflect(source.words, {}, source.name).specConstants;
     std::erase_if(source.constants, [&](const auto& constant) { return !known.contains(constant.first); });
 }

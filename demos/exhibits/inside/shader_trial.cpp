@@ -130,7 +130,14 @@ struct Trial {
 
     /// False when nothing of the rung is made of the changed shaders.
     bool measureBuiltIn() {
-        const auto builtIn = makeGpuTrainer(request.job, request.rung, *outcome.device, {}, &watch.cancelled);
+        // With the same limits on loops and indices as the edited ones, which take time.
+        ReplacedShaders limited;
+        for (const auto& [shader, words] : replaced) {
+            const std::span<const std::uint32_t> builtIn = shaderWords(shader);
+            limited.emplace(shader, std::vector(builtIn.begin(), builtIn.end()));
+        }
+        const auto builtIn =
+            makeGpuTrainer(request.job, request.rung, *outcome.device, limited, &watch.cancelled);
         const std::vector<TracedOperation> operations = medianOperations(*builtIn);
         std::string names;
         for (const auto& [shader, words] : replaced) names += (names.empty() ? "" : ", ") + shader;
