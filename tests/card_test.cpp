@@ -306,6 +306,9 @@ TEST_CASE("a class of 25 machines fits a terminal of 80 columns, a page and a sp
                           "Pupil <1>,NVIDIA GeForce RTX 4070,\"AMD Ryzen 9 9950X, 16 threads\",lockstep "
                           "0.0.0,2026-01-02,0,roofs,fp32,Gop/s,,1000,0\n"));
     CHECK(table.find("races,\"784-256-128-10, batch 128\",examples/s,250000,4100000,0") != std::string::npos);
+    Card bold = exampleCard();
+    bold.owner = "=HYPERLINK(1)";
+    CHECK(comparisonCsv({bold}).find("\n'=HYPERLINK(1),") != std::string::npos);
     CHECK(run("card --compare" + files + " --html -").code == 2);
     CHECK(run("card --compare" + files + " --csv -").out == table);
 }

@@ -47,7 +47,8 @@ RepeatedRace raceOf(const std::vector<std::pair<double, double>>& seconds) {
 Headline headlineOf(const RepeatedRace& race) { return headlineFor(race, FinishLine{.steps = 1}, false); }
 
 /// "6.92k" as it is printed; 0 where it is no number.
-double numberOf(const std::string& text) {
+double numberOf(std::string text) {
+    std::erase(text, ',');
     const double scale = text.ends_with("k") ? 1e3 : text.ends_with("M") ? 1e6 : 1;
     return std::strtod(text.c_str(), nullptr) * scale;
 }

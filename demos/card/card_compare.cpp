@@ -98,6 +98,13 @@ std::string machinesText(const std::vector<Card>& cards, const std::vector<std::
     return text;
 }
 
+/// A card may come from anyone: a spreadsheet must not take its texts for formulas.
+std::string cardField(const std::string& text) {
+    const bool formula =
+        !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+    return csvField(formula ? "'" + text : text);
+}
+
 std::string tableHtml(const std::vector<Card>& cards, const std::vector<std::string>& labels,
                       const CardPart& part) {
     const std::vector<CardColumn> columns = columnsOf(cards, part);
@@ -180,15 +187,16 @@ std::string comparisonCsv(const std::vector<Card>& cards) {
     std::string csv = "machine,gpu_device,cpu_device,program,date,quick,part,row,unit,cpu,gpu,unchecked\n";
     for (std::size_t i = 0; i < cards.size(); ++i) {
         const Card& card = cards[i];
-        const std::string machine = fmt::format(
-            "{},{},{},{},{},{}", csvField(labels[i]),
-            card.gpu.device.empty() ? "" : csvField(honestDevice(card.gpu)), csvField(honestDevice(card.cpu)),
-            csvField(card.program), csvField(card.date), card.quick ? 1 : 0);
+        const std::string machine =
+            fmt::format("{},{},{},{},{},{}", cardField(labels[i]),
+                        card.gpu.device.empty() ? "" : cardField(honestDevice(card.gpu)),
+                        cardField(honestDevice(card.cpu)), cardField(card.program), cardField(card.date),
+                        card.quick ? 1 : 0);
         for (const CardPart& part : card.parts)
             for (const CardRow& row : part.rows)
-                csv +=
-                    fmt::format("{},{},{},{},{},{},{}\n", machine, csvField(part.id), csvField(row.name),
-                                csvField(part.unit), number(row.cpu), number(row.gpu), row.unchecked ? 1 : 0);
+                csv += fmt::format("{},{},{},{},{},{},{}\n", machine, cardField(part.id), cardField(row.name),
+                                   cardField(part.unit), number(row.cpu), number(row.gpu),
+                                   row.unchecked ? 1 : 0);
     }
     return csv;
 }

@@ -97,7 +97,8 @@ LaneFigures figuresOf(const LaneResult& result) {
                         .evaluationSeconds = end.evaluationSeconds,
                         .rate = end.rate(),
                         .secondsPerStep = quotient(examplesPerStep, end.rate()),
-                        .deviceSecondsPerStep = quotient(end.deviceSeconds, steps),
+                        .deviceSecondsPerStep = quotient(examplesPerStep, end.rate()) *
+                                                quotient(end.deviceSeconds, end.trainingSeconds),
                         .gflops = result.gflops,
                         .watts = end.watts};
     if (!result.evaluation) return figures;

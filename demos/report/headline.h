@@ -27,9 +27,9 @@ struct LaneFigures {
     double deviceSeconds = 0; ///< of `seconds`
     double warmUpSeconds = 0;
     double evaluationSeconds = 0;
-    double rate = 0;           ///< samples per second
-    double secondsPerStep = 0; ///< on the basis of `rate`
-    double deviceSecondsPerStep = 0;
+    double rate = 0;                 ///< samples per second
+    double secondsPerStep = 0;       ///< on the basis of `rate`
+    double deviceSecondsPerStep = 0; ///< likewise: the same share of it as of `seconds`
     double gflops = 0;
     double watts = LaneSnapshot::unknown;
     double testLoss = LaneSnapshot::unknown;

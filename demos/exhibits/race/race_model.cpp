@@ -215,7 +215,7 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     options.lane.evaluateEvery = run.settings.run.evaluateEvery;
     options.lane.startPaused = true;
     if (pacer_.flatOut() && !paused_ && !byScript_ && !options.together) options.lane.compareTimes();
-    if (byScript_ && !rough) options.lane.timeOn();
+    if (byScript_ && !rough && !options.together) options.lane.timeOn();
     std::vector<RaceEntry> entries;
     run.probes.clear();
     // One for each, also where a device cannot be opened.
