@@ -2,18 +2,25 @@
 // files.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <map>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "demos/card/card.h"
+#include "demos/card/card_jobs.h"
 #include "demos/card/time_limit.h"
 #include "demos/kit/interrupt.h"
+#include "demos/kit/roof.h"
+#include "demos/words/text.h"
 #include "tests/data_files.h"
 #include "tests/run_program.h"
 #include "tests/sanitized.h"
+#include "tests/test_device.h"
 
 namespace {
 
@@ -117,7 +124,7 @@ TEST_CASE("a card of the processor alone") {
     const Outcome compared = run("card --compare " + file + " " + file);
     CAPTURE(compared.err);
     CHECK(compared.code == 0);
-    CHECK(compared.says("2  GPU  none: "));
+    CHECK(compared.says("card 2  GPU  none: "));
     CHECK(run("card --device nosuch").code == 1);
 }
 
@@ -225,12 +232,108 @@ TEST_CASE("cards are laid side by side") {
     const Outcome outcome = run("card --compare " + files + " --png " + folder.file("both.png"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    for (const char* text : {"RTX 4070", "RX 6600", "GPU 2", "4.10M", "1.50M", "another network", "29.0k",
-                             "numbers come out too low"})
+    for (const char* text : {"a  GPU  NVIDIA GeForce RTX 4070", "b  GPU  AMD Radeon RX 6600", "  250k  4.10M",
+                             "1.50M", "another network", "29.0k", "quick run"})
         CHECK(outcome.says(text));
     CHECK(contents(folder.file("both.png")).size() > 5'000);
     CHECK(run("card --compare " + folder.file("a.json")).code == 2);
     CHECK(run("card --json x.json --compare " + files).code == 2);
+}
+
+TEST_CASE("machines are named by their owners, or by their files; no two are called the same") {
+    std::vector<Card> cards(6, exampleCard());
+    cards[0].owner = "Ana";
+    cards[1].owner = "Ana";
+    cards[2].file = "laptop-3";
+    cards[3].owner = "Ana 2";
+    cards[4].owner = "a name that is much too long for a column";
+    CHECK(cardLabels(cards) == std::vector<std::string>{"Ana", "Ana 2", "laptop-3", "Ana 2 2",
+                                                        "a name that is much…", "NVIDIA GeForce RTX …"});
+    CHECK(cardFromJson(cardJson(cards[0]), "card.json").owner == "Ana");
+    Json before = cardJson(cards[0]); // cards of version 0.9 have no owner
+    before.erase("owner");
+    CHECK(cardFromJson(before, "card.json").owner.empty());
+    const Folder folder;
+    write(folder.file("old.json"), before.dump());
+    CHECK(readCard(folder.file("old.json")).file == "old");
+    const std::string file = folder.file("new.json");
+    REQUIRE(run("card --quick --quiet --seconds 1 --owner 'Ben (desk 3)' --json " + file).code == 0);
+    CHECK(Json::parse(contents(file))["owner"] == "Ben (desk 3)");
+    CHECK(run("card --compare " + file + " " + folder.file("old.json")).says("Ben (desk 3)"));
+    CHECK(run("card --owner Ana --compare " + file + " " + file).code == 2);
+    CHECK(run("card --quick --owner " + std::string(61, 'x')).code == 2);
+}
+
+TEST_CASE("a class of 25 machines fits a terminal of 80 columns, a page and a spreadsheet") {
+    const Folder folder;
+    std::string files;
+    for (int machine = 1; machine <= 25; ++machine) {
+        Card card = exampleCard();
+        card.owner = "Pupil <" + std::to_string(machine) + ">";
+        card.parts[0].rows[0].gpu = 1000.0 * machine;
+        for (int rung = 0; rung < 12; ++rung)
+            card.parts[1].rows.push_back({"gpu:rung-" + std::to_string(rung), 0, 1000.0 + rung});
+        const std::string file = folder.file(std::to_string(machine) + ".json");
+        write(file, cardJson(card).dump());
+        files += " " + file;
+    }
+    const std::string html = folder.file("class.html"), csv = folder.file("class.csv");
+    const Outcome outcome = run("card --compare" + files + " --html " + html + " --csv " + csv);
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    std::istringstream lines(outcome.out);
+    std::size_t wide = 0;
+    std::map<std::string, int> rows; // by machine
+    for (std::string line; std::getline(lines, line);) {
+        wide += line.size() > 80 ? 1 : 0;
+        if (const std::size_t end = line.find('>'); line.starts_with("Pupil <"))
+            ++rows[line.substr(0, end + 1)];
+    }
+    CHECK(wide == 0);
+    REQUIRE(rows.size() == 25);
+    for (const auto& [machine, count] : rows)
+        CHECK(count == 5); // what it is, roofs, and 14 columns in 3 tables
+    CHECK(outcome.says("12  gpu:rung-10"));
+
+    const std::string page = contents(html);
+    CHECK(page.find("<th>Pupil &lt;25&gt;</th>") != std::string::npos);
+    CHECK(page.find("<strong>25.0k</strong>") != std::string::npos); // the best of its column
+    CHECK(page.find("<strong>24.0k</strong>") == std::string::npos);
+    const std::string table = contents(csv);
+    CHECK(std::ranges::count(table, '\n') == 1 + 25 * (2 + 13));
+    CHECK(
+        table.starts_with("machine,gpu_device,cpu_device,program,date,quick,part,row,unit,cpu,gpu,unchecked\n"
+                          "Pupil <1>,NVIDIA GeForce RTX 4070,\"AMD Ryzen 9 9950X, 16 threads\",lockstep "
+                          "0.0.0,2026-01-02,0,roofs,fp32,Gop/s,,1000,0\n"));
+    CHECK(table.find("races,\"784-256-128-10, batch 128\",examples/s,250000,4100000,0") != std::string::npos);
+    Card bold = exampleCard();
+    bold.owner = "=HYPERLINK(1)";
+    CHECK(comparisonCsv({bold}).find("\n'=HYPERLINK(1),") != std::string::npos);
+    CHECK(run("card --compare" + files + " --html -").code == 2);
+    CHECK(run("card --compare" + files + " --csv -").out == table);
+}
+
+// A quick card differs from a full one in how often it measures, and in nothing that is measured.
+TEST_CASE("a quick run measures the same work as the full one, and finds no more") {
+    lockstep::gpu::Device& device = lockstep::testDevice();
+    const std::uint64_t bytes = copyBytes(device);
+    CHECK(bytes >= (std::uint64_t{device.software() ? 32 : 256} << 20)); // 4 MiB would lie in a cache
+    const Folder folder;
+    const std::string file = folder.file("card.json");
+    REQUIRE(run("card --quick --quiet --json " + file).code == 0);
+    const Json card = Json::parse(contents(file));
+    CHECK(card["parts"][1]["remark"].get<std::string>().find(
+              "between buffers of " + std::to_string(bytes >> 20) + " MiB") != std::string::npos);
+    CHECK(card["parts"][3]["rows"][0]["name"] ==
+          "1,024 networks 2-8-8-1, batch 10"); // as many as in a full run
+    CHECK(card["parts"][3]["rows"][0]["name"].get<std::string>().find(
+              lockstep::demos::grouped(cardNetworks)) == 0);
+    using lockstep::gpu::Memory;
+    bool more = true; // other programs may slow down one and not the other
+    for (int attempt = 0; attempt < 8 && more; ++attempt)
+        more = copyRate(device, Memory::readback, Memory::readback, true) >
+               1.1 * copyRate(device, Memory::readback, Memory::readback);
+    CHECK_FALSE(more);
 }
 
 TEST_CASE("broken and foreign files are refused with file and reason") {

@@ -72,7 +72,17 @@ TEST_CASE("CPU and GPU agree on a map, and all output files are consistent") {
                                          "examples": 6, "steps": 40, "seed": 1})"));
     CHECK(json["window"] == Json::parse(R"({"left": -1.0, "right": 5.0, "bottom": -1.0, "top": 4.0})"));
     CHECK(json["width"] == 24);
-    CHECK(json["headline"]["measured_by"] == (compared ? Json("networks_per_second") : Json()));
+    const Json& headline = json["headline"];
+    CHECK(headline["measured_by"] == (compared ? Json("networks_per_second") : Json()));
+    CHECK(headline["comparable"] == compared);
+    CHECK(headline["reason"].is_null() == compared);
+    CHECK(headline["faster"].is_null() == !compared);
+    const auto rate = [&](std::size_t lane) {
+        return json["lanes"][lane]["networks_per_second"].get<double>();
+    };
+    if (compared)
+        CHECK(headline["ratio"].get<double>() ==
+              doctest::Approx(std::max(rate(0), rate(1)) / std::min(rate(0), rate(1))));
     CHECK(map.says("note: Vulkan runs in software") == json["lanes"][1]["software"].get<bool>());
     CHECK(json["resolved"] == true);
     REQUIRE(json["lanes"].size() == 2);

@@ -95,7 +95,17 @@ TEST_CASE("CPU and GPU train the same grid, are compared, and write all results 
     CHECK(shares[0]["steps"] == 1);
     CHECK(shares[0]["share"] == 1.0);
     CHECK(shares[2]["steps"] == 100);
-    CHECK(results["headline"]["measured_by"] == (compared ? Json("network_steps_per_second") : Json()));
+    const Json& headline = results["headline"];
+    CHECK(headline["measured_by"] == (compared ? Json("network_steps_per_second") : Json()));
+    CHECK(headline["comparable"] == compared);
+    CHECK(headline["reason"].is_null() == compared);
+    CHECK(headline["faster"].is_null() == !compared);
+    const auto rate = [&](std::size_t lane) {
+        return results["lanes"][lane]["network_steps_per_second"].get<double>();
+    };
+    if (compared)
+        CHECK(headline["ratio"].get<double>() ==
+              doctest::Approx(std::max(rate(0), rate(1)) / std::min(rate(0), rate(1))));
 
     const std::vector<std::string> rows = linesOf(contents(csv));
     REQUIRE(rows.size() == 65);

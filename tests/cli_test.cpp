@@ -226,8 +226,11 @@ TEST_CASE("--json has the documented shape") {
               std::vector<std::string>{"name", "milliseconds", "calls", "flops", "bytes"});
         CHECK(lane["agreement"]["same"] == true);
     }
-    requireKeys(json["headline"], {"text", "faster", "slower", "ratio", "measured_by", "time_trial"});
-    CHECK(json["headline"]["ratio"].is_number());
+    requireKeys(json["headline"], {"text", "comparable", "reason", "faster", "slower", "ratio", "measured_by",
+                                   "time_trial"});
+    CHECK(json["headline"]["comparable"] == false); // milliseconds
+    CHECK(json["headline"]["faster"].is_null());
+    CHECK(race.says(json["headline"]["reason"].get<std::string>().substr(0, 25)));
 
     const Outcome piped = run("race --quick --data spiral --steps 20 --quiet --lane cpu:best --json -");
     CHECK(Json::parse(piped.out)["lanes"].size() == 1);

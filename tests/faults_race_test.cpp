@@ -18,6 +18,7 @@ TEST_CASE("the loss of a device after the race is a message, not the loss of the
     {
         Machines machines(1, "");
         RaceModel model;
+        model.rough = true;
         model.settings.run.data = "circle";
         model.settings.run.hiddenWidths = {8};
         model.settings.run.finish.steps = 20;

@@ -198,7 +198,7 @@ TEST_CASE("in the window, inputs are typed, links open lessons, and answers are 
     std::ofstream(folder.file("prices.md")) << prices << "\n## Third\n\nSee [the other](other.md).\n";
     std::ofstream(folder.file("other.md")) << "---\ntitle: O\n---\n## Elsewhere\n\nText\n";
     std::ofstream(folder.file("s.txt"))
-        << "frames 2\nclick ##input/my.price\ntype 0.5\nkey Enter\nframes 2\ntell\nclick answer/2\n"
+        << "frames 2\nclick ##input/my.price\ntype 0,5\nkey Enter\nframes 2\ntell\nclick answer/2\n"
         << "key PageDown\nclick ##lesson/number\ntype 3\nkey Enter\nkey PageDown\nframes 2\n"
         << "click Your name##lesson\ntype Ada\nkey Enter\nframes 2\nclick Save answers##lesson\nframes 2\n"
         << "click link/other.md\nframes 2\ntell\n";

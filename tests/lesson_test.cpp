@@ -13,6 +13,8 @@
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_pictures.h"
 #include "demos/lesson/lesson_text.h"
+#include "demos/words/language.h"
+#include "demos/words/typed_number.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::demos;
@@ -363,4 +365,45 @@ TEST_CASE("a desk keeps how far somebody has come, and reads a lesson again that
     LessonDesk again;
     again.keepIn(folder.file("broken.json"));
     CHECK_FALSE(again.offers());
+}
+
+TEST_CASE("a typed number has a decimal point or a decimal comma; thousands are the language's") {
+    const std::vector<std::pair<const char*, const char*>> always{
+        {"0.5", "0.5"},       {"0,5", "0.5"},     {"-0,5", "-0.5"},   {"3,5e6", "3.5e6"},
+        {"85,5%", "85.5%"},   {"0,125", "0.125"}, {"60000", "60000"}, {"60 000", "60000"},
+        {"1,2345", "1.2345"}, {"1,2,3", "1,2,3"}, {"a,b,c", "a,b,c"}, {"", ""}};
+    const auto read = [](const std::vector<std::pair<const char*, const char*>>& typed) {
+        for (const auto& [text, number] : typed) CHECK(withDecimalPoint(text) == number);
+    };
+    read(always);
+    read({{"60,000", "60000"}, {"1,234,567.5", "1234567.5"}, {"1,50", "1.50"}, {"12,500%", "12500%"}});
+    speak("de", {{"1,000", "1\u00a0000"}});
+    read(always);
+    read({{"60,000", "60.000"}, {"1.234,5", "1234.5"}, {"1\u00a0234,5", "1234.5"}, {"1.234", "1.234"}});
+    speak("en", {});
+}
+
+// A ratio is the quotient of rates; seconds to the finish line may divide to another one.
+TEST_CASE("where a lesson quotes a race's ratio, it quotes no seconds of a race beside it") {
+    std::size_t quoted = 0;
+    for (const LessonEntry& entry : findLessons()) {
+        const Lesson lesson = readLesson(lessonFile(entry.name));
+        for (const LessonStep& each : lesson.steps) {
+            CAPTURE(lesson.name + ": " + each.title);
+            std::string all = each.text + each.answer;
+            if (each.ask) all += each.ask->text;
+            bool ratio = false, seconds = false;
+            for (const std::string& name : quotedNames(all)) {
+                if (name.find("race.") == std::string::npos) continue;
+                ratio = ratio || name.ends_with(".ratio") || name.ends_with(".gpu_to_cpu");
+                seconds = seconds || name.ends_with(".seconds");
+            }
+            CHECK_FALSE((ratio && seconds));
+            quoted += ratio ? 1 : 0;
+        }
+        for (const LessonFormula& formula : lesson.formulas)
+            for (const std::string& name : formula.expression.names())
+                CHECK_FALSE((name.find("race.") != std::string::npos && name.ends_with(".seconds")));
+    }
+    CHECK(quoted > 5);
 }

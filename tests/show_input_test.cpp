@@ -86,6 +86,10 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
             .second["settings"]["seed"] == 12);
     CHECK(after("race", "click Settings\nclick ##race layers\nkey End\ntype ,4\nclick Settings\n")
               .second["hidden"] == Json::array({16, 16, 4}));
+    // A number may have a decimal comma: in the fields of a race's finish line and of a mosaic's axis.
+    CHECK(after("race", "click Settings\nclick ##race finish\nclick ##race finish/seconds\nframes 2\n"
+                        "click ##race finish at\nkey Ctrl+A\ntype 2,5\nkey Enter\nframes 2\n")
+              .second["finish"]["seconds"] == 2.5);
 }
 
 TEST_CASE("a double click or a digit types into a slider; keys stay in front of the help page") {
@@ -93,7 +97,7 @@ TEST_CASE("a double click or a digit types into a slider; keys stay in front of 
     const auto file = [&](const char* name) { return folder.file(name); };
     const Outcome outcome = showScript(
         folder, "playground",
-        "click Settings##playground\nclick ##rate\nclick ##rate\ntype 0.045\nkey Enter\nframes 2\nstate " +
+        "click Settings##playground\nclick ##rate\nclick ##rate\ntype 0,045\nkey Enter\nframes 2\nstate " +
             file("twice.json") + "\nframes 60\nclick ##rate\nkey 2\nframes 4\nkey Enter\nframes 2\n" +
             "state " + file("digit.json") + "\nclick data/xor\nkey F1\nkey 1\nframes 2\nstate " +
             file("help.json") + "\nkey Escape\nkey 1\nframes 2\nstate " + file("race.json") + "\n");

@@ -17,6 +17,7 @@ LaneResult lane(double training, double device) {
                       .operations = {},
                       .agreement = {}};
     result.end.runSteps = 10;
+    result.end.examples = 100;
     result.end.trainingSeconds = training;
     result.end.deviceSeconds = device;
     return result;
@@ -67,6 +68,11 @@ TEST_CASE("what the window takes is taken from waiting, and is never more than t
 
 TEST_CASE("without timings there are no shares") {
     CHECK(timeShares(lane(10, 8), {}, 1).empty());
+    // Timed beyond the finish line: a step takes as long as the rate says, as in the headline.
+    LaneResult beyond = lane(10, 5);
+    beyond.end.extraSeconds = 10;
+    beyond.end.extraExamples = 150; // 250 in 20 s
+    CHECK(total(timeShares(beyond, operations, 0)) == doctest::Approx(0.8));
     LaneResult idle = lane(0, 0);
     idle.end.runSteps = 0;
     CHECK(timeShares(idle, operations, 0).empty());

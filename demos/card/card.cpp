@@ -161,6 +161,7 @@ ordered_json cardJson(const Card& card) {
     return {{"card", version},
             {"program", card.program},
             {"date", card.date},
+            {"owner", oneLine(card.owner)},
             {"cpu", machineJson(card.cpu)},
             {"gpu", machineJson(card.gpu)},
             {"no_gpu", oneLine(card.noGpu)},
@@ -178,6 +179,7 @@ Card cardFromJson(const ordered_json& json, std::string_view name) {
     Card card;
     card.program = fields.text("program");
     card.date = fields.text("date");
+    if (json.contains("owner")) card.owner = fields.text("owner"); // cards of older versions have none
     card.cpu = fields.machine("cpu");
     card.gpu = fields.machine("gpu");
     card.gpu.gpu = true;
@@ -196,7 +198,9 @@ Card cardFromJson(const ordered_json& json, std::string_view name) {
 }
 
 Card readCard(const std::filesystem::path& file) {
-    return cardFromJson(readJsonFile(file, largestFile), file.string());
+    Card card = cardFromJson(readJsonFile(file, largestFile), file.string());
+    card.file = oneLine(withoutControls(file.stem().string()));
+    return card;
 }
 
 std::string cardNumber(double value) {

@@ -35,8 +35,10 @@ struct CardPart {
 };
 
 struct Card {
-    std::string program; ///< "lockstep 0.9.0"
-    std::string date;    ///< "2026-03-01"
+    std::string program;    ///< "lockstep 0.9.0"
+    std::string date;       ///< "2026-03-01"
+    std::string owner = {}; ///< who has the machine, or how it is called; may be empty
+    std::string file = {};  ///< the name of the file that it was read from, without folder and ending
     MachineInfo cpu;
     MachineInfo gpu;   ///< no device: none was found, or none could be used
     std::string noGpu; ///< why
@@ -61,9 +63,17 @@ std::string cardText(const Card& card);
 /// The page as a picture, 1920 pixels wide.
 Pixels cardPicture(const Card& card);
 
-/// Two cards and more side by side: a line for everything that any of them has measured, the processor's
-/// number and the GPU's for each machine.
+/// What each machine is called in a comparison: its owner, or else its file, with a number where another one
+/// is called the same: "Ana", "Ana 2".
+std::vector<std::string> cardLabels(const std::vector<Card>& cards);
+
+/// Several cards side by side, with everything that any of them has measured, in lines of at most 80
+/// characters: a line for each thing measured or, where that would be too wide, a line for each machine.
 std::string comparisonText(const std::vector<Card>& cards);
+/// The same as a page for a browser, with a row for each machine and the best number of a column in bold.
+std::string comparisonHtml(const std::vector<Card>& cards);
+/// The same for a spreadsheet: a row for each machine and thing measured; what is not measured is empty.
+std::string comparisonCsv(const std::vector<Card>& cards);
 Pixels comparisonPicture(const std::vector<Card>& cards);
 
 /// A measured number with its unit's scale: "1.25k", "142"; "-" where it is 0.

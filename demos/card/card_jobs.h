@@ -18,6 +18,11 @@ struct RaceKind {
 
 const std::vector<RaceKind>& raceKinds();
 inline constexpr std::size_t usualRace = 1; ///< of raceKinds(): the ladder's, too
+/// Images of 784 pixels to train on, and networks of the population. A quick card has as many: fewer would
+/// lie in a cache, and train faster.
+inline constexpr std::size_t cardExamples = 8192;
+inline constexpr std::size_t cardNetworks = 1024;
+inline constexpr std::size_t quickBatch = 256; ///< the largest one of a quick card
 
 /// Plain SGD; a single output is a value, learned with the mean squared error. `data` must outlive the job.
 TrainJob jobFor(const std::vector<std::size_t>& widths, std::size_t batch, const Dataset& data);

@@ -59,9 +59,10 @@ class CardMeasurement {
 
     Card run() {
         card_.program = "lockstep " LOCKSTEP_VERSION;
+        card_.owner = request_.owner;
         card_.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
         openDevice();
-        pixels_ = randomPixels(784, 10, request_.quick ? 256 : 8192);
+        pixels_ = randomPixels(784, 10, cardExamples);
         spiral_ = loadDataset("spiral");
         measureProcessor();
         measureRoofs();
@@ -197,7 +198,9 @@ class CardMeasurement {
             measureGpu(
                 copies, cpuCopies_.name == kind.name ? cpuCopies_ : CardRow{kind.name}, copiesUntil,
                 [&](CardRow& row) { row.gpu = copyRate(*device_, kind.from, kind.to, request_.quick); });
-        copies.remark = "The GPU's queue copies between buffers, the processor's threads between arrays.";
+        copies.remark = fmt::format(
+            "The GPU's queue copies between buffers{}, the processor's threads between arrays of 64 MiB.",
+            device_ ? fmt::format(" of {} MiB", copyBytes(*device_) >> 20) : "");
     }
 
     /// Examples per second of a lane, for at most `seconds`; 0, and a note, where it has none.
@@ -301,7 +304,8 @@ class CardMeasurement {
         CardPart& sweep = width ? part("widths", "Crossover: 784-N-N-10, batch 128", "examples/s")
                                 : part("batches", "Crossover: 784-256-128-10, batch N", "examples/s");
         std::vector<SweepPoint> points;
-        const std::vector<std::size_t> values = sweepValues(by, pixels_.train.count);
+        const std::vector<std::size_t> values =
+            sweepValues(by, request_.quick ? quickBatch : pixels_.train.count);
         for (std::size_t i = 0; i < values.size(); ++i)
             measure(sweep, {fmt::format("N = {}", grouped(values[i]))}, until, [&](CardRow& row) {
                 const TrainJob job = width ? jobFor({784, values[i], values[i], 10}, kind.batch, pixels_)
@@ -325,7 +329,7 @@ class CardMeasurement {
     }
 
     void measurePopulation() {
-        const PopulationJob job = cardPopulation(spiral_, request_.quick ? 64 : 1024);
+        const PopulationJob job = cardPopulation(spiral_, cardNetworks);
         CardPart& part = this->part("population", "Small networks at once", "network-steps/s");
         measure(part, {fmt::format("{} networks 2-8-8-1, batch 10", grouped(job.members.size()))},
                 populationUntil, [&](CardRow& row) {

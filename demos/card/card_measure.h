@@ -13,6 +13,7 @@ namespace lockstep::demos {
 struct CardRequest {
     std::size_t threads = 0; ///< of cpu:best; 0: one per core
     std::string device;      ///< as in gpu::DeviceOptions; empty: the best
+    std::string owner = {};  ///< Card::owner
     double seconds = 150;    ///< what does not fit is left out, and the card says so
     bool quick = false;      ///< Card::quick
 };

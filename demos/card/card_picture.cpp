@@ -164,7 +164,7 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
     const Pen pen;
     const std::vector<CardPart> parts = allParts(cards);
     std::size_t lines = 0;
-    for (const CardPart& part : parts) lines += part.rows.size() + 2;
+    for (const CardPart& part : parts) lines += part.rows.size() + 3;
     constexpr std::uint32_t names = 320;
     constexpr std::uint32_t number = 110;
     const auto count = static_cast<std::uint32_t>(cards.size());
@@ -177,12 +177,14 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
     Canvas canvas(width, height, pen.theme.background);
     const auto at = [](std::uint32_t pixels) { return static_cast<float>(pixels); };
     std::uint32_t y = pageMargin;
+    const std::vector<std::string> labels = cardLabels(cards);
     for (std::size_t i = 0; i < cards.size(); ++i)
-        for (const auto& [text, colour] : {std::pair{fmt::format("{}  GPU  {}", i + 1, cards[i].gpuName()),
-                                                     legible(pen.theme, pen.theme.gpu)},
-                                           std::pair{fmt::format("{}  CPU  {}", i + 1, cards[i].cpuName()),
-                                                     legible(pen.theme, pen.theme.cpu)},
-                                           std::pair{"    " + cardOrigin(cards[i]), pen.theme.muted}}) {
+        for (const auto& [text, colour] :
+             {std::pair{fmt::format("{}: GPU  {}", labels[i], cards[i].gpuName()),
+                        legible(pen.theme, pen.theme.gpu)},
+              std::pair{fmt::format("{}: CPU  {}", labels[i], cards[i].cpuName()),
+                        legible(pen.theme, pen.theme.cpu)},
+              std::pair{"    " + cardOrigin(cards[i]), pen.theme.muted}}) {
             canvas.text(pen.body, pageMargin, at(y), text, colour);
             y += rowHeight;
         }
@@ -190,10 +192,13 @@ Pixels comparisonPicture(const std::vector<Card>& cards) {
     for (const CardPart& part : parts) {
         canvas.text(pen.body, pageMargin, at(y), fmt::format("{}, {}", part.title, part.unit),
                     pen.theme.text);
+        y += rowHeight;
+        for (std::uint32_t i = 0; i < count; ++i)
+            textRight(canvas, pen.body, pageMargin + names + 2 * (i + 1) * number, y, labels[i],
+                      pen.theme.text);
         for (std::uint32_t i = 0; i < 2 * count; ++i)
             textRight(canvas, pen.body, pageMargin + names + (i + 1) * number, y + rowHeight,
-                      fmt::format("{} {}", i % 2 == 0 ? "CPU" : "GPU", i / 2 + 1),
-                      i % 2 == 0 ? pen.theme.cpu : pen.theme.gpu);
+                      i % 2 == 0 ? "CPU" : "GPU", i % 2 == 0 ? pen.theme.cpu : pen.theme.gpu);
         y += 2 * rowHeight;
         for (const std::vector<std::string>& row : comparisonRows(cards, part)) {
             canvas.text(pen.body, pageMargin, at(y), row.front(), pen.theme.text);

@@ -24,9 +24,15 @@ std::string cardCell(const CardRow& row, double value);
 /// What the signs in these cards' numbers mean.
 std::string cardSigns(std::span<const Card> cards);
 
+/// "Training, SGD, examples/s"
+std::string headText(const CardPart& part);
+
 /// Every part and line that any of the cards has, without numbers. Throws std::runtime_error where these are
 /// more than fit a page.
 std::vector<CardPart> allParts(const std::vector<Card>& cards);
+
+/// The line of that name in a card's part; null: it has none.
+const CardRow* rowIn(const Card& card, const std::string& part, const std::string& name);
 
 /// For each line of `part`: its name, then the processor's and the GPU's number of each card.
 std::vector<std::vector<std::string>> comparisonRows(const std::vector<Card>& cards, const CardPart& part);

@@ -18,8 +18,6 @@ std::string ratioText(const CardRow& row) {
     return row.cpu > 0 && row.gpu > 0 ? threeDigits(row.gpu / row.cpu) + "x" : "";
 }
 
-std::string headText(const CardPart& part) { return fmt::format("{}, {}", part.title, part.unit); }
-
 std::string partText(const CardPart& part) {
     std::vector<std::vector<std::string>> rows{{headText(part), "CPU", "GPU", "GPU/CPU"}};
     for (const CardRow& row : part.rows)
@@ -30,15 +28,16 @@ std::string partText(const CardPart& part) {
     return text;
 }
 
-/// The line of that name in a part, or none.
+} // namespace
+
+std::string headText(const CardPart& part) { return fmt::format("{}, {}", part.title, part.unit); }
+
 const CardRow* rowIn(const Card& card, const std::string& part, const std::string& name) {
     const auto found = std::ranges::find(card.parts, part, &CardPart::id);
     if (found == card.parts.end()) return nullptr;
     const auto row = std::ranges::find(found->rows, name, &CardRow::name);
     return row == found->rows.end() ? nullptr : &*row;
 }
-
-} // namespace
 
 std::string cardText(const Card& card) {
     std::string text = fmt::format("GPU  {}\nCPU  {}\n", card.gpuName(), card.cpuName());
@@ -71,7 +70,8 @@ std::vector<std::string> cardNotes(const CardPart& part) {
 }
 
 std::string cardOrigin(const Card& card) {
-    return fmt::format("{}, {}, measured in {:.0f} s{}.", card.program, card.date, card.seconds,
+    return fmt::format("{}{}, {}, measured in {:.0f} s{}.", card.owner.empty() ? "" : card.owner + ": ",
+                       card.program, card.date, card.seconds,
                        card.quick ? " (quick run: numbers come out too low)" : "");
 }
 
@@ -149,24 +149,5 @@ Decades::Decades(const CardPart& part) {
 }
 
 double Decades::share(double value) const { return (std::log10(value) - from) / (to - from); }
-
-std::string comparisonText(const std::vector<Card>& cards) {
-    std::string text;
-    std::vector<std::string> heads{""};
-    for (std::size_t i = 0; i < cards.size(); ++i) {
-        text += fmt::format("{}  GPU  {}\n   CPU  {}\n   {}\n", i + 1, cards[i].gpuName(), cards[i].cpuName(),
-                            cardOrigin(cards[i]));
-        heads.push_back(fmt::format("CPU {}", i + 1));
-        heads.push_back(fmt::format("GPU {}", i + 1));
-    }
-    for (const CardPart& part : allParts(cards)) {
-        std::vector<std::vector<std::string>> rows = comparisonRows(cards, part);
-        for (auto& row : rows) row.front().insert(0, "  ");
-        heads.front() = headText(part);
-        rows.insert(rows.begin(), heads);
-        text += "\n" + table(rows, 1);
-    }
-    return text + "\n" + cardSigns(cards) + "\n";
-}
 
 } // namespace lockstep::demos

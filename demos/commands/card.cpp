@@ -17,6 +17,7 @@
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
 #include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 
@@ -30,19 +31,22 @@ programs first.)";
 
 constexpr const char* cardExamples = R"(examples:
   lockstep card                                     the page as text
-  lockstep card --json mine.json --png mine.png     to keep, to print, to compare
-  lockstep card --compare mine.json yours.json      several machines side by side
-  lockstep card --compare *.json --png class.png
+  lockstep card --owner Ana --json ana.json --png ana.png     to keep, to print, to compare
+  lockstep card --compare ana.json ben.json         several machines side by side
+  lockstep card --compare *.json --html class.html --csv class.csv
 )";
 
 struct CardOptions : MachineOptions {
     double seconds = CardRequest{}.seconds;
     bool quick = false;
+    std::string owner;
+    std::string htmlFile;
     std::vector<std::string> compare;
 };
 
 constexpr std::size_t mostCards = 64;
 constexpr double quickSeconds = 20;
+constexpr std::size_t longestOwner = 60;
 
 /// On a terminal one line that changes, elsewhere a line per part.
 class CardProgressLine {
@@ -70,6 +74,11 @@ class CardProgressLine {
     std::string part_;
 };
 
+void writeTables(const CardOptions& options, const std::vector<Card>& cards) {
+    if (!options.htmlFile.empty()) writeFileAtomically(options.htmlFile, comparisonHtml(cards));
+    if (!options.csvFile.empty()) writeResult(options.csvFile, comparisonCsv(cards));
+}
+
 int compareCards(const CardOptions& options) {
     if (options.compare.size() < 2)
         throw std::invalid_argument(
@@ -77,17 +86,27 @@ int compareCards(const CardOptions& options) {
     if (options.compare.size() > mostCards)
         throw std::invalid_argument(fmt::format("--compare takes at most {} files", mostCards));
     if (!options.jsonFile.empty()) throw std::invalid_argument("--json cannot be used with --compare");
+    if (!options.owner.empty())
+        throw std::invalid_argument("--owner names the machine of a new card; cards keep theirs");
     std::vector<Card> cards;
     for (const std::string& file : options.compare) cards.push_back(readCard(file));
-    fmt::print("{}", comparisonText(cards));
+    fmt::print(peopleStream(options), "{}", comparisonText(cards));
+    writeTables(options, cards);
     if (!options.pngFile.empty()) writePng(options.pngFile, comparisonPicture(cards));
     return 0;
 }
 
 int card(const CardOptions& options) {
     requireResultFiles(options);
+    if (options.htmlFile == "-")
+        throw std::invalid_argument(
+            "--html needs a file name; only --json and --csv can go to standard output");
+    if (!options.htmlFile.empty()) requireWritable(options.htmlFile);
     if (!options.compare.empty()) return compareCards(options);
+    if (options.owner.size() > longestOwner)
+        throw std::invalid_argument(fmt::format("--owner takes a name of at most {} bytes", longestOwner));
     CardRequest request;
+    request.owner = options.owner;
     request.threads = options.threads;
     request.device = options.device;
     request.seconds = options.quick ? std::min(options.seconds, quickSeconds) : options.seconds;
@@ -103,6 +122,7 @@ int card(const CardOptions& options) {
     }
     fmt::print(peopleStream(options), "{}", cardText(result));
     writeResult(options.jsonFile, cardJson(result).dump(1) + "\n");
+    writeTables(options, {result});
     if (!options.pngFile.empty()) writePng(options.pngFile, cardPicture(result));
     return interrupt.exitCode();
 }
@@ -120,7 +140,11 @@ Action addCard(CLI::App& command) {
               "time limit; what does not fit is left out [150]");
     command.add_flag("--quick", options->quick, "try the command quickly; numbers come out too low");
     addValue(command, "--json", "FILE", options->jsonFile, "write the card, to be compared with others");
+    addValue(command, "--owner", "NAME", options->owner,
+             "what the machine is called in comparisons [the name of the card's file]");
     addValue(command, "--png", "FILE", options->pngFile, "draw the page");
+    addValue(command, "--html", "FILE", options->htmlFile, "write the numbers as a page for a browser");
+    addValue(command, "--csv", "FILE", options->csvFile, "write the numbers for a spreadsheet");
     command.add_option("--compare", options->compare, "compare the cards in these files")
         ->type_name("FILE...")
         ->expected(1, -1);

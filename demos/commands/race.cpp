@@ -110,7 +110,7 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     const std::vector<LaneResult>& results = race.lanes;
     const Headline headline = headlineFor(race, done.finish, done.together);
     std::FILE* people = peopleStream(options);
-    fmt::print(people, "\n{}", resultText(results, done.together));
+    fmt::print(people, "\n{}", resultText(results, race.figures, done.together));
     if (race.runs.size() > 1) fmt::print(people, "\n{}", spreadText(race));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     fmt::print(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));

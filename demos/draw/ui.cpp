@@ -5,6 +5,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include "demos/draw/icons.h"
@@ -153,6 +154,20 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     return changed;
 }
 
+namespace {
+
+// ImGui drops a comma that is typed into a slider: "0,5" would be 5. In the one number of a slider that shows
+// decimals, it is the decimal sign.
+void readDecimalCommas(const std::string& shown, std::string_view format) {
+    if (format.find(".0f") != std::string_view::npos) return;
+    const ImGuiContext& context = *ImGui::GetCurrentContext();
+    if (context.TempInputId != ImGui::GetID(shown.c_str())) return;
+    for (ImWchar& letter : ImGui::GetIO().InputQueueCharacters)
+        if (letter == ',') letter = '.';
+}
+
+} // namespace
+
 // The value shows as a line below the number, which ImGui's own grab would cover.
 template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide slide, Share share) {
     offer(label);
@@ -184,7 +199,11 @@ bool Ui::slider(const char* label, float& value, float from, float to, const cha
     const ImGuiSliderFlags flags = typed ? ImGuiSliderFlags_None : ImGuiSliderFlags_NoInput;
     const std::string shown = translatedLabel(label);
     return drawSlider(
-        label, [&] { return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, flags); },
+        label,
+        [&] {
+            readDecimalCommas(shown, format);
+            return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, flags);
+        },
         [&] { return (value - from) / (to - from); });
 }
 
@@ -193,6 +212,7 @@ bool Ui::logSlider(const char* label, float& value, float from, float to, const 
     return drawSlider(
         label,
         [&] {
+            readDecimalCommas(shown, format);
             return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, ImGuiSliderFlags_Logarithmic);
         },
         [&] {

@@ -29,14 +29,18 @@ std::size_t productSize(gpu::Device& device, Kernels& kernels) {
 
 } // namespace
 
+std::uint64_t copyBytes(gpu::Device& device) {
+    const std::uint64_t wanted = std::uint64_t{device.software() ? 32u : 256u} << 20;
+    return std::min(wanted, device.memoryLeft() / 4); // there are two
+}
+
 double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool rough) {
-    const std::uint64_t wanted = std::uint64_t{rough ? 4u : device.software() ? 32u : 256u} << 20;
-    const std::uint64_t bytes = std::min(wanted, device.memoryLeft() / 4); // there are two
+    const std::uint64_t bytes = copyBytes(device);
     const gpu::Buffer source(device, bytes, from, "copy source");
     const gpu::Buffer target(device, bytes, to, "copy target");
     gpu::Recorder recorder(device);
     double least = 1e30;
-    for (int round = 0; round < 5; ++round) {
+    for (int round = 0; round < (rough ? 2 : 5); ++round) {
         recorder.begin();
         recorder.copy(source.view(), target.view());
         least = std::min(least, recorder.submitAndTime());
@@ -48,9 +52,9 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
                     std::uint64_t bytes, bool rough) {
     // As integers these become 0 and 3; push constants, so no compiler can fold them.
     shared::RoofParams params{.rounds = 64, .factor = 0.999f, .summand = 3.001f};
-    const std::uint32_t mostRounds = rough ? params.rounds : 1024;
+    constexpr std::uint32_t mostRounds = 1024;
     const double longEnough = device.software() ? 20 : 4; // milliseconds
-    const std::uint32_t most = rough ? 1u << 12 : 1u << 18;
+    constexpr std::uint32_t most = 1u << 18;
     const gpu::Buffer sums(device, most * bytes, gpu::Memory::device, "roof sums");
     gpu::Recorder recorder(device);
     const auto millisecondsOf = [&](std::uint32_t invocations) {

@@ -27,14 +27,17 @@ struct Roof {
 };
 
 /// Billions of operations per second of a kernel that keeps everything in registers
-/// (shaders/dense/roof*.comp): its dispatches grow until they fill the device; the best of some counts.
+/// (shaders/dense/roof*.comp): its dispatches grow until they fill the device; the best of some counts. With
+/// `rough`, of fewer: the work is the same, so that it finds the same or a little less.
 ///   operations   of one invocation in one round
 ///   bytes        that an invocation writes
 double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel, double operations,
                     std::uint64_t bytes, bool rough = false);
 
+/// Bytes of each of the two buffers of copyRate(): more than most caches hold.
+std::uint64_t copyBytes(gpu::Device& device);
 /// Gigabytes per second, each counted once, that the device's queue copies between two buffers: the best of
-/// some rounds.
+/// some rounds. With `rough`, of fewer rounds with the same buffers.
 double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool rough = false);
 
 /// Billions of operations per second in products of fp16 tiles with fp32 sums, or of int8 tiles with int32
@@ -42,7 +45,7 @@ double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool roug
 double matrixRoof(gpu::Device& device, Kernels& kernels, bool int8, bool rough = false);
 
 /// The roof of a Vulkan device, in submissions of milliseconds. With `rough` it takes a fraction of the time
-/// and comes out too low: for tests and pictures whose numbers are masked.
+/// and comes out a little too low: for tests and pictures whose numbers are masked.
 Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough = false);
 
 /// GFLOP/s of the fastest right kernel on a large square product. Takes seconds, in submissions of

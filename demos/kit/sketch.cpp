@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/median.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -122,9 +123,8 @@ std::optional<SketchMiss> missOf(const Sketch& sketch, std::span<const double> x
         miss.tooHigh = ratio > 1;
     }
     if (factors.empty()) return std::nullopt;
-    std::ranges::sort(factors);
     miss.points = factors.size();
-    miss.typical = factors[(factors.size() - 1) / 2];
+    miss.typical = median(std::move(factors));
     return miss;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
+#include "demos/words/median.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/topology.h"
 
@@ -20,7 +21,7 @@ constexpr int mostRounds = 15;
 LabPoint pointOf(double x, std::vector<double> samples) {
     std::ranges::sort(samples);
     const std::size_t last = samples.size() - 1;
-    return {x, samples[samples.size() / 2], samples[last / 4], samples[last - last / 4]};
+    return {x, median(samples), samples[last / 4], samples[last - last / 4]};
 }
 
 BenchDevice deviceOf(Machines& machines, std::span<const LaneSpec> lanes) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/median.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -172,9 +173,10 @@ std::string labComparison(const Experiment& experiment, const LabResult& edited,
         std::vector<Compared> points = comparedPoints(experiment, series, builtIn);
         if (points.empty()) continue;
         const auto differ = static_cast<std::size_t>(std::ranges::count(points, true, &Compared::differs));
-        std::ranges::sort(points, {}, &Compared::faster);
+        std::vector<double> faster(points.size());
+        std::ranges::transform(points, faster.begin(), &Compared::faster);
         const bool noise = 2 * differ <= points.size();
-        ratios.push_back({&series, noise ? 1 : points[points.size() / 2].faster});
+        ratios.push_back({&series, noise ? 1 : median(std::move(faster))});
     }
     if (ratios.empty()) return {};
     const auto change = [](const Ratio& ratio) { return std::abs(std::log(ratio.faster)); };

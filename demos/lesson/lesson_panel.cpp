@@ -10,6 +10,7 @@
 
 #include "demos/lesson/markdown_view.h"
 #include "demos/words/text.h"
+#include "demos/words/typed_number.h"
 
 namespace lockstep::demos {
 
@@ -98,8 +99,9 @@ std::optional<double> typedNumber(Ui& ui, const char* name, const std::string& s
     const auto typed = ui.typedText(name, shown);
     if (!typed) return std::nullopt;
     if (typed->empty()) return std::numeric_limits<double>::quiet_NaN();
+    const std::string text = withDecimalPoint(*typed);
     char* end = nullptr;
-    const double number = std::strtod(typed->c_str(), &end);
+    const double number = std::strtod(text.c_str(), &end);
     if (*end == '\0' && std::isfinite(number)) return number;
     ui.say(Severity::warning, translatedFormat("'{}' is not a number.", *typed),
            "Write it like 0.25 or 3e6.");

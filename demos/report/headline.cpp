@@ -11,34 +11,46 @@ namespace lockstep::demos {
 
 namespace {
 
+/// 0 where there is nothing to divide by.
+double quotient(double of, double by) { return by > 0 ? of / by : 0; }
+
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
     return (finish.accuracy > 0 && result.evaluation->accuracy >= finish.accuracy) ||
            (finish.loss > 0 && result.evaluation->loss <= finish.loss);
 }
 
-std::string sentence(const LaneResult& faster, const LaneResult& slower, const Headline& headline,
-                     const FinishLine& finish, bool together) {
+std::string sentence(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                     const Headline& headline, const FinishLine& finish, bool together) {
+    const LaneResult& faster = results[headline.faster];
+    const LaneResult& slower = results[headline.slower];
+    const LaneFigures& one = figures[headline.faster];
+    const LaneFigures& other = figures[headline.slower];
     const std::string evidence =
         headline.bySeconds
-            ? fmt::format("{} s of training against {} s", threeDigits(faster.end.trainingSeconds),
-                          threeDigits(slower.end.trainingSeconds))
-            : fmt::format("{} samples/s against {}", shortRate(faster.end.rate()),
-                          shortRate(slower.end.rate()));
+            ? fmt::format("{} s of training against {} s", threeDigits(one.seconds),
+                          threeDigits(other.seconds))
+            : fmt::format("{} samples/s against {}", shortRate(one.rate), shortRate(other.rate));
     FinishLine goal; // without the limit for runs that never reach it
     goal.accuracy = finish.accuracy;
     goal.loss = finish.loss;
     const std::string task = headline.bySeconds ? "reached " + goal.text() : "trained";
-    constexpr double shortest = 0.95; // seconds: below, other programs decide
-    const auto tooShort = [&](const LaneResult& lane) {
-        return (headline.bySeconds ? lane.end.trainingSeconds : lane.end.timedSeconds()) < shortest;
-    };
     const std::string how =
         together ? "head to head: the lanes competed for the machine, so this is not a measurement"
-        : tooShort(faster) || tooShort(slower) ? "too short to compare: a race should take a second or more"
-                                               : "time trial, end to end, without warm-up";
+                 : "time trial, end to end, without warm-up";
     return comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
                       headline.ratio, task, fmt::format("{} ({})", evidence, how));
+}
+
+/// What took too little time to be compared; empty if both lanes were timed for long enough.
+std::string tooShort(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                     const Headline& headline, double shortest) {
+    for (const std::size_t lane : {headline.faster, headline.slower})
+        if (figures[lane].timedSeconds < shortest)
+            return fmt::format("no comparison: the race is too short: {} trained for {} only; choose a later "
+                               "finish line, after a second or more",
+                               results[lane].spec.text(), duration(figures[lane].timedSeconds));
+    return {};
 }
 
 std::string winner(const std::vector<LaneResult>& results, const Headline& headline) {
@@ -73,6 +85,34 @@ std::string throttledText(const LaneResult& faster, const LaneResult& slower) {
 
 } // namespace
 
+LaneFigures figuresOf(const LaneResult& result) {
+    const LaneSnapshot& end = result.end;
+    const auto steps = static_cast<double>(end.runSteps);
+    const double examplesPerStep = quotient(static_cast<double>(end.examples), steps);
+    LaneFigures figures{.steps = steps,
+                        .seconds = end.trainingSeconds,
+                        .timedSeconds = end.timedSeconds(),
+                        .deviceSeconds = end.deviceSeconds,
+                        .warmUpSeconds = end.warmUpSeconds,
+                        .evaluationSeconds = end.evaluationSeconds,
+                        .rate = end.rate(),
+                        .secondsPerStep = quotient(examplesPerStep, end.rate()),
+                        .deviceSecondsPerStep = quotient(examplesPerStep, end.rate()) *
+                                                quotient(end.deviceSeconds, end.trainingSeconds),
+                        .gflops = result.gflops,
+                        .watts = end.watts};
+    if (!result.evaluation) return figures;
+    figures.testLoss = result.evaluation->loss;
+    figures.testAccuracy = result.evaluation->accuracy;
+    return figures;
+}
+
+std::vector<LaneFigures> figuresOf(const std::vector<LaneResult>& results) {
+    std::vector<LaneFigures> figures;
+    for (const LaneResult& result : results) figures.push_back(figuresOf(result));
+    return figures;
+}
+
 std::string comparison(const std::string& faster, const std::string& slower, double ratio,
                        const std::string& task, const std::string& evidence) {
     if (ratio < equalBelow)
@@ -81,23 +121,26 @@ std::string comparison(const std::string& faster, const std::string& slower, dou
                        evidence);
 }
 
-Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together) {
+Headline headlineFor(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                     const FinishLine& finish, bool together, double shortest) {
     Headline headline;
-    headline.bySeconds =
-        finish.needsEvaluation() && std::ranges::all_of(results, [&finish](const LaneResult& result) {
-            return !result.counts() || reached(result, finish);
-        });
-    const auto pairing = pairUp(results, [&headline](const LaneResult& lane) {
-        if (!lane.counts() || lane.end.trainingSeconds <= 0) return 0.0;
-        return headline.bySeconds ? 1 / lane.end.trainingSeconds : lane.end.rate();
+    headline.bySeconds = finish.needsEvaluation();
+    for (std::size_t lane = 0; lane < results.size(); ++lane)
+        if (results[lane].counts())
+            headline.bySeconds =
+                headline.bySeconds && reached(results[lane], finish) && figures[lane].seconds >= shortest;
+    const auto pairing = pairUp(results, [&](std::size_t lane) {
+        if (!results[lane].counts() || figures[lane].seconds <= 0) return 0.0;
+        return headline.bySeconds ? 1 / figures[lane].seconds : figures[lane].rate;
     });
     if (!pairing) {
         headline.text = whyNone(results, "reached the finish line");
         return headline;
     }
-    headline.valid = true;
     static_cast<Pairing&>(headline) = *pairing;
-    headline.text = sentence(results[pairing->faster], results[pairing->slower], headline, finish, together);
+    headline.text = tooShort(results, figures, headline, shortest);
+    headline.valid = headline.text.empty();
+    if (headline.valid) headline.text = sentence(results, figures, headline, finish, together);
     return headline;
 }
 

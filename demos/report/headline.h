@@ -15,6 +15,31 @@ namespace lockstep::demos {
 
 /// Speeds are called equal if their ratio is below this.
 inline constexpr double equalBelow = 1.05;
+/// Seconds that a lane of a race must have been timed for: below, other programs decide. A little less than
+/// the second that LaneOptions::compareTimes() times.
+inline constexpr double shortestRace = 0.95;
+
+/// The numbers of a lane that differ from run to run: those of one run, or medians over several.
+struct LaneFigures {
+    double steps = 0;         ///< of the run
+    double seconds = 0;       ///< of training, to the finish line
+    double timedSeconds = 0;  ///< that `rate` is of, steps beyond the finish line included
+    double deviceSeconds = 0; ///< of `seconds`
+    double warmUpSeconds = 0;
+    double evaluationSeconds = 0;
+    double rate = 0;                 ///< samples per second
+    double secondsPerStep = 0;       ///< on the basis of `rate`
+    double deviceSecondsPerStep = 0; ///< likewise: the same share of it as of `seconds`
+    double gflops = 0;
+    double watts = LaneSnapshot::unknown;
+    double testLoss = LaneSnapshot::unknown;
+    double testAccuracy = LaneSnapshot::unknown;
+
+    /// Whether it was timed beyond the finish line, so that `rate` is not that of `seconds`.
+    bool timedBeyond() const { return timedSeconds > seconds; }
+};
+LaneFigures figuresOf(const LaneResult& result);
+std::vector<LaneFigures> figuresOf(const std::vector<LaneResult>& results);
 
 struct Pairing {
     std::size_t faster = 0; ///< indices of the compared lanes
@@ -24,20 +49,19 @@ struct Pairing {
 
 /// The fastest GPU lane and the fastest CPU lane or, if there is only one kind, the fastest lane and the
 /// slowest. Empty if fewer than two lanes count.
-///   speedOf   a lane's speed; 0 if it does not count
+///   speedOf   a lane's speed, by its index; 0 if it does not count
 template <class Lane, class Speed>
 std::optional<Pairing> pairUp(const std::vector<Lane>& lanes, const Speed& speedOf) {
-    const auto speed = [&](std::size_t lane) { return speedOf(lanes[lane]); };
     const auto gpu = [&](std::size_t lane) { return lanes[lane].spec.gpu; };
     std::vector<std::size_t> counting;
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-        if (speed(lane) > 0) counting.push_back(lane);
+        if (speedOf(lane) > 0) counting.push_back(lane);
     if (counting.size() < 2) return std::nullopt;
-    std::ranges::stable_sort(counting, std::greater<>(), speed);
+    std::ranges::stable_sort(counting, std::greater<>(), speedOf);
     const std::size_t best = counting.front();
     auto other = std::ranges::find(counting, !gpu(best), gpu);
-    if (other == counting.end()) other = std::ranges::min_element(counting.begin() + 1, other, {}, speed);
-    return Pairing{best, *other, speed(best) / speed(*other)};
+    if (other == counting.end()) other = std::ranges::min_element(counting.begin() + 1, other, {}, speedOf);
+    return Pairing{best, *other, speedOf(best) / speedOf(*other)};
 }
 
 /// Why no lanes were paired; `end` says what those that count have done: "came to the end".
@@ -59,9 +83,17 @@ std::string comparison(const std::string& faster, const std::string& slower, dou
                        const std::string& task, const std::string& evidence);
 
 /// Compares the lanes that pairUp() chooses among those that reached the finish line and agree in their
-/// losses. The sentence names device, threads and handicaps (no SIMD, no GPU, throttled) of both, and says if
-/// they ran at the same time.
-Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together);
+/// losses: by the samples per second that all tables show, or by the seconds to a target where every lane
+/// reached it and took long enough. The sentence has the two numbers whose quotient the ratio is. It names
+/// device, threads and handicaps (no SIMD, no GPU, throttled) of both, and says if they ran at the same time.
+///   figures   of every lane
+///   shortest  seconds that both must have been timed for; else nothing is compared
+Headline headlineFor(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                     const FinishLine& finish, bool together, double shortest = shortestRace);
+/// The same for one run.
+inline Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together) {
+    return headlineFor(results, figuresOf(results), finish, together);
+}
 
 /// The result in a few words, for display type: "GPU 5.9× faster", by lane where both are of one kind
 /// ("cpu:best 3.1× faster"), "CPU 5.9× faster than software Vulkan" where no GPU took part; "Equally fast",

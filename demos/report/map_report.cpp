@@ -80,11 +80,14 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
     std::vector<std::vector<std::string>> rows{
         {"lane", "device", "seconds", "networks/s", "converged", "diverged", "agree"}};
     std::string ends;
+    double least = 1;
+    for (const MapResult& lane : lanes)
+        if (lane.end.trainingSeconds > 0) least = std::min(least, lane.end.trainingSeconds);
     for (const MapResult& lane : lanes) {
         rows.push_back(
             {lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
-             lane.trained > 0 ? fixed(lane.end.trainingSeconds, 2) : "-", shortRate(lane.networksPerSecond()),
-             percent(shareOf(lane.converged(), lane.trained)),
+             lane.trained > 0 ? fixed(lane.end.trainingSeconds, secondsDecimals(least)) : "-",
+             shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
              percent(shareOf(lane.diverged(), lane.trained)),
              &lane == &lanes.front()
                  ? "-"
@@ -122,9 +125,8 @@ Headline headlineFor(const std::vector<MapResult>& lanes) {
         differ = differ || (agreement.both > 0 && !same);
         counts.push_back(same && lanes[i].end.status == LaneStatus::finished);
     }
-    const auto pairing = pairUp(lanes, [&](const MapResult& lane) {
-        return counts[static_cast<std::size_t>(&lane - lanes.data())] ? lane.networksPerSecond() : 0;
-    });
+    const auto pairing =
+        pairUp(lanes, [&](std::size_t lane) { return counts[lane] ? lanes[lane].networksPerSecond() : 0; });
     if (!pairing) {
         headline.text = lanes.size() < 2 ? "no comparison: only one lane"
                         : differ         ? "no comparison: the lanes computed different results"

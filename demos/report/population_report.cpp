@@ -44,13 +44,13 @@ std::string axisText(const PopulationAxis& axis) {
                        axis.logarithmic ? ", logarithmic" : "");
 }
 
-std::vector<std::string> numbers(const PopulationLaneResult& lane) {
+std::vector<std::string> numbers(const PopulationLaneResult& lane, int decimals) {
     constexpr std::size_t deviceWidth = 30;
     return {lane.spec.text(),
             lane.machine.device.empty() ? "-" : honestDevice(lane.machine, deviceWidth),
             grouped(lane.summary.finished),
             grouped(lane.summary.networkSteps),
-            fixed(lane.end.trainingSeconds, 3),
+            fixed(lane.end.trainingSeconds, decimals),
             shortRate(lane.networkStepsPerSecond()),
             shortRate(lane.networksPerSecond()),
             grouped(lane.summary.diverged)};
@@ -210,8 +210,11 @@ std::string populationResultText(const PopulationSpec& spec,
     std::vector<std::vector<std::string>> rows = {
         {"lane", "device", "networks", "network-steps", "seconds", "steps/s", "networks/s", "diverged"}};
     std::size_t laneWidth = 0;
+    double least = 1;
+    for (const PopulationLaneResult& lane : results)
+        if (lane.end.trainingSeconds > 0) least = std::min(least, lane.end.trainingSeconds);
     for (const PopulationLaneResult& lane : results) {
-        rows.push_back(numbers(lane));
+        rows.push_back(numbers(lane, secondsDecimals(least)));
         laneWidth = std::max(laneWidth, lane.spec.text().size());
     }
     std::string text = table(rows, 2) + "\n";
@@ -251,8 +254,8 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
 }
 
 Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
-    const auto pairing = pairUp(results, [](const PopulationLaneResult& lane) {
-        return lane.counts() ? lane.networkStepsPerSecond() : 0;
+    const auto pairing = pairUp(results, [&](std::size_t lane) {
+        return results[lane].counts() ? results[lane].networkStepsPerSecond() : 0;
     });
     Headline headline;
     if (!pairing) {

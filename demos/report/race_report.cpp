@@ -36,26 +36,18 @@ std::string throttledLanes(const std::vector<LaneResult>& results) {
     return text.empty() ? text : wrapped(text, widest) + "\n";
 }
 
-std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth, int decimals) {
-    const LaneSnapshot& end = result.end;
-    const Evaluation* test = result.evaluation ? &*result.evaluation : nullptr;
-    return {result.spec.text(),
-            result.machine.device.empty() ? "-" : honestDevice(inTable(result.machine), deviceWidth),
-            grouped(end.runSteps),
-            fixed(end.trainingSeconds, decimals),
-            fixed(end.deviceSeconds, decimals),
-            grouped(static_cast<std::uint64_t>(std::round(end.rate()))),
-            threeDigits(result.gflops),
-            lossText(test ? test->loss : LaneSnapshot::unknown),
-            percent(test ? test->accuracy : LaneSnapshot::unknown)};
-}
-
 /// The table of results, with device names cut to `deviceWidth`.
-std::string numbersTable(const std::vector<LaneResult>& results, std::size_t deviceWidth) {
-    std::vector<std::vector<std::string>> rows = {
-        {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
-    const int decimals = secondsDecimals(results);
-    for (const LaneResult& result : results) rows.push_back(numbers(result, deviceWidth, decimals));
+std::string numbersTable(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                         std::size_t deviceWidth) {
+    std::vector<std::vector<std::string>> rows = figureRows(figures);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const LaneResult* lane = row > 0 ? &results[row - 1] : nullptr;
+        const std::string device = lane == nullptr ? "device"
+                                   : lane->machine.device.empty()
+                                       ? "-"
+                                       : honestDevice(inTable(lane->machine), deviceWidth);
+        rows[row].insert(rows[row].begin(), {lane == nullptr ? "lane" : lane->spec.text(), device});
+    }
     return table(rows, 2);
 }
 
@@ -66,7 +58,14 @@ std::size_t longestDevice(const std::vector<LaneResult>& results) {
     return longest;
 }
 
-LaneReport reportOf(const LaneResult& result) { return {result.spec, result.machine, result.end}; }
+LaneReport reportOf(const LaneResult& result, const LaneFigures& figures) {
+    LaneReport report{result.spec, result.machine, result.end};
+    report.end.warmUpSeconds = figures.warmUpSeconds;
+    report.end.evaluationSeconds = figures.evaluationSeconds;
+    report.end.trainingSeconds = figures.seconds;
+    report.end.extraSeconds = figures.timedSeconds - figures.seconds;
+    return report;
+}
 
 using Json = nlohmann::ordered_json; // keeps keys in the order written here
 
@@ -107,25 +106,24 @@ Json agreementJson(const Agreement& agreement) {
             {"same", agreement.same()}};
 }
 
-Json laneJson(const LaneResult& result, std::size_t classes) {
-    const LaneSnapshot& end = result.end;
-    Json json = laneJson(reportOf(result));
+Json laneJson(const LaneResult& result, const LaneFigures& figures, std::size_t classes) {
+    Json json = laneJson(reportOf(result, figures));
     const auto limit = [](std::size_t count) { return count > 0 ? Json(count) : Json(); };
     json.update({{"of_threads", limit(result.machine.ofThreads)},
                  {"gpu_workgroups", limit(result.machine.workgroups)},
-                 {"step", end.step},
+                 {"step", result.end.step},
                  {"steps", stepsJson(result.telemetry)},
                  {"log_every", result.telemetry.stride()},
                  {"epochs", epochsJson(result.telemetry)},
-                 {"seconds", end.trainingSeconds},
-                 {"timed_seconds", end.timedSeconds()},
-                 {"device_seconds", end.deviceSeconds},
+                 {"seconds", figures.seconds},
+                 {"timed_seconds", figures.timedSeconds},
+                 {"device_seconds", figures.deviceSeconds},
                  {"skipped_steps", result.skippedSteps},
-                 {"watts", end.watts},
-                 {"warm_up_seconds", end.warmUpSeconds},
-                 {"evaluation_seconds", end.evaluationSeconds},
-                 {"samples_per_second", end.rate()},
-                 {"gflops", result.gflops},
+                 {"watts", figures.watts},
+                 {"warm_up_seconds", figures.warmUpSeconds},
+                 {"evaluation_seconds", figures.evaluationSeconds},
+                 {"samples_per_second", figures.rate},
+                 {"gflops", figures.gflops},
                  {"operations", operationsJson(result.operations)},
                  {"test", evaluationJson(result.evaluation, classes)},
                  {"agreement", agreementJson(result.agreement)}});
@@ -170,6 +168,8 @@ Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSp
                   const char* measuredBy) {
     const auto ifValid = [&headline](const Json& value) { return headline.valid ? value : Json(); };
     return {{"text", headline.text},
+            {"comparable", headline.valid},
+            {"reason", headline.valid ? Json() : Json(reasonOf(headline))},
             {"faster", ifValid(faster.text())},
             {"slower", ifValid(slower.text())},
             {"ratio", ifValid(headline.ratio)},
@@ -189,20 +189,45 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
                        settings.batch, settings.seed, settings.shuffle ? "" : ", file order", finish.text());
 }
 
-int secondsDecimals(const std::vector<LaneResult>& results) {
-    double least = 1;
-    for (const LaneResult& result : results)
-        if (result.end.trainingSeconds > 0) least = std::min(least, result.end.trainingSeconds);
+int secondsDecimals(double least) {
     int decimals = 3;
+    if (!(least > 0)) return decimals;
     for (; least < 0.1 && decimals < 6; least *= 10) ++decimals;
     return decimals;
 }
 
-std::string resultText(const std::vector<LaneResult>& results, bool together) {
-    std::string text = numbersTable(results, widest);
+std::string TimeColumn::text(double seconds) const {
+    return decimals < 0 ? threeDigits(1e3 * seconds) : fixed(seconds, decimals);
+}
+
+TimeColumn timeColumn(const std::vector<LaneFigures>& figures) {
+    if (std::ranges::any_of(figures, &LaneFigures::timedBeyond))
+        return {"ms/step", "device ms", &LaneFigures::secondsPerStep, &LaneFigures::deviceSecondsPerStep, -1};
+    double least = 1;
+    for (const LaneFigures& lane : figures)
+        if (lane.seconds > 0) least = std::min(least, lane.seconds);
+    return {"seconds", "device s", &LaneFigures::seconds, &LaneFigures::deviceSeconds,
+            secondsDecimals(least)};
+}
+
+std::vector<std::vector<std::string>> figureRows(const std::vector<LaneFigures>& figures) {
+    const TimeColumn time = timeColumn(figures);
+    std::vector<std::vector<std::string>> rows{
+        {"steps", time.title, time.deviceTitle, "samples/s", "GFLOP/s", "test loss", "accuracy"}};
+    const auto whole = [](double value) { return grouped(static_cast<std::uint64_t>(std::round(value))); };
+    for (const LaneFigures& lane : figures)
+        rows.push_back({whole(lane.steps), time.text(lane.*time.figure), time.text(lane.*time.deviceFigure),
+                        whole(lane.rate), threeDigits(lane.gflops), lossText(lane.testLoss),
+                        percent(lane.testAccuracy)});
+    return rows;
+}
+
+std::string resultText(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                       bool together) {
+    std::string text = numbersTable(results, figures, widest);
     const std::size_t width = text.find('\n');
     const std::size_t device = longestDevice(results);
-    if (width > widest) text = numbersTable(results, device - std::min(width - widest, device));
+    if (width > widest) text = numbersTable(results, figures, device - std::min(width - widest, device));
     text += throttledLanes(results);
     if (together)
         text += "head to head: the lanes ran at once and competed for the machine; for a measurement, omit "
@@ -210,10 +235,12 @@ std::string resultText(const std::vector<LaneResult>& results, bool together) {
     text += "\n";
     std::size_t laneWidth = 0;
     for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
-    for (const LaneResult& result : results)
-        text += whatRan(reportOf(result), laneWidth, "not included", result.skippedSteps);
-    for (const LaneResult& result : results)
-        text += howItEnded(reportOf(result), fmt::format("at step {}", grouped(result.end.step)));
+    for (std::size_t lane = 0; lane < results.size(); ++lane)
+        text += whatRan(reportOf(results[lane], figures[lane]), laneWidth, "not included",
+                        results[lane].skippedSteps);
+    for (std::size_t lane = 0; lane < results.size(); ++lane)
+        text += howItEnded(reportOf(results[lane], figures[lane]),
+                           fmt::format("at step {}", grouped(results[lane].end.step)));
     return text;
 }
 
@@ -239,12 +266,14 @@ Json dataJson(const Dataset& data) {
 }
 
 Json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
-              const std::vector<LaneResult>& results, const Headline& headline) {
+              const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+              const Headline& headline) {
     Json settings = toJson(job.settings);
     settings["finish"] = finishJson(finish);
     settings["together"] = together;
     Json lanes = Json::array();
-    for (const LaneResult& result : results) lanes.push_back(laneJson(result, job.data->classes));
+    for (std::size_t lane = 0; lane < results.size(); ++lane)
+        lanes.push_back(laneJson(results[lane], figures[lane], job.data->classes));
     Json shown = headlineJson(headline, results[headline.faster].spec, results[headline.slower].spec,
                               headline.bySeconds ? "seconds" : "samples_per_second");
     shown["time_trial"] = !together;
@@ -260,7 +289,7 @@ std::string raceCsv(const std::vector<LaneResult>& results) {
     for (const LaneResult& result : results) {
         const std::string lane = csvField(result.spec.text());
         for (const LossPoint& point : result.telemetry.losses())
-            text += fmt::format("{},{},{},{:.6f}\n", lane, point.step, point.loss, point.seconds);
+            text += fmt::format("{},{},{},{}\n", lane, point.step, point.loss, point.seconds);
     }
     return text;
 }
@@ -295,7 +324,8 @@ std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* l
         text += fmt::format("{}gradients overflowed in {} steps, which were skipped", nextLine,
                             grouped(skippedSteps));
     if (lane.end.extraSeconds > 0)
-        text += fmt::format("{}short, so it was timed beyond the finish line: {:.2f} s in all", nextLine,
+        text += fmt::format("{}to the finish line {:.{}f} s; short, so it was timed beyond: {:.2f} s in all",
+                            nextLine, lane.end.trainingSeconds, secondsDecimals(lane.end.trainingSeconds),
                             lane.end.timedSeconds());
     return text + fmt::format("{}{}: {:.3f} s warm-up, {:.3f} s evaluation\n", nextLine, leftOut,
                               lane.end.warmUpSeconds, lane.end.evaluationSeconds);

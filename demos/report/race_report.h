@@ -66,12 +66,30 @@ template <class Lane> int exitCodeOf(const std::vector<Lane>& lanes, int interru
 /// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
 
-/// Decimals with which every lane's training seconds have at least three digits: 3 from 0.1 s on, at most 6.
-int secondsDecimals(const std::vector<LaneResult>& results);
+/// Decimals with which seconds of at least `least` have three digits: 3 from 0.1 s on, at most 6.
+int secondsDecimals(double least);
+
+/// How a table shows the lanes' times, so that they stand on the basis of the rates beside them: in seconds
+/// of training or, where a lane was timed beyond the finish line, in milliseconds per step.
+struct TimeColumn {
+    const char* title;       ///< "seconds", "ms/step"
+    const char* deviceTitle; ///< of the time on the device
+    double LaneFigures::*figure;
+    double LaneFigures::*deviceFigure;
+    int decimals; ///< of seconds; -1: three digits of milliseconds
+
+    /// A number of one of these figures, without its unit.
+    std::string text(double seconds) const;
+};
+TimeColumn timeColumn(const std::vector<LaneFigures>& figures);
 
 /// A table of at most 110 columns, a row per lane; then which lanes are throttled, what ran where, and why it
 /// ended early.
-std::string resultText(const std::vector<LaneResult>& results, bool together);
+std::string resultText(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
+                       bool together);
+
+/// A row per lane below the headings: steps, times, rate, GFLOP/s, test loss and accuracy.
+std::vector<std::vector<std::string>> figureRows(const std::vector<LaneFigures>& figures);
 
 /// {"data": {name, train, test, inputs, classes}}, the first member of every result.
 nlohmann::ordered_json dataJson(const Dataset& data);
@@ -79,13 +97,15 @@ nlohmann::ordered_json dataJson(const Dataset& data);
 /// {"loss", "accuracy", "count", "confusion": rows of true classes}; null without an evaluation.
 nlohmann::ordered_json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes);
 
-/// {"text", "faster", "slower", "ratio", "measured_by"}: all but the text are null where it is not valid.
+/// {"text", "comparable", "reason", "faster", "slower", "ratio", "measured_by"}. Where it is not valid,
+/// `comparable` is false, `reason` says why, and what follows is null; else the reason is null.
 nlohmann::ordered_json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
                                     const char* measuredBy);
 
 /// The results of a race or of one lane, as docs/json.md describes. Unknown values are null.
 nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
-                                const std::vector<LaneResult>& results, const Headline& headline);
+                                const std::vector<LaneResult>& results,
+                                const std::vector<LaneFigures>& figures, const Headline& headline);
 
 /// "lane,step,loss,seconds", then one row per lane and recorded step.
 std::string raceCsv(const std::vector<LaneResult>& results);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/report/race_report.h"
+#include "demos/words/median.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -16,17 +17,37 @@ namespace {
 
 using SpreadJson = nlohmann::ordered_json;
 
-template <class Value> Spread spreadOver(const RepeatedRace& race, double median, const Value& valueOf) {
-    Spread spread{median, median, median};
-    for (const std::vector<LaneResult>& run : race.runs) {
-        const double value = valueOf(run);
-        spread.least = std::min(spread.least, value);
-        spread.most = std::max(spread.most, value);
-    }
-    return spread;
+/// Every number of a lane, under its name in JSON.
+struct FigureName {
+    const char* name;
+    double LaneFigures::*figure;
+};
+constexpr FigureName figureNames[] = {{"run_steps", &LaneFigures::steps},
+                                      {"seconds", &LaneFigures::seconds},
+                                      {"timed_seconds", &LaneFigures::timedSeconds},
+                                      {"device_seconds", &LaneFigures::deviceSeconds},
+                                      {"warm_up_seconds", &LaneFigures::warmUpSeconds},
+                                      {"evaluation_seconds", &LaneFigures::evaluationSeconds},
+                                      {"samples_per_second", &LaneFigures::rate},
+                                      {"seconds_per_step", &LaneFigures::secondsPerStep},
+                                      {"device_seconds_per_step", &LaneFigures::deviceSecondsPerStep},
+                                      {"gflops", &LaneFigures::gflops},
+                                      {"watts", &LaneFigures::watts},
+                                      {"test_loss", &LaneFigures::testLoss},
+                                      {"test_accuracy", &LaneFigures::testAccuracy}};
+
+std::vector<double> valuesOf(const RepeatedRace& race, std::size_t lane, double LaneFigures::*figure) {
+    std::vector<double> values;
+    for (const std::vector<LaneResult>& run : race.runs) values.push_back(figuresOf(run[lane]).*figure);
+    return values;
 }
 
-/// The run of a lane that stands for all.
+Spread spreadOver(const std::vector<double>& values) {
+    const auto [least, most] = std::ranges::minmax(values);
+    return {median(values), least, most};
+}
+
+/// The run of a lane whose curves stand for all.
 std::size_t shownRun(const std::vector<std::vector<LaneResult>>& runs, std::size_t lane) {
     std::vector<std::size_t> order(runs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -36,63 +57,86 @@ std::size_t shownRun(const std::vector<std::vector<LaneResult>>& runs, std::size
     return order[(order.size() - 1) / 2];
 }
 
-SpreadJson spreadJson(const Spread& spread) {
-    return {{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
+SpreadJson spreadJson(const RepeatedRace& race, std::size_t lane) {
+    if (!race.spread[lane]) return nullptr;
+    SpreadJson json;
+    for (const FigureName& row : figureNames)
+        if (const auto spread = spreadOf(race, lane, row.figure))
+            json[row.name] = {{"median", spread->median}, {"least", spread->least}, {"most", spread->most}};
+    return json;
+}
+
+SpreadJson runsJson(const RepeatedRace& race, std::size_t lane) {
+    SpreadJson runs = SpreadJson::array();
+    for (const std::vector<LaneResult>& run : race.runs) {
+        const LaneFigures figures = figuresOf(run[lane]);
+        SpreadJson& json = runs.emplace_back(SpreadJson{{"status", name(run[lane].end.status)}});
+        for (const FigureName& row : figureNames) json[row.name] = figures.*row.figure;
+    }
+    return runs;
 }
 
 } // namespace
 
 RepeatedRace repeatedRace(std::vector<std::vector<LaneResult>> runs) {
-    RepeatedRace race{std::move(runs), {}, {}};
+    RepeatedRace race{std::move(runs), {}, {}, {}, {}};
     for (std::size_t lane = 0; lane < race.runs.front().size(); ++lane) {
-        const LaneResult& shown = race.lanes.emplace_back(race.runs[shownRun(race.runs, lane)][lane]);
-        std::optional<LaneSpread>& spread = race.spreads.emplace_back();
-        if (race.runs.size() < 2 || !shown.counts()) continue;
-        spread = LaneSpread{
-            spreadOver(race, shown.end.trainingSeconds,
-                       [lane](const auto& run) { return run[lane].end.trainingSeconds; }),
-            spreadOver(race, shown.end.rate(), [lane](const auto& run) { return run[lane].end.rate(); })};
+        race.shownRuns.push_back(shownRun(race.runs, lane));
+        const LaneResult& shown = race.lanes.emplace_back(race.runs[race.shownRuns.back()][lane]);
+        LaneFigures& figures = race.figures.emplace_back(figuresOf(shown));
+        if (shown.counts())
+            for (const FigureName& row : figureNames)
+                figures.*row.figure = median(valuesOf(race, lane, row.figure));
+        race.spread.push_back(race.runs.size() > 1 && shown.counts());
     }
     return race;
 }
 
-std::optional<Spread> ratioSpread(const RepeatedRace& race, const Headline& headline) {
-    if (race.runs.size() < 2 || !headline.valid) return std::nullopt;
-    return spreadOver(race, headline.ratio, [&headline](const std::vector<LaneResult>& run) {
-        const LaneSnapshot& faster = run[headline.faster].end;
-        const LaneSnapshot& slower = run[headline.slower].end;
-        return headline.bySeconds ? slower.trainingSeconds / faster.trainingSeconds
-                                  : faster.rate() / slower.rate();
-    });
+std::optional<Spread> spreadOf(const RepeatedRace& race, std::size_t lane, double LaneFigures::*figure) {
+    if (!race.spread[lane] || std::isnan(race.figures[lane].*figure)) return std::nullopt;
+    return spreadOver(valuesOf(race, lane, figure));
 }
 
-Headline headlineFor(const RepeatedRace& race, const FinishLine& finish, bool together) {
-    Headline headline = headlineFor(race.lanes, finish, together);
+std::optional<Spread> ratioSpread(const RepeatedRace& race, const Headline& headline) {
+    if (race.runs.size() < 2 || !headline.valid) return std::nullopt;
+    std::vector<double> ratios;
+    for (const std::vector<LaneResult>& run : race.runs) {
+        const LaneFigures faster = figuresOf(run[headline.faster]);
+        const LaneFigures slower = figuresOf(run[headline.slower]);
+        ratios.push_back(headline.bySeconds ? slower.seconds / faster.seconds : faster.rate / slower.rate);
+    }
+    return spreadOver(ratios);
+}
+
+Headline headlineFor(const RepeatedRace& race, const FinishLine& finish, bool together, double shortest) {
+    Headline headline = headlineFor(race.lanes, race.figures, finish, together, shortest);
     headline.text += ratioText(race, headline);
     return headline;
 }
 
 std::vector<std::vector<std::string>> spreadRows(const RepeatedRace& race) {
     if (race.runs.size() < 2) return {};
-    const auto range = [](const auto& format, const Spread& spread) {
-        return fmt::format("{} ({} to {})", format(spread.median), format(spread.least), format(spread.most));
-    };
-    const int decimals = secondsDecimals(race.lanes);
-    const auto seconds = [decimals](double value) { return fixed(value, decimals); };
+    const TimeColumn time = timeColumn(race.figures);
     const auto rate = [](double value) { return grouped(static_cast<std::uint64_t>(std::round(value))); };
     std::vector<std::vector<std::string>> rows{
-        {"lane", "seconds: median (range)", "samples/s: median (range)"}};
+        {"lane", fmt::format("{}: median (range)", time.title), "samples/s: median (range)"}};
     for (std::size_t lane = 0; lane < race.lanes.size(); ++lane) {
-        const std::optional<LaneSpread>& spread = race.spreads[lane];
-        rows.push_back({race.lanes[lane].spec.text(), spread ? range(seconds, spread->seconds) : "-",
-                        spread ? range(rate, spread->rate) : "-"});
+        const auto range = [&](double LaneFigures::*figure, const auto& format) {
+            const auto spread = spreadOf(race, lane, figure);
+            return spread ? fmt::format("{} ({} to {})", format(spread->median), format(spread->least),
+                                        format(spread->most))
+                          : std::string("-");
+        };
+        rows.push_back({race.lanes[lane].spec.text(),
+                        range(time.figure, [&](double value) { return time.text(value); }),
+                        range(&LaneFigures::rate, rate)});
     }
     return rows;
 }
 
 std::string spreadText(const RepeatedRace& race) {
     if (race.runs.size() < 2) return {};
-    return fmt::format("{} runs of each lane; the table above shows its median run\n{}", race.runs.size(),
+    return fmt::format("{} runs of each lane; the numbers above are medians\n{}", race.runs.size(),
                        table(spreadRows(race), 1));
 }
 
@@ -106,13 +150,12 @@ std::string ratioText(const RepeatedRace& race, const Headline& headline) {
 
 SpreadJson raceJson(const TrainJob& job, const FinishLine& finish, bool together, const RepeatedRace& race,
                     const Headline& headline, const std::optional<OtherLoad>& load) {
-    SpreadJson json = raceJson(job, finish, together, race.lanes, headline);
+    SpreadJson json = raceJson(job, finish, together, race.lanes, race.figures, headline);
     json["settings"]["repeat"] = race.runs.size();
     for (std::size_t lane = 0; lane < race.lanes.size(); ++lane) {
-        const std::optional<LaneSpread>& spread = race.spreads[lane];
-        json["lanes"][lane]["spread"] = spread ? SpreadJson{{"seconds", spreadJson(spread->seconds)},
-                                                            {"samples_per_second", spreadJson(spread->rate)}}
-                                               : SpreadJson();
+        json["lanes"][lane]["spread"] = spreadJson(race, lane);
+        json["lanes"][lane]["runs"] = runsJson(race, lane);
+        json["lanes"][lane]["shown_run"] = race.shownRuns[lane] + 1;
     }
     const std::optional<Spread> ratio = ratioSpread(race, headline);
     json["headline"]["ratio_least"] = ratio ? SpreadJson(ratio->least) : SpreadJson();

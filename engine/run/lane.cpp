@@ -171,7 +171,7 @@ void Lane::rehearse() {
 void Lane::timeOn() {
     const double missing = options_.leastSeconds - trainer_->trainingSeconds();
     if (missing <= 0 || snapshot().runSteps == 0) return;
-    const Pace pace = trainer_->rehearse(missing, missing, [this] { return mayTrain(); });
+    const Pace pace = trainer_->rehearse(missing, missing, [this] { return !stopWanted_; });
     const std::lock_guard lock(mutex_);
     snapshot_.extraSeconds = pace.seconds;
     snapshot_.extraExamples = pace.steps * order_.batch();

@@ -85,11 +85,13 @@ struct LaneOptions {
     /// seconds: a machine that idled is slow at first.
     double settleSeconds = 0;
     /// After the finish line the same until training was timed for so long: a few milliseconds say little.
+    /// A pause does not end that, for a lane that is stepped is paused always.
     double leastSeconds = 0;
     void compareTimes() {
         settleSeconds = 2;
-        leastSeconds = 1;
+        timeOn();
     }
+    void timeOn() { leastSeconds = 1; }
     std::uint64_t saveEvery = 0; ///< epochs between calls of `save`; 0: never
     /// Called on the lane's thread when no steps are pending. An exception from it fails the lane.
     std::function<void(Trainer&)> save;

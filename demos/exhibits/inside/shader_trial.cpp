@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/words/median.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/make_trainer.h"
 
@@ -203,16 +204,14 @@ struct Trial {
             watch.enter(watch.phase);
             traces.push_back(trainer.traceStep({.tensors = false}));
         } while (traces.size() < most && Clock::now() - start < enough);
-        const auto middle = static_cast<std::ptrdiff_t>(traces.size() / 2);
         std::vector<TracedOperation> operations = traces.front().operations;
         for (std::size_t at = 0; at < operations.size(); ++at) {
             std::vector<double> times(traces.size());
             std::ranges::transform(traces, times.begin(), [&](const StepTrace& trace) {
                 return trace.operations.at(at).milliseconds();
             });
-            std::ranges::nth_element(times, times.begin() + middle);
             operations[at].beginMs = 0;
-            operations[at].endMs = times[traces.size() / 2];
+            operations[at].endMs = median(std::move(times));
         }
         return operations;
     }

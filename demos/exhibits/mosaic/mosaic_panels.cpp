@@ -8,7 +8,9 @@
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/kit/run_form.h"
 #include "demos/options/parse.h"
+#include "demos/words/typed_number.h"
 #include "engine/data/points_2d.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -29,6 +31,19 @@ std::string rangeText(const PopulationAxis& axis) {
     return text.substr(text.find('=') + 1);
 }
 
+/// The numbers between the colons with decimal points. The names of activations are a list with commas.
+std::string typedRange(Hyperparameter parameter, const std::string& typed) {
+    if (parameter == Hyperparameter::activation) return typed;
+    std::string range;
+    for (std::size_t from = 0; from != std::string::npos;) {
+        const std::size_t colon = typed.find(':', from);
+        const std::string_view part = std::string_view(typed).substr(from, colon - from);
+        range += (from > 0 ? ":" : "") + withDecimalPoint(trimmed(part));
+        from = colon == std::string::npos ? colon : colon + 1;
+    }
+    return range;
+}
+
 /// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
 void axisField(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
     form.add(axisName, axisName, 94, [&](const char* control) {
@@ -45,7 +60,8 @@ void axisField(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis
 void rangeField(RunForm& form, const std::string& axisName, PopulationAxis& axis) {
     form.text(axisName + " range", (axisName + " from : to").c_str(), 108, rangeText(axis),
               [&](const std::string& typed) {
-                  axis = populationAxisFromText(fmt::format("{}={}", name(axis.parameter), typed));
+                  axis = populationAxisFromText(
+                      fmt::format("{}={}", name(axis.parameter), typedRange(axis.parameter, typed)));
               });
 }
 

@@ -57,6 +57,7 @@ class RaceExhibit : public Exhibit {
 
     void update(Ui& ui) override {
         model_.noteDrawing(ui.graphics.drawnSeconds());
+        model_.rough = ui.masked;
         model_.update(ui.machines, ui.delta, ui.scripted);
         notice(ui);
         probe(ui);

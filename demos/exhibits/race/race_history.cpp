@@ -110,9 +110,10 @@ PastRun runFrom(const PastJson& json) {
 
 std::vector<PastLane> pastLanes(const RaceRun& run) {
     std::vector<PastLane> lanes;
+    const std::vector<LaneFigures> figures = run.figures();
     for (std::size_t i = 0; i < run.lanes.size(); ++i)
-        lanes.push_back({run.lanes[i].spec, run.lanes[i].end.rate(), lossesOf(run.lanes[i].telemetry),
-                         accuraciesOf(run, i)});
+        lanes.push_back(
+            {run.lanes[i].spec, figures[i].rate, lossesOf(run.lanes[i].telemetry), accuraciesOf(run, i)});
     return lanes;
 }
 

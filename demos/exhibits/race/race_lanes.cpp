@@ -49,9 +49,10 @@ bool lowRoom(const Ui& ui, std::size_t lanes) {
 }
 
 /// `end`: the lane as it is to be shown.
-std::vector<Figure> figures(const Ui& ui, const LaneResult& lane, const LaneSnapshot& end) {
+std::vector<Figure> cardFigures(const Ui& ui, const LaneResult& lane, const LaneSnapshot& end,
+                                const LaneFigures& all) {
     const bool begun = end.runSteps > 0;
-    const double rate = end.over() ? end.rate() : end.recentRate;
+    const double rate = end.over() ? all.rate : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
     const double steps = perStep > 0 ? rate / perStep : 0;
     const double average = lane.end.rate(); // of the whole run, as `gflops` is
@@ -63,7 +64,8 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane, const LaneSnap
             {"samples/s", "88.8k", measured(shortRate(rate))},
             {"steps/s", "88.8", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
             {"FLOP/s", "88.8G", measured(shortRate(flops))},
-            {"elapsed", "88.8 ms", measured(duration(end.trainingSeconds))}};
+            end.over() ? Figure{"per step", "88.8 ms", measured(duration(all.secondsPerStep))}
+                       : Figure{"elapsed", "88.8 ms", measured(duration(end.trainingSeconds))}};
 }
 
 /// In one line: as many of the first ones as fit.
@@ -138,16 +140,22 @@ ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t 
     return low;
 }
 
-// A cross, a tick or nothing before the words: not by colour alone.
+// A cross, a tick or nothing before the words: not by colour alone. A lane that has finished shows what the
+// headline compares.
 std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, const LaneSnapshot& end,
-                        double share, bool compact) {
+                        const LaneFigures& all, double share, bool compact) {
     const bool replayed = end.status != run.lanes[index].end.status;
     const std::string words(translated(replayed ? "running" : statusText(run, index)));
-    if (compact && end.runSteps > 0 && end.status != LaneStatus::failed)
-        return translatedFormat("{}{} samples/s", end.status == LaneStatus::finished ? "✓ " : "",
-                                ui.timing(shortRate(end.over() ? end.rate() : end.recentRate)));
-    if (end.status == LaneStatus::finished)
-        return fmt::format("✓ {} in {}", words, ui.timing(duration(end.trainingSeconds)));
+    const bool finished = end.status == LaneStatus::finished;
+    if (finished && run.bySeconds())
+        return fmt::format("✓ {} in {}", words, ui.timing(duration(all.seconds)));
+    if ((compact || finished) && end.runSteps > 0 && end.status != LaneStatus::failed)
+        return translatedFormat("{}{} samples/s",
+                                !finished ? ""
+                                : compact ? "✓ "
+                                          : fmt::format("✓ {}, ", words),
+                                ui.timing(shortRate(end.over() ? all.rate : end.recentRate)));
+    if (finished) return "✓ " + words;
     if (end.status == LaneStatus::failed) return "✗ " + words;
     const bool moving = end.status == LaneStatus::running || end.status == LaneStatus::paused;
     return moving ? fmt::format("{} {:.0f} %", words, 100 * share) : words;
@@ -156,23 +164,24 @@ std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, con
 Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
     const LaneResult& lane = run.lanes[index];
     const LaneSnapshot& end = lane.end;
+    const LaneFigures all = run.figures()[index];
     const auto seconds = [&ui](double value) { return ui.timing(fmt::format("{:.3f} s", value)); };
     Detail detail{.title = lane.spec.text()};
     detail.values = {{"device", lane.machine.device.empty() ? "-" : shortDevice(lane.machine)},
                      {"status", statusText(run, index)},
                      {"steps", grouped(end.runSteps)},
                      {"examples", grouped(end.examples)},
-                     {"training", seconds(end.trainingSeconds)},
-                     {"on the device", seconds(end.deviceSeconds)},
-                     {"warm-up", seconds(end.warmUpSeconds)},
-                     {"evaluation", seconds(end.evaluationSeconds)},
+                     {"to the finish line", seconds(all.seconds)},
+                     {"on the device", seconds(all.deviceSeconds)},
+                     {"warm-up", seconds(all.warmUpSeconds)},
+                     {"evaluation", seconds(all.evaluationSeconds)},
                      {"mean loss", lossText(end.loss) + ", over about 50 steps"},
                      {"test loss", lossText(end.testLoss)},
                      {"test accuracy", percent(end.testAccuracy)}};
     if (lane.machine.throttled()) detail.values.emplace_back("throttled to", shareText(lane.machine));
-    if (end.extraSeconds > 0)
+    if (all.timedBeyond())
         detail.values.emplace_back("timed in all",
-                                   seconds(end.timedSeconds()) + ", beyond the finish line, too");
+                                   seconds(all.timedSeconds) + ", beyond the finish line, too");
     if (!lane.machine.driver.empty()) detail.text = "Driver: " + lane.machine.driver + ". ";
     if (!lane.machine.kernels.empty()) detail.text += "Kernels: " + ui.timing(lane.machine.kernels) + ". ";
     if (lane.machine.software) detail.text += "This Vulkan device is software, not a GPU. ";
@@ -232,6 +241,7 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const LaneSpec& spec = specs[index];
     const LaneResult& lane = run.lanes[index];
     const bool replayed = replay.playing() && !ui.masked;
+    const LaneFigures all = run.figures()[index];
     const LaneSnapshot end = replayed ? snapshotAfter(lane, replay.seconds()) : lane.end;
     const double share = replayed ? shareAfter(run, index, replay.seconds()) : shareOfWay(run.finish, lane);
     const ImU32 colour = laneColour(ui, specs, index);
@@ -252,11 +262,11 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const ImU32 tint = end.status == LaneStatus::failed     ? ui.theme.bad
                        : end.status == LaneStatus::finished ? ui.theme.good
                                                             : ui.theme.muted;
-    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, share, compact), colour, tint, top,
-                 width);
+    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, all, share, compact), colour, tint,
+                 top, width);
     const Way way = replayed || ui.masked ? Way{share, share} : wayOf(run, index);
     drawTrack(ui, spec, colour, way, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
-    if (!compact) drawFigures(ui, figures(ui, lane, end), {top.x, low.y + figuresAt}, width);
+    if (!compact) drawFigures(ui, cardFigures(ui, lane, end, all), {top.x, low.y + figuresAt}, width);
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
                                             ui.theme.bad, end.message.c_str(), nullptr, width);

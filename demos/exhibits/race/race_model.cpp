@@ -221,6 +221,7 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     options.lane.evaluateEvery = run.settings.run.evaluateEvery;
     options.lane.startPaused = true;
     if (pacer_.flatOut() && !paused_ && !byScript_ && !options.together) options.lane.compareTimes();
+    if (byScript_ && !rough && !options.together) options.lane.timeOn();
     std::vector<RaceEntry> entries;
     run.probes.clear();
     // One for each, also where a device cannot be opened.
@@ -281,8 +282,9 @@ void RaceModel::end(const char* why) {
     const bool compared = !run.finished.empty();
     run.repeated = repeatedRace(compared ? run.finished : std::vector<std::vector<LaneResult>>{run.lanes});
     run.lanes = run.repeated.lanes;
-    run.headline =
-        compared ? headlineFor(run.repeated, run.finish, run.settings.together) : Headline{{}, why};
+    run.headline = compared ? headlineFor(run.repeated, run.finish, run.settings.together,
+                                          run.byFrames && rough ? 0 : shortestRace)
+                            : Headline{{}, why};
     run.stepped = run.stepped && !compared;
     for (WindowTime& window : run.window)
         window.seconds /= static_cast<double>(std::max<std::size_t>(run.finished.size(), 1));

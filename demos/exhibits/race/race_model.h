@@ -70,7 +70,8 @@ struct RaceRun {
     std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
     TrainJob job;
     FinishLine finish;
-    /// Of the run under way, as far as they are. Once the race is over, each lane's median run.
+    /// Of the run under way, as far as they are. Once the race is over, those whose curves stand for all
+    /// runs; their numbers are in figures().
     std::vector<LaneResult> lanes;
     std::vector<std::map<std::uint64_t, double>> accuracies; ///< by lane and step, as they were seen
     std::vector<std::vector<LaneResult>> finished;           ///< [run][lane], those that count
@@ -99,6 +100,12 @@ struct RaceRun {
     std::optional<OtherLoad> load;
 
     std::uint64_t lastStep() const { return finish.lastStep(job.order()); }
+    /// The lanes' numbers: of the run under way or, once the race is over, the medians of all.
+    std::vector<LaneFigures> figures() const {
+        return over && repeated.figures.size() == lanes.size() ? repeated.figures : figuresOf(lanes);
+    }
+    /// Whether lanes are compared by their time to a target, and not by their rates.
+    bool bySeconds() const { return over && headline.valid ? headline.bySeconds : finish.needsEvaluation(); }
     /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
     std::vector<std::size_t> current() const;
 };
@@ -108,6 +115,9 @@ class RaceModel {
     ~RaceModel() { release(); }
 
     RaceSettings settings; ///< of the next race
+    /// Whether lanes that a script drives may be compared after less than shortestRace seconds: for tests,
+    /// and pictures whose numbers are masked. Otherwise they are timed beyond the finish line, too.
+    bool rough = false;
 
     /// Goes on with a race that is paused; else begins a new one at the next update().
     void start();

@@ -16,20 +16,21 @@ namespace lockstep::demos {
 
 namespace {
 
-double speedOf(const RaceRun& run, std::size_t lane) {
-    const LaneSnapshot& end = run.lanes[lane].end;
-    if (!run.headline.bySeconds) return end.rate();
-    return end.trainingSeconds > 0 ? 1 / end.trainingSeconds : 0;
+/// What the headline compares of a lane: seconds, or samples per second.
+double comparedOf(const RaceRun& run, const LaneFigures& lane) {
+    return run.bySeconds() ? lane.seconds : lane.rate;
 }
 
 /// Indices of the lanes whose numbers count, the fastest first: by the headline's measure.
-std::vector<std::size_t> ranking(const RaceRun& run) {
+std::vector<std::size_t> ranking(const RaceRun& run, const std::vector<LaneFigures>& figures) {
     std::vector<std::size_t> lanes;
     if (run.stepped) return lanes;
     for (std::size_t i = 0; i < run.lanes.size(); ++i)
         if (run.lanes[i].counts()) lanes.push_back(i);
-    std::ranges::stable_sort(lanes,
-                             [&](std::size_t a, std::size_t b) { return speedOf(run, a) > speedOf(run, b); });
+    std::ranges::stable_sort(lanes, [&](std::size_t a, std::size_t b) {
+        const double first = comparedOf(run, figures[a]), second = comparedOf(run, figures[b]);
+        return run.bySeconds() ? first < second : first > second;
+    });
     return lanes;
 }
 
@@ -64,14 +65,12 @@ void drawSaveButtons(Ui& ui, const RaceRun& run) {
 
 // A bar per lane, the fastest first, from zero on: as long as the number beside it is large.
 void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
-    std::vector<std::size_t> ranked = ranking(run);
+    const std::vector<LaneFigures> figures = run.figures();
+    std::vector<std::size_t> ranked = ranking(run, figures);
     if (ui.masked) std::ranges::sort(ranked); // who was faster differs from run to run
     if (ranked.size() < 2) return;
-    const bool bySeconds = run.headline.bySeconds;
-    const auto valueOf = [&](std::size_t lane) {
-        const LaneSnapshot& end = run.lanes[lane].end;
-        return bySeconds ? end.trainingSeconds : end.rate();
-    };
+    const bool bySeconds = run.bySeconds();
+    const auto valueOf = [&](std::size_t lane) { return comparedOf(run, figures[lane]); };
     double longest = 0;
     for (const std::size_t lane : ranked) longest = std::max(longest, valueOf(lane));
     const float line = ImGui::GetTextLineHeight();
@@ -105,25 +104,15 @@ void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
     }
 }
 
-std::vector<std::string> cellsOf(const Ui& ui, const LaneResult& lane) {
-    const LaneSnapshot& end = lane.end;
-    const Evaluation* test = lane.evaluation ? &*lane.evaluation : nullptr;
-    return {grouped(end.runSteps),
-            ui.timing(fixed(end.trainingSeconds, 3)),
-            ui.timing(fixed(end.deviceSeconds, 3)),
-            ui.timing(grouped(static_cast<std::uint64_t>(std::round(end.rate())))),
-            ui.timing(threeDigits(lane.gflops)),
-            lossText(test ? test->loss : LaneSnapshot::unknown),
-            percent(test ? test->accuracy : LaneSnapshot::unknown)};
-}
-
 using ResultRows = std::vector<std::vector<std::string>>; // a row per lane below the headings
 
 float resultRowHeight(const Ui& ui) { return ImGui::GetTextLineHeight() + ui.px(8); }
 
 ResultRows medianRows(const Ui& ui, const RaceRun& run) {
-    ResultRows rows{{"steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
-    for (const LaneResult& lane : run.lanes) rows.push_back(cellsOf(ui, lane));
+    constexpr std::size_t times = 1, timesEnd = 5; // columns that differ from run to run
+    ResultRows rows = figureRows(run.figures());
+    for (std::size_t row = 1; row < rows.size(); ++row)
+        for (std::size_t cell = times; cell < timesEnd; ++cell) rows[row][cell] = ui.timing(rows[row][cell]);
     return rows;
 }
 
@@ -199,7 +188,7 @@ void drawResult(Ui& ui, const RaceRun& run) {
     if (medians) drawTable(ui, medianRows(ui, run), specs);
     if (ranges) {
         ui.muted(fmt::format("{} runs of each lane. {}", run.finished.size(),
-                             medians ? "The table above shows its median run." : ""));
+                             medians ? "The table above shows medians." : ""));
         drawTable(ui, rangeRows(ui, run), specs);
     }
     if (warned)

@@ -15,6 +15,7 @@
 #include "demos/options/parse.h"
 #include "demos/report/repeats.h"
 #include "demos/words/text.h"
+#include "demos/words/typed_number.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/files/json_field.h"
 #include "engine/gpu/device.h"
@@ -106,8 +107,9 @@ std::string numberText(const FinishLine& line, const FinishKind& kind) {
     return share ? fmt::format("{:g}%", 100 * line.accuracy) : fmt::format("{:g}", line.*kind.limit);
 }
 
-FinishLine typedFinish(const FinishKind& kind, const std::string& text) {
+FinishLine typedFinish(const FinishKind& kind, const std::string& typed) {
     FinishLine line;
+    const std::string text = withDecimalPoint(typed);
     const bool share = kind.limit == &FinishLine::accuracy;
     if (kind.count != nullptr) {
         const char* const end = text.data() + text.size();
@@ -119,7 +121,7 @@ FinishLine typedFinish(const FinishKind& kind, const std::string& text) {
     if (share) throw std::invalid_argument("an accuracy of 0 is reached before the start; write 0.85 or 85%");
     throw std::invalid_argument(fmt::format("a finish line needs a {}, not '{}'",
                                             kind.count ? "whole number of at least 1" : "number above 0",
-                                            text));
+                                            typed));
 }
 
 /// Every lane that can run here. Devices beyond the first get their best rung only.

@@ -133,13 +133,11 @@ std::string statusText(const RaceRun& run, std::size_t lane) {
     return std::string(name(status));
 }
 
-StepCost stepCost(const LaneResult& lane) {
+StepCost stepCost(const LaneResult& lane, const LaneFigures& figures) {
     StepCost cost;
-    const LaneSnapshot& end = lane.end;
-    if (end.runSteps == 0) return cost;
-    const auto steps = static_cast<double>(end.runSteps);
-    cost.seconds = end.trainingSeconds / steps;
-    cost.deviceSeconds = end.deviceSeconds / steps;
+    if (lane.end.runSteps == 0) return cost;
+    cost.seconds = figures.secondsPerStep;
+    cost.deviceSeconds = figures.deviceSecondsPerStep;
     std::uint64_t sampledSteps = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t calls = 0;
     double shortest = std::numeric_limits<double>::infinity();
@@ -161,8 +159,9 @@ std::string whyTheProcessorWins(const RaceRun& run) {
     const LaneResult& cpu = run.lanes[run.headline.faster];
     const LaneResult& gpu = run.lanes[run.headline.slower];
     if (cpu.spec.gpu || !gpu.spec.gpu) return {};
-    const StepCost fast = stepCost(cpu);
-    const StepCost slow = stepCost(gpu);
+    const std::vector<LaneFigures> figures = run.figures();
+    const StepCost fast = stepCost(cpu, figures[run.headline.faster]);
+    const StepCost slow = stepCost(gpu, figures[run.headline.slower]);
     if (fast.seconds <= 0 || slow.seconds <= fast.seconds) return {};
     const std::string cpuName = cpu.spec.text();
     const std::string gpuName = gpu.spec.text();
@@ -190,9 +189,9 @@ std::string whyTheProcessorWins(const RaceRun& run) {
                            "that would be {} per step. {}",
                            gpuName, threeDigits(slow.launches), duration(slow.shortest), duration(launching),
                            steps);
-    const auto rate = [](const LaneResult& lane) { return amountText(lane.gflops * 1e9, "FLOP/s"); };
+    const auto rate = [&](std::size_t lane) { return amountText(figures[lane].gflops * 1e9, "FLOP/s"); };
     return fmt::format("Why the CPU wins: it does this arithmetic faster. {} reaches {}, {} reaches {}.",
-                       cpuName, rate(cpu), gpuName, rate(gpu));
+                       cpuName, rate(run.headline.faster), gpuName, rate(run.headline.slower));
 }
 
 std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,
@@ -202,12 +201,13 @@ std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const Operat
     for (const OperationTiming& operation : operations) sum += operation.milliseconds;
     if (!(sum > 0)) return {};
     const auto steps = static_cast<double>(lane.end.runSteps);
-    const double device = lane.end.deviceSeconds / steps;
+    const LaneFigures figures = figuresOf(lane);
+    const double device = std::min(figures.deviceSecondsPerStep, figures.secondsPerStep);
     std::vector<TimeShare> shares;
     for (const OperationTiming& operation : operations)
         if (operation.milliseconds > 0)
             shares.push_back({operation.name, device * operation.milliseconds / sum});
-    const double rest = std::max(0.0, lane.end.trainingSeconds - lane.end.deviceSeconds) / steps;
+    const double rest = figures.secondsPerStep - device;
     const double drawn = std::min(windowSeconds / steps, rest);
     std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return kindOf(share.name); });
     if (drawn > 0) shares.push_back({std::string(windowPart), drawn});

@@ -38,13 +38,14 @@ std::string statusText(const RaceRun& run, std::size_t lane);
 
 /// What one step of a lane costs, as far as its timings tell; zeros where they do not.
 struct StepCost {
-    double seconds = 0;       ///< end to end
+    double seconds = 0;       ///< end to end, on the basis of the lane's rate
     double deviceSeconds = 0; ///< of these, on the device
     bool wholeSteps = false;  ///< one launch does many steps, in a single workgroup
     double launches = 0;      ///< per step; 0 with wholeSteps, whose timed step has a launch to itself
     double shortest = 0;      ///< seconds of the shortest kind of launch, on average
 };
-StepCost stepCost(const LaneResult& lane);
+StepCost stepCost(const LaneResult& lane, const LaneFigures& figures);
+inline StepCost stepCost(const LaneResult& lane) { return stepCost(lane, figuresOf(lane)); }
 
 /// Where a CPU lane beat a GPU lane: why, from their own numbers. Empty otherwise.
 std::string whyTheProcessorWins(const RaceRun& run);

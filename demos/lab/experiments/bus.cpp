@@ -10,6 +10,7 @@
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
+#include "demos/words/median.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -121,11 +122,6 @@ double processorCopy(LabBench& bench, const std::vector<std::uint32_t>& from, st
     return 1e6 * seconds / static_cast<double>(times);
 }
 
-double medianOf(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
-
 void measure(LabBench& bench, LabResult& result) {
     const auto most = static_cast<double>(mostBytes(bench));
     const std::vector<double> values = labValues(4, most, 4);
@@ -170,7 +166,7 @@ void measure(LabBench& bench, LabResult& result) {
     for (const bool kept : {false, true}) {
         std::vector<double> rounds(bench.rough() ? 1 : 15);
         for (double& round : rounds) round = ends->batch(kept);
-        result.numbers[kept ? "microseconds_batch_kept" : "microseconds_batch_uploaded"] = medianOf(rounds);
+        result.numbers[kept ? "microseconds_batch_kept" : "microseconds_batch_uploaded"] = median(rounds);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
+#include "demos/words/median.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -145,9 +146,15 @@ std::optional<Ends> endsOf(const LabResult& result, bool gpu, const char* name) 
     const std::vector<LabPoint>& points = series->points;
     auto from = std::ranges::find_if(points, [](const LabPoint& point) { return point.x >= 1000; });
     if (from == points.end()) from -= gpu ? static_cast<std::ptrdiff_t>((points.size() + 2) / 3) : 1;
-    std::vector<LabPoint> many(from, points.end());
-    std::ranges::sort(many, {}, &LabPoint::median);
-    return Ends{points.front(), many[many.size() / 2], from->x};
+    const auto middle = [&](double LabPoint::*value) {
+        std::vector<double> values(static_cast<std::size_t>(points.end() - from));
+        std::transform(from, points.end(), values.begin(),
+                       [value](const LabPoint& point) { return point.*value; });
+        return median(std::move(values));
+    };
+    return Ends{points.front(),
+                {from->x, middle(&LabPoint::median), middle(&LabPoint::low), middle(&LabPoint::high)},
+                from->x};
 }
 
 /// What a series comes to: the latency of its first point's loads, and how much more many chains achieve.

@@ -13,6 +13,7 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/lab_cells.h"
+#include "demos/words/median.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -111,19 +112,18 @@ void measure(LabBench& bench, LabResult& result) {
             result.numbers[fmt::format("{}_{}_nanoseconds", gpu ? "gpu" : "cpu", number)] =
                 points.back().median;
     };
-    const auto median = [](const std::vector<Outcome>& of, double Outcome::*what) {
+    const auto medianOf = [](const std::vector<Outcome>& of, double Outcome::*what) {
         std::vector<double> shares(of.size());
         std::ranges::transform(of, shares.begin(), what);
-        std::ranges::sort(shares);
-        return shares[shares.size() / 2];
+        return median(std::move(shares));
     };
     const auto noteCounted = [&](bool gpu) {
         if (outcomes.empty()) return;
         const std::vector<Outcome>& found = outcomes.rbegin()->second; // of the most additions
         for (std::size_t round = 0; round < found.size(); ++round)
             result.numbers[roundName(gpu, round)] = found[round].counted;
-        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - median(found, &Outcome::counted);
-        if (!gpu) result.numbers["cpu_overlap_share"] = median(found, &Outcome::overlap);
+        result.numbers[gpu ? "gpu_lost_share" : "cpu_lost_share"] = 1 - medianOf(found, &Outcome::counted);
+        if (!gpu) result.numbers["cpu_overlap_share"] = medianOf(found, &Outcome::overlap);
     };
 
     std::optional<gpu::Buffer> counter;
