@@ -16,6 +16,8 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -49,7 +51,7 @@ class CardProgressLine {
   public:
     explicit CardProgressLine(bool quiet) : quiet_(quiet) {}
     ~CardProgressLine() {
-        if (live_ && !quiet_) fmt::print(stderr, "\r\033[K");
+        if (live_ && !quiet_) printError("\r\033[K");
     }
     CardProgressLine(const CardProgressLine&) = delete;
     CardProgressLine& operator=(const CardProgressLine&) = delete;
@@ -57,10 +59,9 @@ class CardProgressLine {
     void show(const CardProgress& progress) {
         if (quiet_) return;
         if (live_)
-            fmt::print(stderr, "\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90));
+            printError("\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90));
         else if (progress.part != part_)
-            fmt::print(stderr, "{:3.0f} %  {}\n", 100 * progress.done, progress.part);
-        std::fflush(stderr);
+            printError("{:3.0f} %  {}\n", 100 * progress.done, progress.part);
         part_ = progress.part;
     }
 
@@ -79,13 +80,15 @@ int compareCards(const CardOptions& options) {
     if (!options.jsonFile.empty()) throw std::invalid_argument("--json cannot be used with --compare");
     std::vector<Card> cards;
     for (const std::string& file : options.compare) cards.push_back(readCard(file));
-    fmt::print("{}", comparisonText(cards));
+    printOut("{}", comparisonText(cards));
     if (!options.pngFile.empty()) writePng(options.pngFile, comparisonPicture(cards));
     return 0;
 }
 
 int card(const CardOptions& options) {
-    requireResultFiles(options);
+    std::vector<NamedFile> read;
+    for (const std::string& file : options.compare) read.push_back({"--compare", file});
+    requireResultFiles(options, read);
     if (!options.compare.empty()) return compareCards(options);
     CardRequest request;
     request.threads = options.threads;
@@ -101,7 +104,7 @@ int card(const CardOptions& options) {
         result = measureCard(
             request, [&](const CardProgress& progress) { line.show(progress); }, stop);
     }
-    fmt::print(peopleStream(options), "{}", cardText(result));
+    printTo(peopleStream(options), "{}", cardText(result));
     writeResult(options.jsonFile, cardJson(result).dump(1) + "\n");
     if (!options.pngFile.empty()) writePng(options.pngFile, cardPicture(result));
     return interrupt.exitCode();
@@ -119,7 +122,8 @@ Action addCard(CLI::App& command) {
     addNumber(command, "--seconds", "S", options->seconds, aboveZero(),
               "time limit; what does not fit is left out [150]");
     command.add_flag("--quick", options->quick, "try the command quickly; numbers come out too low");
-    addValue(command, "--json", "FILE", options->jsonFile, "write the card, to be compared with others");
+    addValue(command, "--json", "FILE", options->jsonFile,
+             "write the card, to be compared with others; - for standard output");
     addValue(command, "--png", "FILE", options->pngFile, "draw the page");
     command.add_option("--compare", options->compare, "compare the cards in these files")
         ->type_name("FILE...")

@@ -15,6 +15,8 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
 #include "engine/net/plain_ops.h"
@@ -179,6 +181,7 @@ ordered_json predictionsJson(const TrainJob& job, const std::vector<SplitAnswers
 }
 
 int predict(const CLI::App& command, const PredictOptions& options) {
+    requireResultFiles(options, {{"--model", options.modelFile}, tableOf(options.data)});
     Model model;
     load(command, options, model);
     const TrainJob& job = model.job;
@@ -200,11 +203,11 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     const Evaluation total = merged(splits);
 
     std::FILE* people = peopleStream(options);
-    fmt::print(people, "{} on {} ({}), {} examples\n", options.modelFile, job.data->name,
-               nameOf(splitNames, model.split), grouped(total.count));
-    fmt::print(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
-    fmt::print(people, "loss {}, accuracy {}\n{}", fixed(total.loss, 4), percent(total.accuracy),
-               confusionText(total, job.data->classNames));
+    printTo(people, "{} on {} ({}), {} examples\n", options.modelFile, job.data->name,
+            nameOf(splitNames, model.split), grouped(total.count));
+    printTo(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
+    printTo(people, "loss {}, accuracy {}\n{}", fixed(total.loss, 4), percent(total.accuracy),
+            confusionText(total, job.data->classNames));
     if (options.jsonFile.empty()) return 0;
     const ordered_json json = {{"model", options.modelFile},
                                {"data", dataJson(*job.data)},
