@@ -1,15 +1,18 @@
 // The program `lockstep`: selects the command, and catches all exceptions.
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
+#include "demos/words/streams.h"
 
 namespace lockstep::demos {
 
@@ -73,7 +76,12 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
+        if (error.get_exit_code() == 0) { // --help, --version
+            std::ostringstream text;
+            const int code = app.exit(error, text, text);
+            writeText(stdout, text.str());
+            return code;
+        }
         throw std::invalid_argument(inPlainWords(error));
     }
     for (const auto& [command, action] : actions) {
@@ -87,19 +95,43 @@ int run(int argc, char** argv) {
     return showWindow(language);
 }
 
+constexpr const char* outOfMemory = "lockstep: out of memory: the system gives the program no more; close "
+                                    "other programs, raise its limit (ulimit "
+                                    "-v), or ask for less\n";
+
+/// Says on standard error what went wrong. Returns the exit code.
+int runOrSayWhy(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::invalid_argument& error) {
+        printError("lockstep: {}\n(lockstep COMMAND --help lists a command's options)\n", error.what());
+        return 2;
+    } catch (const std::bad_alloc&) {
+        writeText(stderr, outOfMemory); // formatting would take some
+        return 1;
+    } catch (const std::length_error&) { // more than there could be
+        writeText(stderr, outOfMemory);
+        return 1;
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::resource_unavailable_try_again) // a thread has no memory, or no number
+            printError(
+                "lockstep: no further thread can be started: {}; close other programs, or give --threads "
+                "a smaller number\n",
+                error.what());
+        else
+            printError("lockstep: {}\n", error.what());
+        return 1;
+    } catch (const std::exception& error) {
+        printError("lockstep: {}\n", error.what());
+        return 1;
+    }
+}
+
 } // namespace
 
 } // namespace lockstep::demos
 
 int main(int argc, char** argv) {
-    try {
-        return lockstep::demos::run(argc, argv);
-    } catch (const std::invalid_argument& error) {
-        fmt::print(stderr, "lockstep: {}\n(lockstep COMMAND --help lists a command's options)\n",
-                   error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "lockstep: {}\n", error.what());
-        return 1;
-    }
+    lockstep::demos::prepareStreams();
+    return lockstep::demos::exitCodeAfter(lockstep::demos::runOrSayWhy(argc, argv));
 }

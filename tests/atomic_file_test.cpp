@@ -3,12 +3,17 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/files/atomic_file.h"
@@ -54,6 +59,59 @@ TEST_CASE("symbolic links are followed, devices written directly") {
     CHECK(contents(folder.path / "target") == "new");
     writeFileAtomically("/dev/null", "nothing");
     CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("links to what does not exist yet are kept, too, and links in a circle refused") {
+    const Folder folder;
+    fs::create_directory(folder.path / "sub");
+    fs::create_symlink("sub/second", folder.path / "first");
+    fs::create_symlink("../target", folder.path / "sub/second");
+    for (const char* text : {"new", "newer"}) {
+        writeFileAtomically(folder.path / "first", text);
+        CHECK(fs::is_symlink(folder.path / "first"));
+        CHECK(fs::is_symlink(folder.path / "sub/second"));
+        CHECK(contents(folder.path / "target") == text);
+    }
+    fs::create_symlink("circle", folder.path / "circle");
+    CHECK_THROWS_WITH_AS(writeFileAtomically(folder.path / "circle", "x"),
+                         doctest::Contains("Too many levels of symbolic links"), std::runtime_error);
+}
+
+TEST_CASE("a pipe is written to if somebody reads it, and otherwise not waited for") {
+    const Folder folder;
+    const fs::path pipe = folder.path / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH_AS(writeFileAtomically(pipe, "x"), doctest::Contains("no program reads this pipe"),
+                         std::runtime_error);
+    const std::string longText(1 << 20, 'x'); // more than a pipe holds
+    std::string read;
+    std::thread reader([&] {
+        std::ifstream file(pipe);
+        read.assign(std::istreambuf_iterator<char>(file), {});
+    });
+    const int alsoRead = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK); // the thread may not have opened it yet
+    ::usleep(200000);
+    writeFileAtomically(pipe, longText);
+    ::close(alsoRead);
+    reader.join();
+    CHECK(read.size() == longText.size());
+    CHECK(fs::is_fifo(pipe));
+}
+
+TEST_CASE("files are the same however they are spelt and linked, whether or not they exist") {
+    const Folder folder;
+    const auto in = [&](const char* name) { return folder.path / name; };
+    fs::create_directory(in("sub"));
+    fs::create_symlink("later", in("link"));
+    CHECK(sameFile(in("later"), in("sub/../later")));
+    CHECK(sameFile(in("link"), in("./later")));
+    CHECK_FALSE(sameFile(in("later"), in("sub/later")));
+    CHECK(sameFile("some-file", "./some-file"));
+    writeFileAtomically(in("file"), "x");
+    fs::create_hard_link(in("file"), in("hard"));
+    CHECK(sameFile(in("file"), in("hard")));
+    CHECK_FALSE(sameFile(in("file"), in("later")));
+    CHECK_FALSE(sameFile("/dev/null", "/dev/null"));
 }
 
 TEST_CASE("requireWritable checks without writing") {
@@ -102,14 +160,34 @@ TEST_CASE("if the disk is full, the old file stays and no temporary is left") {
 TEST_CASE("temporaries of killed writers are removed, other files are not") {
     const Folder folder;
     const fs::path path = folder.path / "file";
-    for (const char* name : {"file.tmp-1-0", "file.tmp-99999-7", "file.tmp", "other.tmp-1-0"})
-        writeFileAtomically(folder.path / name, "stray");
+    const ::pid_t killed = ::fork();
+    if (killed == 0) ::_exit(0);
+    REQUIRE(::waitpid(killed, nullptr, 0) == killed);
+    const std::string writer = std::to_string(killed);
+    const std::string present = std::to_string(::getpid());
+    const std::vector<std::string> stale{"file.tmp-" + writer + "-0", "file.tmp-" + writer + "-17",
+                                         "file.tmp-" + present + "-99"}; // its number was another's before
+    const std::vector<std::string> others{"file.tmp",
+                                          "file.tmp-",
+                                          "file.tmp-backup",
+                                          "file.tmp-" + writer,
+                                          "file.tmp-1-0", // a process that runs
+                                          "file.tmp--1-0",
+                                          "file.tmp-0-0",
+                                          "file.tmp-" + writer + "-",
+                                          "file.tmp-" + writer + "-0.bak",
+                                          "file.tmp-1e3-0",
+                                          "file.tmp-99999999999999999999-0",
+                                          "other.tmp-" + writer + "-0"};
+    const std::string pipe = "file.tmp-" + writer + "-5";
+    for (const std::string& name : stale) std::ofstream(folder.path / name) << "stray";
+    for (const std::string& name : others) std::ofstream(folder.path / name) << "precious";
+    REQUIRE(::mkfifo((folder.path / pipe).c_str(), 0600) == 0);
     writeFileAtomically(path, "new");
     CHECK(contents(path) == "new");
-    CHECK(!fs::exists(folder.path / "file.tmp-1-0"));
-    CHECK(!fs::exists(folder.path / "file.tmp-99999-7"));
-    CHECK(fs::exists(folder.path / "file.tmp"));
-    CHECK(fs::exists(folder.path / "other.tmp-1-0"));
+    for (const std::string& name : stale) CHECK_MESSAGE(!fs::exists(folder.path / name), name);
+    for (const std::string& name : others) CHECK_MESSAGE(fs::exists(folder.path / name), name);
+    CHECK(fs::exists(folder.path / pipe));
 }
 
 TEST_CASE("two writers of one path leave the complete contents of one of them") {

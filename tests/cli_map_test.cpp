@@ -182,7 +182,8 @@ TEST_CASE("invalid arguments exit with 2 and state the valid values or the maxim
         CHECK(outcome.err.find(answer) != std::string::npos);
         CHECK(outcome.out.empty());
     }
-    const Outcome unwritable = run(tiny + "--lane cpu:best --png /nonexistent/x.png");
+    const Folder folder;
+    const Outcome unwritable = run(tiny + "--lane cpu:best --png " + folder.file("missing/x.png"));
     CHECK(unwritable.code == 1);
-    CHECK(unwritable.says("/nonexistent"));
+    CHECK(unwritable.says(folder.file("missing/x.png")));
 }

@@ -168,7 +168,8 @@ TEST_CASE("diverged networks record their step, and the others continue") {
 }
 
 TEST_CASE("without a Vulkan device only the CPU trains, with a note") {
-    const Outcome outcome = run(small, "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent");
+    const Folder folder;
+    const Outcome outcome = run(small, lockstep::test::withoutDriver(folder));
     CHECK(outcome.code == 0);
     CHECK(outcome.says("gpu:best is left out"));
     CHECK(outcome.says("cpu:best"));
@@ -215,15 +216,16 @@ TEST_CASE("invalid arguments exit with 2 and state valid ones") {
 }
 
 TEST_CASE("failures exit with 1, before training if possible") {
+    const Folder folder;
     for (const std::string option : {"--json", "--csv", "--png"}) {
         CAPTURE(option);
-        const Outcome outcome = run(plain + option + " /nonexistent/file");
+        const Outcome outcome = run(plain + option + " " + folder.file("missing/file"));
         CHECK(outcome.code == 1);
-        CHECK(outcome.says("/nonexistent"));
+        CHECK(outcome.says(folder.file("missing/file")));
         CHECK(outcome.out.empty());
     }
     CHECK(run(small + "--device nowhere").code == 1);
-    CHECK(run(small + "--data csv:/nonexistent.csv").code == 1);
+    CHECK(run(small + "--data csv:" + folder.file("missing.csv")).code == 1);
 }
 
 TEST_CASE("an interrupt ends training, and the results so far are reported") {

@@ -17,9 +17,6 @@ using lockstep::test::Folder;
 using lockstep::test::Outcome;
 using lockstep::test::run;
 
-/// What makes a Vulkan loader find no driver.
-constexpr const char* noDriver = "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent";
-
 std::vector<std::string> keys(const Json& object) {
     std::vector<std::string> all;
     for (const auto& item : object.items()) all.push_back(item.key());
@@ -85,6 +82,15 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
         {"race --lr -1", "--lr"},
         {"race --lr nan", "--lr"},
         {"race --seed -1", "--seed"},
+        {"race --seed 18446744073709551616", "not a number of at most 18446744073709551615"},
+        {"train --seed 1e30", "--seed: '1e30' is not a number of at most 18446744073709551615"},
+        {"map --seed 18446744073709551616", "from 0 to 18446744073709551615"},
+        {"race --steps 1e30", "--steps: '1e30' is not a number of at most 18446744073709551615"},
+        {"race --batch 99999999999999999999", "--batch: '99999999999999999999' is not a number of at most"},
+        {"race --data spiral --samples 1e30", "--samples: '1e30' is not a number of at most"},
+        {"race --threads 1e30", "--threads: '1e30' is not a number of at most"},
+        {"show race --headless --frames 1e30", "--frames: '1e30' is not a number of at most"},
+        {"race --seed 1e17", "write '1e17' with all its digits"},
         {"race --lr", "--lr needs a value"},
         {"race --layers 8,,8", "256,128"},
         {"race --layers 0", "--layers"},
@@ -126,21 +132,31 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
     }
 }
 
+TEST_CASE("whole numbers are decimal, also with zeros in front, and exact up to the last one") {
+    for (const auto& [text, seed] : {std::pair<std::string, std::uint64_t>{"010", 10},
+                                     {"1e3", 1000},
+                                     {"18446744073709551615", 18446744073709551615U}}) {
+        const Outcome outcome = run("train --quiet --steps 1 --json - --seed " + text + " " + cpuOnSpiral);
+        CHECK(Json::parse(outcome.out)["settings"]["seed"] == seed);
+    }
+}
+
 TEST_CASE("failures exit with 1 and say what, where and why") {
     const Folder folder;
     std::ofstream(folder.file("bad.csv")) << "a,b\n1,2\n3,oops,4\n";
     std::ofstream(folder.file("bad.safetensors")) << "not tensors";
     const std::string bad = folder.file("bad.safetensors");
+    const std::string missing = folder.file("missing");
     const std::vector<std::pair<std::string, std::string>> cases = {
-        {"race --data csv:/nonexistent.csv", "/nonexistent.csv"},
-        {"race --data idx:/nonexistent", "/nonexistent"},
+        {"race --data csv:" + missing + ".csv", missing + ".csv"},
+        {"race --data idx:" + missing, missing},
         {"race --data csv:" + folder.file("bad.csv"), "bad.csv"},
-        {"predict --model /nonexistent", "/nonexistent"},
+        {"predict --model " + missing, missing},
         {"predict --model " + bad, "bad.safetensors"},
         {"train --resume " + bad, "bad.safetensors"},
         {"train --init " + bad + " " + cpuOnSpiral, "bad.safetensors"},
-        {"train --steps 5 --quiet --json /nonexistent/x.json " + cpuOnSpiral, "/nonexistent"},
-        {"train --steps 5 --quiet --save /nonexistent/x.safetensors " + cpuOnSpiral, "/nonexistent"},
+        {"train --steps 5 --quiet --json " + missing + "/x.json " + cpuOnSpiral, missing},
+        {"train --steps 5 --quiet --save " + missing + "/x.safetensors " + cpuOnSpiral, missing},
     };
     for (const auto& [words, answer] : cases) {
         const std::string arguments = words; // Clang 14: no structured bindings in lambdas, which CAPTURE is
@@ -150,7 +166,7 @@ TEST_CASE("failures exit with 1 and say what, where and why") {
         CHECK(outcome.code == 1);
         CHECK(outcome.err.find(answer) != std::string::npos);
     }
-    const Outcome unwritable = run("train --save /nonexistent/x.safetensors " + cpuOnSpiral);
+    const Outcome unwritable = run("train --save " + missing + "/x.safetensors " + cpuOnSpiral);
     CHECK(unwritable.code == 1);
     CHECK(unwritable.out.empty()); // before the training, not after it
 }
@@ -166,6 +182,8 @@ TEST_CASE("a requested device is used, or the command fails") {
 }
 
 TEST_CASE("without a Vulkan driver, CPU lanes race, and a requested GPU lane fails with a hint") {
+    const Folder folder;
+    const std::string noDriver = lockstep::test::withoutDriver(folder);
     const Outcome race = run("race --data spiral --steps 50 --quiet", noDriver);
     CHECK(race.code == 0);
     CHECK(race.says("gpu:best is left out"));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
@@ -96,6 +97,27 @@ TEST_CASE("a last state that cannot be read is kept under another name, and the 
         }
         CHECK(textOf(folder.path() / "state.json.bad") == text);
         CHECK(Json::parse(textOf(folder.path() / "state.json"))["lockstep"] == 1);
+    }
+}
+
+TEST_CASE("a pipe or a folder in the last state's place is left alone, and not waited for") {
+    for (const bool pipe : {true, false}) {
+        CAPTURE(pipe);
+        const TemporaryFolder folder;
+        const std::filesystem::path place = folder.path() / "state.json";
+        if (pipe)
+            REQUIRE(mkfifo(place.c_str(), 0600) == 0);
+        else
+            std::filesystem::create_directory(place);
+        {
+            Start start(folder);
+            REQUIRE(start.app.ui().messages.size() == 1);
+            CHECK(start.app.ui().messages[0].text.starts_with("The last state cannot be restored: "));
+            CHECK(start.app.ui().messages[0].hint.find("stays as it is") != std::string::npos);
+        }
+        CHECK(std::filesystem::is_fifo(place) == pipe);
+        CHECK(std::filesystem::is_directory(place) != pipe);
+        CHECK_FALSE(std::filesystem::exists(folder.path() / "state.json.bad"));
     }
 }
 

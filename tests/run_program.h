@@ -31,6 +31,12 @@ struct Folder {
     std::string file(const std::string& name) const { return (path / name).string(); }
 };
 
+/// The start of a command under which a Vulkan loader finds no driver: what it is told does not exist.
+inline std::string withoutDriver(const Folder& folder) {
+    const std::string missing = folder.file("no-driver");
+    return "VK_DRIVER_FILES=" + missing + " VK_ICD_FILENAMES=" + missing;
+}
+
 inline std::string contents(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
@@ -65,8 +71,10 @@ inline Outcome run(const std::string& arguments, const std::string& environment 
 }
 
 /// Runs the program until its standard output has `announcement`, which tells that work begins, and then for
-/// another half second; interrupts it, and gives it thirty seconds to end.
-inline Outcome interrupted(const std::vector<std::string>& words, const std::string& announcement) {
+/// another half second; interrupts it by these signals, and gives it thirty seconds to end.
+///   ignored   a signal that is ignored from the start, as nohup has it; 0: none
+inline Outcome interrupted(const std::vector<std::string>& words, const std::string& announcement,
+                           const std::vector<int>& signals = {SIGINT}, int ignored = 0) {
     const Folder folder;
     const std::string out = folder.file("out");
     const pid_t child = fork();
@@ -75,6 +83,7 @@ inline Outcome interrupted(const std::vector<std::string>& words, const std::str
         std::vector<char*> arguments{const_cast<char*>("lockstep")};
         for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
         arguments.push_back(nullptr);
+        if (ignored != 0) std::signal(ignored, SIG_IGN);
         const int file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
         if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0) execv(LOCKSTEP_PROGRAM, arguments.data());
         _exit(127);
@@ -82,7 +91,10 @@ inline Outcome interrupted(const std::vector<std::string>& words, const std::str
     for (int waited = 0; contents(out).find(announcement) == std::string::npos && waited < 3000; ++waited)
         usleep(10000);
     usleep(500000);
-    kill(child, SIGINT);
+    for (const int signal : signals) {
+        kill(child, signal);
+        usleep(2000);
+    }
     int status = 0;
     pid_t ended = 0;
     for (int waited = 0; ended == 0 && waited < 3000; ++waited) {

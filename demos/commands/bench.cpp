@@ -15,8 +15,9 @@
 #include "demos/kit/roof.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
-#include "engine/files/atomic_file.h"
 #include "engine/gpu/error.h"
 #include "engine/step/work.h"
 #include "engine/tune/kernel_trial.h"
@@ -126,8 +127,9 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
     Kernels kernels(device);
     const Roof roof = measureRoof(device, kernels);
     const double fastest = fastestProduct(device, kernels);
-    fmt::print("kernels on {} ({}), {}\n", report.name, gpu::describe(report.type), report.driver);
-    fmt::print("roof: {}\nfastest product (large, square): {:.1f} GFLOP/s\n\n", roofText(roof), fastest);
+    std::FILE* people = peopleStream(options);
+    printTo(people, "kernels on {} ({}), {}\n", report.name, gpu::describe(report.type), report.driver);
+    printTo(people, "roof: {}\nfastest product (large, square): {:.1f} GFLOP/s\n\n", roofText(roof), fastest);
     Timings timings{
         {{"product", "rows x in x out", "kernel", "ms", "GFLOP/s", "GB/s", "of roof", "difference"}}};
     for (std::size_t layer = 0; layer + 1 < options.widths.size(); ++layer) {
@@ -138,7 +140,7 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
             if (layer > 0 || product != Product::backwardInputs)
                 benchProduct(device, kernels, roof, product, shape, timings);
     }
-    fmt::print("{}\n", table(timings.rows, 3));
+    printTo(people, "{}\n", table(timings.rows, 3));
     return {{"device", report.name},  {"driver", report.driver},           {"software", device.software()},
             {"roof", roofJson(roof)}, {"fastest_product_gflops", fastest}, {"products", timings.entries}};
 }
@@ -172,8 +174,9 @@ void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
 
 ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
                         const BenchOptions& options) {
-    fmt::print("whole training steps, {}, batch {}, {}\n\n", job.shape.describeWidths(), job.settings.batch,
-               name(job.settings.optimizer.kind));
+    std::FILE* people = peopleStream(options);
+    printTo(people, "whole training steps, {}, batch {}, {}\n\n", job.shape.describeWidths(),
+            job.settings.batch, name(job.settings.optimizer.kind));
     Timings timings{{{"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}}};
     const std::vector<float> expected =
         firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
@@ -187,12 +190,12 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
             timings.entries.push_back({{"lane", lane.text()}, {"error", error.what()}});
         }
     }
-    fmt::print("{}{}\n\"of roof\" compares GFLOP/s with what the machine reaches at best:\n",
-               table(timings.rows, 2), failures);
+    printTo(people, "{}{}\n\"of roof\" compares GFLOP/s with what the machine reaches at best:\n",
+            table(timings.rows, 2), failures);
     ordered_json roofList = ordered_json::array();
     for (const auto& [key, machine] : roofs) {
         if (!machine.roof.measured()) continue; // its lane failed before
-        fmt::print("{}: {}\n", machine.machine, roofText(machine.roof));
+        printTo(people, "{}: {}\n", machine.machine, roofText(machine.roof));
         roofList.push_back(roofJson(machine.roof));
         roofList.back()["device"] = machine.machine;
     }
@@ -200,6 +203,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
 }
 
 int bench(const BenchOptions& options) {
+    requireResultFiles(options);
     if (options.widths.size() < 2)
         throw std::invalid_argument("--widths: give at least inputs and outputs, such as 784,10");
     const Dataset data = randomPixels(options.widths.front(), options.widths.back(), 16 * options.batch);
@@ -220,7 +224,7 @@ int bench(const BenchOptions& options) {
             result["gpu"] = benchKernels(device, options);
         } catch (const gpu::GpuError& error) {
             if (!options.device.empty()) throw;
-            fmt::print("{}\nOnly the CPU rungs are timed.\n\n", error.what());
+            printTo(peopleStream(options), "{}\nOnly the CPU rungs are timed.\n\n", error.what());
         }
         for (const std::string_view lane : knownLanes())
             if (!result["gpu"].is_null() || !lane.starts_with("gpu")) lanes.push_back(laneSpecFromText(lane));
@@ -228,7 +232,7 @@ int bench(const BenchOptions& options) {
 
     Machines machines(options.threads, options.device);
     result.update(benchLanes(job, lanes, machines, options));
-    if (!options.jsonFile.empty()) writeFileAtomically(options.jsonFile, result.dump(1) + "\n");
+    writeResult(options.jsonFile, result.dump(1) + "\n");
     return 0;
 }
 
@@ -253,7 +257,8 @@ Action addBench(CLI::App& command) {
               "threads for cpu:best [one per core]");
     command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID")
         ->type_name("DEVICE");
-    addValue(command, "--json", "FILE", options->jsonFile, "write all results as JSON");
+    addValue(command, "--json", "FILE", options->jsonFile,
+             "write all results as JSON; - for standard output");
     return [options] { return bench(*options); };
 }
 

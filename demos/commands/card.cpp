@@ -16,6 +16,8 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 
@@ -53,7 +55,7 @@ class CardProgressLine {
   public:
     explicit CardProgressLine(bool quiet) : quiet_(quiet) {}
     ~CardProgressLine() {
-        if (live_ && !quiet_) fmt::print(stderr, "\r\033[K");
+        if (live_ && !quiet_) printError("\r\033[K");
     }
     CardProgressLine(const CardProgressLine&) = delete;
     CardProgressLine& operator=(const CardProgressLine&) = delete;
@@ -61,10 +63,9 @@ class CardProgressLine {
     void show(const CardProgress& progress) {
         if (quiet_) return;
         if (live_)
-            fmt::print(stderr, "\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90));
+            printError("\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90));
         else if (progress.part != part_)
-            fmt::print(stderr, "{:3.0f} %  {}\n", 100 * progress.done, progress.part);
-        std::fflush(stderr);
+            printError("{:3.0f} %  {}\n", 100 * progress.done, progress.part);
         part_ = progress.part;
     }
 
@@ -90,18 +91,24 @@ int compareCards(const CardOptions& options) {
         throw std::invalid_argument("--owner names the machine of a new card; cards keep theirs");
     std::vector<Card> cards;
     for (const std::string& file : options.compare) cards.push_back(readCard(file));
-    fmt::print(peopleStream(options), "{}", comparisonText(cards));
+    printTo(peopleStream(options), "{}", comparisonText(cards));
     writeTables(options, cards);
     if (!options.pngFile.empty()) writePng(options.pngFile, comparisonPicture(cards));
     return 0;
 }
 
 int card(const CardOptions& options) {
-    requireResultFiles(options);
-    if (options.htmlFile == "-")
-        throw std::invalid_argument(
-            "--html needs a file name; only --json and --csv can go to standard output");
-    if (!options.htmlFile.empty()) requireWritable(options.htmlFile);
+    std::vector<NamedFile> read;
+    for (const std::string& file : options.compare) read.push_back({"--compare", file});
+    requireResultFiles(options, read);
+    if (!options.htmlFile.empty()) {
+        if (isStandardOutput(options.htmlFile))
+            throw std::invalid_argument(
+                "--html needs a file name; only --json and --csv can go to standard output");
+        read.insert(read.end(), {{"--json", options.jsonFile}, {"--csv", options.csvFile}, {"--png", options.pngFile}});
+        requireSeparateFiles({{"--html", options.htmlFile}}, read);
+        requireWritable(options.htmlFile);
+    }
     if (!options.compare.empty()) return compareCards(options);
     if (options.owner.size() > longestOwner)
         throw std::invalid_argument(fmt::format("--owner takes a name of at most {} bytes", longestOwner));
@@ -120,7 +127,7 @@ int card(const CardOptions& options) {
         result = measureCard(
             request, [&](const CardProgress& progress) { line.show(progress); }, stop);
     }
-    fmt::print(peopleStream(options), "{}", cardText(result));
+    printTo(peopleStream(options), "{}", cardText(result));
     writeResult(options.jsonFile, cardJson(result).dump(1) + "\n");
     writeTables(options, {result});
     if (!options.pngFile.empty()) writePng(options.pngFile, cardPicture(result));
@@ -139,7 +146,8 @@ Action addCard(CLI::App& command) {
     addNumber(command, "--seconds", "S", options->seconds, aboveZero(),
               "time limit; what does not fit is left out [150]");
     command.add_flag("--quick", options->quick, "try the command quickly; numbers come out too low");
-    addValue(command, "--json", "FILE", options->jsonFile, "write the card, to be compared with others");
+    addValue(command, "--json", "FILE", options->jsonFile,
+             "write the card, to be compared with others; - for standard output");
     addValue(command, "--owner", "NAME", options->owner,
              "what the machine is called in comparisons [the name of the card's file]");
     addValue(command, "--png", "FILE", options->pngFile, "draw the page");

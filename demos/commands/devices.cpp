@@ -9,6 +9,7 @@
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "demos/words/device_words.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/gpu/device.h"
@@ -62,11 +63,11 @@ Json toJson(const gpu::DeviceReport& report) {
 }
 
 void printDevice(const gpu::DeviceReport& report) {
-    fmt::print("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type),
-               deviceVerdict(report));
+    printOut("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type),
+             deviceVerdict(report));
     std::vector<std::vector<std::string>> rows;
     for (const auto& [name, value] : deviceFacts(report)) rows.push_back({"  " + name, value});
-    fmt::print("{}", table(rows, 2));
+    printOut("{}", table(rows, 2));
 }
 
 int devices(const DevicesOptions& options) {
@@ -90,12 +91,12 @@ int devices(const DevicesOptions& options) {
                      {"problem", nullptr}};
         for (const gpu::DeviceReport& report : reports) json["devices"].push_back(toJson(report));
         if (!problem.empty()) json["problem"] = problem;
-        fmt::print("{}\n", json.dump(1));
+        printOut("{}\n", json.dump(1));
         return exitCode;
     }
-    fmt::print("processor  {}, {} usable cores\n", cpuName(), usableCores());
+    printOut("processor  {}, {} usable cores\n", cpuName(), usableCores());
     for (const gpu::DeviceReport& report : reports) printDevice(report);
-    if (!problem.empty()) fmt::print("{}\nCPU lanes work without one.\n", problem);
+    if (!problem.empty()) printOut("{}\nCPU lanes work without one.\n", problem);
     return exitCode;
 }
 

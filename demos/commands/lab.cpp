@@ -18,8 +18,10 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
+#include "demos/report/result_files.h"
 #include "demos/shell/run_window.h"
 #include "demos/words/html.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 
@@ -49,7 +51,7 @@ struct LabOptions : MachineOptions {
 };
 
 void list() {
-    for (const Experiment* each : experiments()) fmt::print("{:14}  {}\n", each->name, each->title);
+    for (const Experiment* each : experiments()) printOut("{:14}  {}\n", each->name, each->title);
 }
 
 /// Years and counts exactly, everything else in three digits.
@@ -73,19 +75,19 @@ std::vector<std::vector<std::string>> rowsOf(const Experiment& experiment, const
 }
 
 void print(std::FILE* stream, const Experiment& experiment, const LabResult& result) {
-    fmt::print(stream, "{}\n\n{}\n\n", experiment.title, wrapped(std::string(experiment.idea)));
-    fmt::print(stream, "CPU: {}\nGPU: {}\n\n", machineText(result, false), machineText(result, true));
-    fmt::print(stream, "{}", table(rowsOf(experiment, result), 2));
+    printTo(stream, "{}\n\n{}\n\n", experiment.title, wrapped(std::string(experiment.idea)));
+    printTo(stream, "CPU: {}\nGPU: {}\n\n", machineText(result, false), machineText(result, true));
+    printTo(stream, "{}", table(rowsOf(experiment, result), 2));
     for (const LabSeries& series : result.series)
         if (!series.note.empty())
-            fmt::print(stream, "{}\n", wrapped(fmt::format("{}: {}", series.fullName(), series.note)));
-    fmt::print(stream, "\n{}\n{}\n\n{}\n", wrapped(std::string(experiment.question)),
-               verdictText(experiment, result, std::nullopt), wrapped(explanationText(experiment, result)));
+            printTo(stream, "{}\n", wrapped(fmt::format("{}: {}", series.fullName(), series.note)));
+    printTo(stream, "\n{}\n{}\n\n{}\n", wrapped(std::string(experiment.question)),
+            verdictText(experiment, result, std::nullopt), wrapped(explanationText(experiment, result)));
 }
 
-/// The exhibit's picture of a result that is there already.
-void drawPicture(const LabOptions& options, const Experiment& experiment, const LabResult& result,
-                 const std::filesystem::path& png) {
+/// The exhibit's picture of a result that is there already. Returns the exit code.
+int drawPicture(const LabOptions& options, const Experiment& experiment, const LabResult& result,
+                const std::filesystem::path& png) {
     nlohmann::ordered_json state{{"experiment", experiment.name}};
     state["results"][std::string(experiment.name)] = labJson(experiment, result);
     ShowOptions show;
@@ -96,7 +98,7 @@ void drawPicture(const LabOptions& options, const Experiment& experiment, const 
     show.device = options.device;
     show.frames = 3;
     show.png = png;
-    runHeadless(show);
+    return runHeadless(show);
 }
 
 class LabRun {
@@ -113,8 +115,7 @@ class LabRun {
         writeResult(options_.jsonFile, labJson(experiment, result).dump(1) + "\n");
         writeResult(options_.csvFile, labCsv(experiment, result));
         machines_.close(options_.device); // the picture opens one for itself
-        if (!options_.pngFile.empty()) drawPicture(options_, experiment, result, options_.pngFile);
-        return 0;
+        return options_.pngFile.empty() ? 0 : drawPicture(options_, experiment, result, options_.pngFile);
     }
 
     int all() {
@@ -125,7 +126,7 @@ class LabRun {
             results.emplace_back(each, measure(*each));
             if (interrupt_.exitCode() != 0) return interrupt_.exitCode();
             print(stdout, *each, results.back().second);
-            fmt::print("\n");
+            printOut("\n");
         }
         // Pictures take a device that draws.
         const bool drawn = failureOf([&] { machines_.deviceOf({true, Rung::best, {}}); }).empty();
@@ -134,17 +135,18 @@ class LabRun {
             const std::string stem = (folder / experiment->name).string();
             writeFileAtomically(stem + ".json", labJson(*experiment, result).dump(1) + "\n");
             writeFileAtomically(stem + ".csv", labCsv(*experiment, result));
-            if (drawn) drawPicture(options_, *experiment, result, stem + ".png");
+            const int code = drawn ? drawPicture(options_, *experiment, result, stem + ".png") : 0;
+            if (code != 0) return code;
         }
         writeFileAtomically(folder / "index.html", page(results, drawn));
-        fmt::print("{} has all experiments\n", (folder / "index.html").string());
+        printOut("{} has all experiments\n", (folder / "index.html").string());
         return 0;
     }
 
   private:
     LabResult measure(const Experiment& experiment) {
         const auto progress = [&](const std::string& what) {
-            if (!options_.quiet) fmt::print(stderr, "{}: {}\n", experiment.name, what);
+            if (!options_.quiet) printError("{}: {}\n", experiment.name, what);
         };
         LabBench bench(machines_, options_.quick, progress, stop_, options_.lanes);
         return runExperiment(experiment, bench);
@@ -181,6 +183,7 @@ int lab(const LabOptions& options) {
             throw std::invalid_argument(fmt::format("an experiment measures one {}; give --lane {} once",
                                                     gpu ? "GPU" : "CPU", gpu ? "gpu" : "cpu"));
     if (!options.folder.empty()) {
+        requireSeparateFiles({{"--all", options.folder}}); // no folder called "-"
         if (!options.name.empty())
             throw std::invalid_argument("--all measures every experiment; leave out '" + options.name + "'");
         for (const auto& [file, option] : {std::pair{&options.jsonFile, "--json"},
@@ -215,8 +218,8 @@ Action addLab(CLI::App& command) {
     addValue(command, "--device", "DEVICE", options->device,
              "Vulkan device: number, part of its name, or UUID");
     command.add_flag("--quick", options->quick, "try the command quickly; the numbers mean little");
-    addValue(command, "--json", "FILE", options->jsonFile, "write what was measured");
-    addValue(command, "--csv", "FILE", options->csvFile, "write it as a table");
+    addValue(command, "--json", "FILE", options->jsonFile, "write what was measured; - for standard output");
+    addValue(command, "--csv", "FILE", options->csvFile, "write it as a table; - for standard output");
     addValue(command, "--png", "FILE", options->pngFile, "draw it");
     command.add_flag("--quiet", options->quiet, "no progress");
     return [options] { return lab(*options); };

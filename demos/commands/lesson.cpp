@@ -20,9 +20,11 @@
 #include "demos/lesson/lesson_html.h"
 #include "demos/lesson/lesson_text.h"
 #include "demos/options/parse.h"
+#include "demos/report/result_files.h"
 #include "demos/shell/lesson_check.h"
 #include "demos/shell/run_window.h"
 #include "demos/words/html.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/net/names.h"
@@ -68,19 +70,18 @@ int listLessons() {
     for (const LessonEntry& entry : findLessons())
         rows.push_back(
             {entry.name, entry.title, entry.problem.empty() ? minutesText(entry.minutes) : entry.problem});
-    fmt::print("{}", table(rows, 3));
+    printOut("{}", table(rows, 3));
     return 0;
 }
 
 int show(const std::string& name) {
     const Lesson lesson = readLesson(fileOf(name));
-    fmt::print("{}\n{}\n\n", lesson.title, wrapped(lesson.about, 90));
+    printOut("{}\n{}\n\n", lesson.title, wrapped(lesson.about, 90));
     LessonRun run(lesson);
     do {
-        fmt::print("{}", stepText(run, {}));
+        printOut("{}", stepText(run, {}));
     } while (run.go(run.at() + 1));
-    for (const std::string& source : lesson.sources)
-        fmt::print("{}\n", translatedFormat("Source: {}", source));
+    for (const std::string& source : lesson.sources) printOut("{}\n", translatedFormat("Source: {}", source));
     return 0;
 }
 
@@ -119,6 +120,10 @@ struct PictureFile {
 int print(const std::string& name, const LessonOptions& wanted) {
     if (wanted.htmlFile.empty()) throw std::invalid_argument("'lesson print' needs --html FILE");
     const std::filesystem::path file = fileOf(name);
+    if (!isStandardOutput(wanted.htmlFile)) {
+        requireSeparateFiles({{"--html", wanted.htmlFile}}, {{"the lesson", file.string()}});
+        requireWritable(wanted.htmlFile);
+    }
     const PictureFile temporary;
     const std::filesystem::path& picture = temporary.path; // of one step after the other
     const std::string draw = fmt::format("picture {} exhibit\n", picture.string());
@@ -128,12 +133,12 @@ int print(const std::string& name, const LessonOptions& wanted) {
     options.teller = [&](const LessonRun& run, const MeasuredValues& values) {
         steps += stepHtml(run, values, picture, wanted.answers);
     };
-    const int code = runHeadless(options);
+    if (const int code = runHeadless(options); code != 0) return code;
     const Lesson lesson = readLesson(file);
     for (const std::string& source : lesson.sources)
         steps += fmt::format("<p><small>{}</small></p>\n", translatedFormat("Source: {}", htmlText(source)));
-    writeFileAtomically(wanted.htmlFile, htmlPage(lesson.title, steps));
-    return code;
+    writeResult(wanted.htmlFile, htmlPage(lesson.title, steps));
+    return 0;
 }
 
 int check(const std::vector<std::string>& names, const std::string& device) {
@@ -141,21 +146,21 @@ int check(const std::vector<std::string>& names, const std::string& device) {
     for (const std::string& name : names) {
         const std::filesystem::path file = fileOf(name);
         for (const LessonProblem& problem : checkLesson(file, device)) {
-            fmt::print("{}\n", describe(file, problem));
+            printOut("{}\n", describe(file, problem));
             ++problems;
         }
     }
-    if (problems == 0) fmt::print("{}: nothing is wrong\n", counted(names.size(), "lesson"));
+    if (problems == 0) printOut("{}: nothing is wrong\n", counted(names.size(), "lesson"));
     return problems == 0 ? 0 : 1;
 }
 
 int results(const std::string& folder, const std::string& csvFile) {
     std::vector<std::string> problems;
     const std::vector<AnswerSheet> sheets = readAnswerSheets(folder, problems);
-    for (const std::string& problem : problems) fmt::print(stderr, "warning: {}\n", problem);
+    for (const std::string& problem : problems) printError("warning: {}\n", problem);
     if (sheets.empty()) throw std::runtime_error(fmt::format("there are no answer files in '{}'", folder));
-    if (!csvFile.empty()) writeFileAtomically(csvFile, resultsCsv(sheets));
-    fmt::print("{}", resultsText(sheets));
+    printTo(isStandardOutput(csvFile) ? stderr : stdout, "{}", resultsText(sheets));
+    writeResult(csvFile, resultsCsv(sheets));
     return 0;
 }
 
@@ -189,8 +194,9 @@ Action addLesson(CLI::App& command) {
     addValue(command, "action", "ACTION", options->action, "list, show, run, check, print, notes or results");
     command.add_option("names", options->names, "lessons of the list, or files; with results: a folder")
         ->type_name("NAME...");
-    addValue(command, "--html", "FILE", options->htmlFile, "with print: the handout");
-    addValue(command, "--csv", "FILE", options->csvFile, "with results: the table for a spreadsheet");
+    addValue(command, "--html", "FILE", options->htmlFile, "with print: the handout; - for standard output");
+    addValue(command, "--csv", "FILE", options->csvFile,
+             "with results: the table for a spreadsheet; - for standard output");
     command.add_flag("--answers", options->answers,
                      "with print: the teacher's copy, with results and answers");
     command.add_flag("--quick", options->quick,

@@ -17,6 +17,7 @@
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_text.h"
 #include "demos/shell/run_window.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -54,13 +55,13 @@ class Follower {
         if (!changed_ && (!live || seconds == printed_)) return;
         changed_ = false;
         printed_ = seconds;
-        if (live) fmt::print("\x1b[2J\x1b[H");
+        if (live) printOut("\x1b[2J\x1b[H");
         if (live && shown_)
-            fmt::print("{} on this step, {} in all{}\n\n", clockTime(secondsNow() - stepBegun_),
-                       clockTime(secondsNow() - begun_),
-                       minutes_ > 0 ? fmt::format(" of {}", counted(minutes_, "minute")) : "");
-        fmt::print("{}{}", page_, live ? "" : "\n");
-        std::fflush(stdout);
+            printOut("{} on this step, {} in all{}\n\n", clockTime(secondsNow() - stepBegun_),
+                     clockTime(secondsNow() - begun_),
+                     minutes_ > 0 ? fmt::format(" of {}", counted(minutes_, "minute")) : "");
+        printOut("{}{}", page_, live ? "" : "\n");
+        flushText(stdout);
     }
 
   private:
@@ -91,8 +92,8 @@ class Follower {
 
 int printNotes(const std::filesystem::path& lesson) {
     LessonRun run(readLesson(lesson));
-    fmt::print("{}\n\n", run.lesson().title);
-    do fmt::print("{}\n", notesPage(run));
+    printOut("{}\n\n", run.lesson().title);
+    do printOut("{}\n", notesPage(run));
     while (run.go(run.at() + 1));
     return 0;
 }
@@ -103,7 +104,7 @@ int followNotes() {
     const bool live = isatty(STDOUT_FILENO) != 0;
     const InterruptGuard guard;
     Follower follower;
-    while (guard.exitCode() == 0) {
+    while (guard.exitCode() == 0 && outputWorks()) {
         follower.look(openStepIn(progress));
         follower.print(live);
         std::this_thread::sleep_for(lookInterval);

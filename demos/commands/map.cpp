@@ -15,6 +15,8 @@
 #include "demos/options/parse.h"
 #include "demos/report/map_report.h"
 #include "demos/report/progress.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -70,11 +72,11 @@ int map(const MapOptions& options) {
     std::FILE* people = peopleStream(options);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    if (!choice.remark.empty()) printTo(people, "{}\n", choice.remark);
     if (machines.anySoftware(choice.lanes))
-        fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
-    fmt::print(people, "{}\n", mapRequestText(request));
-    std::fflush(people);
+        printTo(people, "note: Vulkan runs in software here, not on a GPU\n");
+    printTo(people, "{}\n", mapRequestText(request));
+    flushText(people);
 
     const InterruptGuard interrupt;
     std::vector<MapResult> lanes;
@@ -86,9 +88,9 @@ int map(const MapOptions& options) {
                   [&] { trainLane(request, machines, interrupt, options.quiet, lane); });
     }
     const Headline headline = headlineFor(lanes);
-    fmt::print(people, "{}", mapResultText(request, lanes));
-    if (lanes.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(lanes), wrapped(headline.text));
-    std::fflush(people);
+    printTo(people, "{}", mapResultText(request, lanes));
+    if (lanes.size() > 1) printTo(people, "\n{}{}\n", agreementText(lanes), wrapped(headline.text));
+    flushText(people);
     if (lanes.empty()) return interrupt.exitCode();
     const auto shown = std::ranges::find_if(lanes, [](const MapResult& lane) { return lane.trained > 0; });
     if (!options.pngFile.empty() && shown != lanes.end())

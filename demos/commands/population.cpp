@@ -20,6 +20,8 @@
 #include "demos/options/run_options.h"
 #include "demos/report/population_report.h"
 #include "demos/report/progress.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -93,17 +95,17 @@ double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
 }
 
 /// Runs lanes in turn, so they don't compete for the machine. If there are several, each first trains a few
-/// steps of all networks, untimed, to be checked against the others, and then starts over. While it lives,
-/// the first interrupt ends it.
+/// steps of all networks, untimed, to be checked against the others, and then starts over. An interrupt ends
+/// it.
 struct PopulationRun {
     const PopulationJob& job;
     Machines& machines;
     bool quiet;
     std::optional<DecisionMapOptions> maps; ///< to be drawn of every lane's networks at the end
     std::vector<PopulationLaneResult>& results;
+    const InterruptGuard& interrupt;
     const char* preparation = ""; ///< of the lane that prepares
     ProgressLines lines{quiet};
-    InterruptGuard interrupt{};
 
     /// Returns the exit code so far: 0, or that of the interrupt. A lane that fails says so in its result,
     /// and the others go on.
@@ -197,24 +199,25 @@ struct PopulationRun {
 
 int population(const PopulationCommandOptions& options) {
     std::FILE* people = peopleStream(options);
-    requireResultFiles(options);
+    requireResultFiles(options, {tableOf(options.data)});
     const PopulationGrid grid = makePopulationGrid(specOf(options));
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    if (!choice.remark.empty()) printTo(people, "{}\n", choice.remark);
     if (machines.anySoftware(choice.lanes))
-        fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
-    fmt::print(people, "{}", populationText(grid));
-    std::fflush(people);
+        printTo(people, "note: Vulkan runs in software here, not on a GPU\n");
+    printTo(people, "{}", populationText(grid));
+    flushText(people);
 
     std::vector<PopulationLaneResult> results(choice.lanes.size());
     for (std::size_t i = 0; i < results.size(); ++i) results[i].spec = choice.lanes[i];
     const auto maps = options.pngFile.empty() ? std::nullopt : pictureMaps(grid);
-    const int soFar = PopulationRun{grid.job, machines, options.quiet, maps, results}.run();
+    const InterruptGuard interrupt;
+    const int soFar = PopulationRun{grid.job, machines, options.quiet, maps, results, interrupt}.run();
     const Headline headline = headlineFor(results);
-    fmt::print(people, "\n{}", populationResultText(grid.spec, results));
-    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
-    std::fflush(people);
+    printTo(people, "\n{}", populationResultText(grid.spec, results));
+    if (results.size() > 1) printTo(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    flushText(people);
 
     if (!options.jsonFile.empty())
         writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");

@@ -15,6 +15,8 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/table_words.h"
 #include "demos/words/text.h"
 #include "engine/data/table_scaling.h"
@@ -370,6 +372,7 @@ std::string firstPredictions(std::vector<std::vector<std::string>> rows) {
 }
 
 int predict(const CLI::App& command, const PredictOptions& options) {
+    requireResultFiles(options, {{"--model", options.modelFile}, tableOf(options.data)});
     Model model;
     load(command, options, model);
     const TrainJob& job = model.job;
@@ -395,18 +398,18 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     const std::vector<std::vector<std::string>> rows = predictionRows(job, predictions);
 
     std::FILE* people = peopleStream(options);
-    fmt::print(people, "{}{} on {} ({}), {} examples\n", understoodText(*job.data), options.modelFile,
+    printTo(people, "{}{} on {} ({}), {} examples\n", understoodText(*job.data), options.modelFile,
                job.data->name, nameOf(splitNames, model.split), grouped(predictions.size()));
-    fmt::print(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
-    if (model.newTable) fmt::print(people, "{}", firstPredictions(rows));
+    printTo(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
+    if (model.newTable) printTo(people, "{}", firstPredictions(rows));
     if (total)
-        fmt::print(people, "loss {}, accuracy {}{}\n{}", fixed(total->loss, 4), percent(total->accuracy),
+        printTo(people, "loss {}, accuracy {}{}\n{}", fixed(total->loss, 4), percent(total->accuracy),
                    total->count < predictions.size()
                        ? fmt::format(" of the {} with a known label", grouped(total->count))
                        : "",
                    confusionText(*total, job.data->classNames));
     else
-        fmt::print(people, "no labels, so no accuracy\n");
+        printTo(people, "no labels, so no accuracy\n");
     if (!options.csvFile.empty()) writeResult(options.csvFile, predictionsCsv(rows));
     if (options.jsonFile.empty()) return 0;
     ordered_json json = {{"model", options.modelFile},

@@ -1,6 +1,7 @@
 // `lockstep race`: the same training on several machines. `lockstep train`: on one, with saving and resuming.
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +20,8 @@
 #include "demos/report/progress.h"
 #include "demos/report/race_report.h"
 #include "demos/report/repeats.h"
+#include "demos/report/result_files.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/net/param_layout.h"
@@ -78,9 +81,9 @@ A resumed run continues the count of epochs and steps.
 Without --lane: gpu:best if there is a GPU, else cpu:best.
 )";
 
-/// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or then 130.
-int runToEnd(Race& race, const Machines& machines, bool quiet) {
-    const InterruptGuard interrupt;
+/// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or the
+/// interrupt's.
+int runToEnd(Race& race, const Machines& machines, bool quiet, const InterruptGuard& interrupt) {
     ProgressLines progress(quiet);
     race.start();
     const auto preparation = [&](const LaneSpec& lane) { return machines.preparation(lane); };
@@ -110,11 +113,11 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     const std::vector<LaneResult>& results = race.lanes;
     const Headline headline = headlineFor(race, done.finish, done.together);
     std::FILE* people = peopleStream(options);
-    fmt::print(people, "\n{}", resultText(results, race.figures, done.together));
-    if (race.runs.size() > 1) fmt::print(people, "\n{}", spreadText(race));
-    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
-    fmt::print(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
-    std::fflush(people);
+    printTo(people, "\n{}", resultText(results, race.figures, done.together));
+    if (race.runs.size() > 1) printTo(people, "\n{}", spreadText(race));
+    if (results.size() > 1) printTo(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    printTo(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
+    flushText(people);
 
     if (!options.jsonFile.empty())
         writeResult(options.jsonFile,
@@ -149,17 +152,17 @@ int race(const RaceCommandOptions& options) {
         throw std::invalid_argument(
             fmt::format("--repeat takes 1 to {} runs, not {}", mostRepeats, options.repeat));
     std::FILE* people = peopleStream(options);
-    requireResultFiles(options);
+    requireResultFiles(options, {tableOf(options.data), {"--init", options.weightsFile}});
     const Dataset data = loadData(options);
     const TrainJob job = makeJob(options, data);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    if (!choice.remark.empty()) printTo(people, "{}\n", choice.remark);
     const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
-    if (software) fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
-    fmt::print(people, "{}", jobText(job, finish));
-    std::fflush(people);
+    if (software) printTo(people, "note: Vulkan runs in software here, not on a GPU\n");
+    printTo(people, "{}", jobText(job, finish));
+    flushText(people);
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes)
@@ -167,18 +170,19 @@ int race(const RaceCommandOptions& options) {
     RaceOptions how{laneOptions(options, job, finish), options.together};
     if (!options.together && !options.quick) how.lane.compareTimes();
     const LoadWatch watch;
+    const InterruptGuard guard;
     std::vector<std::vector<LaneResult>> runs;
     int interrupt = 0;
     std::size_t begun = 0;
     while (begun < options.repeat && interrupt == 0) {
         ++begun;
-        if (options.repeat > 1 && !options.quiet) fmt::print(stderr, "run {} of {}\n", begun, options.repeat);
+        if (options.repeat > 1 && !options.quiet) printError("run {} of {}\n", begun, options.repeat);
         Race run(job, entries, how);
-        interrupt = runToEnd(run, machines, options.quiet);
+        interrupt = runToEnd(run, machines, options.quiet, guard);
         if (interrupt == 0 || runs.empty()) runs.push_back(run.results()); // a later run counts as a whole
     }
     if (interrupt != 0 && options.repeat > 1)
-        fmt::print(people, "\ninterrupted in run {} of {}\n", begun, options.repeat);
+        printTo(people, "\ninterrupted in run {} of {}\n", begun, options.repeat);
     const char* remark =
         options.repeat == 1 && interrupt == 0 ? "one run; --repeat 5 shows the spread\n" : "";
     return reportRace({job, finish, options.together, watch.load(), remark}, options,
@@ -248,7 +252,11 @@ int train(TrainCommandOptions options) {
         resumed = loadCheckpoint(options.resumeFile);
         takeOver(*resumed, options);
     }
-    requireResultFiles(options);
+    requireResultFiles(options, {{"--save", options.saveFile},
+                                 {"--resume", options.resumeFile},
+                                 {"--init", options.weightsFile},
+                                 tableOf(options.data)});
+    requireSeparateFiles({{"--save", options.saveFile}}, {tableOf(options.data)}); // --resume may be the same
     if (!options.saveFile.empty()) requireWritable(options.saveFile);
     const Dataset data = loadData(options);
     const DataFingerprint fingerprint = fingerprintOf(data);
@@ -261,14 +269,13 @@ int train(TrainCommandOptions options) {
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseTrainLane(options.lanes, machines);
     const LaneSpec lane = choice.lanes.front();
-    if (!choice.remark.empty()) fmt::print(people, "lane: {}\n", choice.remark);
+    if (!choice.remark.empty()) printTo(people, "lane: {}\n", choice.remark);
     const FinishLine finish = finishLineFor(options, job, machines.software(lane));
-    fmt::print(people, "{}", jobText(job, finish));
+    printTo(people, "{}", jobText(job, finish));
     if (resumed)
-        fmt::print(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step),
-                   resumed->lane);
-    if (resumed) fmt::print(people, "{}", nothingToTrain(finish, job, resumed->state.step));
-    std::fflush(people);
+        printTo(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step), resumed->lane);
+    if (resumed) printTo(people, "{}", nothingToTrain(finish, job, resumed->state.step));
+    flushText(people);
 
     const auto save = [&](Trainer& trainer) {
         saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, fingerprint, trainer.state()));
@@ -279,14 +286,22 @@ int train(TrainCommandOptions options) {
     saved.save = save;
     Race race(job, {{lane, machines.maker(job, lane, options.share())}}, {std::move(saved)});
     const LoadWatch watch;
-    const int interrupt = runToEnd(race, machines, options.quiet);
-    const int exitCode =
-        reportRace({job, finish, false, watch.load()}, options, repeatedRace({race.results()}), interrupt);
+    const InterruptGuard guard;
+    const int interrupt = runToEnd(race, machines, options.quiet, guard);
+    const std::optional<OtherLoad> load = watch.load();
+    // First of all the network, and neither it nor the results are lost for the other's failure.
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
-    if (!options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr) {
-        save(*race.lane(0).trainer());
-        fmt::print(people, "saved to {}\n", options.saveFile);
-    }
+    const bool saves = !options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr;
+    std::exception_ptr unsaved;
+    if (saves) try {
+            save(*race.lane(0).trainer());
+        } catch (...) {
+            unsaved = std::current_exception();
+        }
+    const int exitCode =
+        reportRace({job, finish, false, load}, options, repeatedRace({race.results()}), interrupt);
+    if (unsaved) std::rethrow_exception(unsaved);
+    if (saves) printTo(people, "saved to {}\n", options.saveFile);
     return exitCode;
 }
 

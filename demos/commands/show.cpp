@@ -17,6 +17,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/options/parse.h"
+#include "demos/report/result_files.h"
 #include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
 #include "engine/net/names.h"
@@ -81,6 +82,8 @@ int show(ShowCommandOptions options, bool framesGiven, bool secondsGiven) {
     else if (!options.what.empty())
         requireExhibit(options.exhibit = options.what);
     requirePngName(options.png);
+    requireSeparateFiles({{"--png", options.png.string()}, {"--record", options.record.string()}},
+                         {{"--script", options.script.string()}, {"the state", options.stateFile.string()}});
     if (!options.record.empty()) requireAnimationName(options.record);
     if (options.recordSeconds > Recording::Limits{}.seconds)
         throw std::invalid_argument("--seconds takes at most 120: a recording is no longer than two minutes");

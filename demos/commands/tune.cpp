@@ -8,6 +8,7 @@
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/run/make_trainer.h"
 #include "engine/tune/kernel_choice.h"
@@ -47,10 +48,10 @@ int tune(const RunOptions& options) {
     const TrainJob job = makeJob(options, data);
     Machines machines(0, options.device);
     gpu::Device& device = *machines.deviceOf(laneSpecFromText("gpu:best"));
-    fmt::print("{} ({}), {}\nbatch {}, {} {}, {}\n", device.report().name,
-               gpu::describe(device.report().type), device.report().driver, job.settings.batch,
-               job.shape.describeWidths(), name(job.shape.activation), name(job.settings.optimizer.kind));
-    std::fflush(stdout);
+    printOut("{} ({}), {}\nbatch {}, {} {}, {}\n", device.report().name, gpu::describe(device.report().type),
+             device.report().driver, job.settings.batch, job.shape.describeWidths(),
+             name(job.shape.activation), name(job.settings.optimizer.kind));
+    flushText(stdout);
 
     constexpr double unlimited = 1e9;
     Kernels kernels(device);
@@ -60,13 +61,13 @@ int tune(const RunOptions& options) {
     const std::uint64_t compared = device.counters().kernelsCompared;
     std::vector<std::vector<std::string>> rows{{"operation", "rows x inputs x outputs", "fastest kernel"}};
     for (std::size_t layer = 0; layer < job.shape.layers(); ++layer) addRows(rows, job, layer, step);
-    fmt::print("\n{}\n", table(rows, 3));
+    printOut("\n{}\n", table(rows, 3));
     const auto trainer = makeTrainer(job, laneSpecFromText("gpu:best"), {}, &device); // whole steps, too
     if (compared == 0)
-        fmt::print("nothing was left to compare: this choice was made before\n");
+        printOut("nothing was left to compare: this choice was made before\n");
     else
-        fmt::print("{} compared in {:.1f} s\n", counted(compared, "kernel"), secondsSince(begin));
-    fmt::print("gpu:best: {}\n", trainer->machine().kernels);
+        printOut("{} compared in {:.1f} s\n", counted(compared, "kernel"), secondsSince(begin));
+    printOut("gpu:best: {}\n", trainer->machine().kernels);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -84,16 +85,24 @@ CLI::Validator notNegative() {
     return numberCheck("of at least 0", [](double value) { return value >= 0 && value < 1e300; });
 }
 
-void requireWholeNumber(CLI::Option& option) {
-    const auto asDigits = [](std::string& text) {
-        if (text.find_first_not_of("0123456789") == std::string::npos) return std::string();
+void requireWholeNumber(CLI::Option& option, std::uint64_t most) {
+    const auto asDigits = [most](std::string& text) -> std::string {
         constexpr double exactBelow = 9007199254740992; // 2^53: doubles hold every whole number up to it
-        const ParsedNumber number = parseNumber(text);
-        const bool whole = number.kind == NumberKind::finite && std::trunc(number.value) == number.value &&
-                           std::abs(number.value) <= exactBelow;
-        if (!whole) return "'" + text + "' is not a whole number, such as 1000 or 1e3";
-        text = fmt::format("{:.0f}", number.value);
-        return std::string();
+        std::string digits = text;
+        if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) {
+            const ParsedNumber number = parseNumber(text);
+            if (number.kind != NumberKind::finite || std::trunc(number.value) != number.value)
+                return fmt::format("'{}' is not a whole number, such as 1000 or 1e3", text);
+            if (number.value > exactBelow && number.value < 0x1p64)
+                return fmt::format("write '{}' with all its digits", text);       // that is exact
+            digits = fmt::format("{:.0f}", number.value == 0 ? 0 : number.value); // no "-0"
+        }
+        std::uint64_t value = 0;
+        const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (digits.front() != '-' && (result.ec != std::errc() || value > most))
+            return fmt::format("'{}' is not a number of at most {}", text, most);
+        text = digits.front() == '-' ? digits : std::to_string(value); // without zeros in front, as of octals
+        return {};
     };
     option.transform(CLI::Validator(asDigits, "")); // before any check
 }
@@ -147,7 +156,8 @@ std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what) 
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
-        throw std::invalid_argument(fmt::format("{} a non-negative whole number, not '{}'", what, text));
+        throw std::invalid_argument(fmt::format("{} a whole number from 0 to {}, not '{}'", what,
+                                                std::numeric_limits<std::uint64_t>::max(), text));
     return number;
 }
 

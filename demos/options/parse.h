@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,14 +41,15 @@ template <class App, class Value>
 auto addValue(App& command, const char* name, const char* typeName, Value& value, const std::string& help) {
     return command.add_option(name, value, help)->type_name(typeName);
 }
-/// Lets the option read a whole number as people write it ("1e3"), and refuse anything else.
-void requireWholeNumber(CLI::Option& option);
+/// Lets the option read a whole number as people write it ("1e3"), and refuse anything else, also what is
+/// larger than `most`.
+void requireWholeNumber(CLI::Option& option, std::uint64_t most);
 /// The same as addValue() for a number that `check` accepts.
 template <class App, class Value>
 auto addNumber(App& command, const char* name, const char* typeName, Value& value,
                const CLI::Validator& check, const std::string& help) {
     auto* option = addValue(command, name, typeName, value, help)->check(check);
-    if constexpr (std::is_integral_v<Value>) requireWholeNumber(*option);
+    if constexpr (std::is_integral_v<Value>) requireWholeNumber(*option, std::numeric_limits<Value>::max());
     return option;
 }
 
@@ -71,7 +73,7 @@ std::string widthsText(const std::vector<std::size_t>& widths);
 std::vector<std::string> namesFromText(std::string_view text);
 
 
-/// Throws std::invalid_argument "`what` a non-negative whole number, not '...'".
+/// Throws std::invalid_argument "`what` a whole number from 0 to 18446744073709551615, not '...'".
 std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what);
 inline std::uint64_t seedFromText(std::string_view text) { return wholeNumberFromText(text, "a seed is"); }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -110,8 +111,7 @@ void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
         picture += coloured ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
     }
     drawnLines_ = lanes.size();
-    fmt::print(stderr, "{}", picture);
-    std::fflush(stderr);
+    printError("{}", picture);
 }
 
 void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
@@ -126,7 +126,7 @@ void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
         if (!changed && !(running && (further || silence >= longestSilence))) continue;
         last = {lane.status, lane.progress, now};
         if (changed && running && !lane.begun) continue; // no numbers yet
-        fmt::print(stderr, "{:<{}}  {:3.0f} %  {}\n", lane.title, laneWidth_, std::floor(lane.progress * 100),
+        printError("{:<{}}  {:3.0f} %  {}\n", lane.title, laneWidth_, std::floor(lane.progress * 100),
                    lane.numbers);
     }
 }

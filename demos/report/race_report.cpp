@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/options/parse.h"
 #include "demos/words/table_words.h"
 #include "demos/words/text.h"
-#include "engine/files/atomic_file.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
@@ -140,29 +138,6 @@ Json finishJson(const FinishLine& finish) {
 }
 
 } // namespace
-
-void requireResultFiles(const MachineOptions& options) {
-    if (options.jsonFile == "-" && options.csvFile == "-")
-        throw std::invalid_argument("only one of --json and --csv can go to standard output");
-    for (const std::string& file : {options.jsonFile, options.csvFile})
-        if (!file.empty() && file != "-") requireWritable(file);
-    if (options.pngFile == "-")
-        throw std::invalid_argument(
-            "--png needs a file name; only --json and --csv can go to standard output");
-    requirePngName(options.pngFile);
-    if (!options.pngFile.empty()) requireWritable(options.pngFile);
-}
-
-std::FILE* peopleStream(const MachineOptions& options) {
-    return options.jsonFile == "-" || options.csvFile == "-" ? stderr : stdout;
-}
-
-void writeResult(const std::string& path, const std::string& text) {
-    if (path == "-")
-        fmt::print("{}", text);
-    else if (!path.empty())
-        writeFileAtomically(path, std::string_view(text));
-}
 
 Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
                   const char* measuredBy) {

@@ -14,6 +14,7 @@
 
 #include "demos/options/run_options.h"
 #include "demos/report/headline.h"
+#include "demos/report/result_files.h"
 #include "engine/net/dataset.h"
 #include "engine/run/finish_line.h"
 #include "engine/run/lane.h"
@@ -21,17 +22,6 @@
 #include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
-
-/// Checks output files (those that have a name) before training, so that hours of work are not lost. Throws
-/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output ("-"),
-/// the picture is to go there, or its name is another format's.
-void requireResultFiles(const MachineOptions& options);
-
-/// The stream for people: standard output, or standard error if results for programs go to standard output.
-std::FILE* peopleStream(const MachineOptions& options);
-
-/// Writes text to a file atomically, or to standard output for "-". Does nothing for an empty path.
-void writeResult(const std::string& path, const std::string& text);
 
 /// What every command reports of a lane.
 struct LaneReport {

@@ -24,6 +24,7 @@
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
+#include "demos/words/streams.h"
 #include "engine/files/atomic_file.h"
 #include "engine/files/json_text.h"
 #include "engine/tune/kernel_cache.h"
@@ -63,6 +64,13 @@ std::filesystem::path lastStateFile() {
     if (const char* named = std::getenv("LOCKSTEP_STATE_FILE")) return named;
     const std::filesystem::path folder = cacheFolder();
     return folder.empty() ? folder : folder / "state.json";
+}
+
+/// Whether there is something else than a regular file: a folder, a pipe, a device.
+bool isOtherThanFile(const std::filesystem::path& path) {
+    std::error_code failure;
+    const std::filesystem::file_status status = std::filesystem::status(path, failure);
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
 template <class T> T field(const ordered_json& json, const char* name, T otherwise) {
@@ -252,7 +260,7 @@ gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
     gpu::DeviceOptions device;
     device.validation = options.validation;
     device.messages = [](const gpu::ValidationMessage& message) {
-        fmt::print(stderr, "validation: {} {}\n", message.id, message.text);
+        printError("validation: {} {}\n", message.id, message.text);
     };
     return device;
 }
@@ -285,6 +293,10 @@ void restoreLast(App& app) {
     try {
         app.setState(readStateFile(file));
     } catch (const std::exception& error) {
+        if (isOtherThanFile(file)) // the system's, perhaps
+            return app.ui().say(Severity::error,
+                                fmt::format("The last state cannot be restored: {}", error.what()),
+                                "It stays as it is, and this session's state will not be saved.");
         std::filesystem::path kept = file;
         kept += ".bad";
         std::filesystem::rename(file, kept, failure);
@@ -297,9 +309,10 @@ void storeLast(const App& app) {
     const std::filesystem::path file = lastStateFile();
     if (file.empty()) return;
     try {
+        if (isOtherThanFile(file)) throw std::runtime_error(file.string() + " is not a regular file");
         writeStateFile(file, app.lastState());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "lockstep: the state cannot be saved for the next start: {}\n", error.what());
+        printError("lockstep: the state cannot be saved for the next start: {}\n", error.what());
     }
 }
 

@@ -13,6 +13,7 @@
 #include "demos/draw/fonts.h"
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
+#include "demos/kit/interrupt.h"
 #include "demos/lesson/lesson_text.h"
 #include "demos/shell/app.h"
 #include "demos/shell/input_queue.h"
@@ -20,6 +21,7 @@
 #include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
 #include "demos/shell/script_lines.h"
+#include "demos/words/streams.h"
 #include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
@@ -27,6 +29,8 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double secondsPerFrame = 1.0 / 60;
+constexpr std::uint64_t mostFrames = 1'000'000; // of one line of a script: more than four hours
+constexpr double largestSide = 16384;           // of a window, in pixels
 
 class Headless {
   public:
@@ -40,12 +44,26 @@ class Headless {
         beginWith(app_, options);
     }
 
+    /// Returns the exit code: 0, or that of an interrupt, which saves what was recorded and nothing else.
     int run() {
+        try {
+            perform();
+        } catch (const Interrupted&) {
+            if (recording_) endRecording();
+            reportMessages();
+        }
+        return interrupt_.exitCode();
+    }
+
+  private:
+    struct Interrupted {};
+
+    void perform() {
         if (options_.platform) {
             const gpu::DeviceReport& device = program_.graphics.device().report();
-            fmt::print("Dear ImGui {}\n{}, {}\n{}\n{}", ImGui::GetVersion(), device.name, device.driver,
-                       cpuName(), fontFiles());
-            return 0;
+            printOut("Dear ImGui {}\n{}, {}\n{}\n{}", ImGui::GetVersion(), device.name, device.driver,
+                     cpuName(), fontFiles());
+            return;
         }
         const bool scripted = !options_.script.empty() || !options_.commands.empty();
         // The first frame fixes fonts and sizes.
@@ -57,7 +75,8 @@ class Headless {
             frames(std::max<std::uint64_t>(options_.frames, 1));
         } else {
             for (const ScriptLine& line : script()) {
-                if (!options_.answersOnly) fmt::print("{} {}\n", line.verb, line.argument);
+                if (!options_.answersOnly) printOut("{} {}\n", line.verb, line.argument);
+                flushText(stdout); // a line may take long
                 commands_.at(line.verb)(line);
             }
             frames(2);
@@ -65,16 +84,15 @@ class Headless {
         if (recording_) endRecording();
         reportMessages();
         if (!options_.png.empty()) writePng(options_.png, last_);
-        return 0;
     }
 
-  private:
     /// A script's frames pass without being painted where nothing looks at them: its input goes through the
     /// window all the same, and software Vulkan would spend most of the time on pictures that are thrown
     /// away.
     enum class Look { pass, paint };
 
     void frame(Look look) {
+        if (interrupt_.exitCode() != 0) throw Interrupted();
         now_ += secondsPerFrame;
         while (!drawn(look)) {
         }
@@ -110,7 +128,9 @@ class Headless {
     void reportMessages() {
         for (; reported_ < app_.ui().messages.size(); ++reported_) {
             const Message& message = app_.ui().messages[reported_];
-            fmt::print("message: {}{}{}\n", message.text, message.hint.empty() ? "" : " ", message.hint);
+            // With a teller, somebody else has standard output.
+            printTo(options_.teller ? stderr : stdout, "message: {}{}{}\n", message.text,
+                    message.hint.empty() ? "" : " ", message.hint);
         }
     }
 
@@ -148,7 +168,7 @@ class Headless {
     }
 
     void moveInWindow(const ScriptLine& line) {
-        const ImVec2 share = twoNumbers(line);
+        const ImVec2 share = twoNumbers(line, -100, 100);
         move(share.x * static_cast<float>(width_), share.y * static_cast<float>(height_));
         settle();
     }
@@ -183,7 +203,7 @@ class Headless {
             throw scriptError(line, "drag NAME FROM TO");
         const Ui::Place at = place(line, line.argument.substr(0, first));
         const auto x = [&](const std::string& share) {
-            return at.min.x + (at.max.x - at.min.x) * std::stof(share);
+            return at.min.x + (at.max.x - at.min.x) * numberIn(line, share, -100, 100);
         };
         const float y = (at.min.y + at.max.y) / 2;
         move(x(line.argument.substr(first + 1, second - first - 1)), y);
@@ -194,11 +214,10 @@ class Headless {
         leftButton(false);
     }
 
-    ImVec2 twoNumbers(const ScriptLine& line) {
-        std::istringstream words(line.argument);
-        ImVec2 numbers;
-        if (!(words >> numbers.x >> numbers.y)) throw scriptError(line, "two numbers are needed");
-        return numbers;
+    ImVec2 twoNumbers(const ScriptLine& line, double least, double most) {
+        const std::size_t blank = std::min(line.argument.find(' '), line.argument.size());
+        return {numberIn(line, std::string_view(line.argument).substr(0, blank), least, most),
+                numberIn(line, std::string_view(line.argument).substr(blank), least, most)};
     }
 
     void press(const std::string& name) {
@@ -218,15 +237,15 @@ class Headless {
     }
 
     void resize(ImVec2 size) {
-        width_ = static_cast<std::uint32_t>(std::max(size.x, 1.0f));
-        height_ = static_cast<std::uint32_t>(std::max(size.y, 1.0f));
+        width_ = static_cast<std::uint32_t>(size.x);
+        height_ = static_cast<std::uint32_t>(size.y);
         frames(3);
     }
 
     void listControls() {
         for (const auto& [name, at] : app_.ui().controls)
-            fmt::print("control {:.0f} {:.0f} {}\n", (at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2,
-                       name);
+            printOut("control {:.0f} {:.0f} {}\n", (at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2,
+                     name);
     }
 
     std::vector<ScriptLine> script() const {
@@ -269,7 +288,7 @@ class Headless {
         if (options_.teller)
             options_.teller(*app_.lesson(), app_.lessonValues());
         else
-            fmt::print("{}\n", stepText(*app_.lesson(), app_.lessonValues()));
+            printOut("{}\n", stepText(*app_.lesson(), app_.lessonValues()));
     }
 
     using Perform = std::function<void(const ScriptLine& line)>;
@@ -300,7 +319,7 @@ class Headless {
     //   picture FILE [exhibit] saves the next frame, or its exhibit alone
     // Empty lines and lines that begin with # are passed over.
     const std::map<std::string, Perform> commands_{
-        {"frames", [this](const ScriptLine& line) { frames(std::stoull(line.argument)); }},
+        {"frames", [this](const ScriptLine& line) { frames(countIn(line, mostFrames)); }},
         {"click", [this](const ScriptLine& line) { click(line, 0); }},
         {"try",
          [this](const ScriptLine& line) {
@@ -320,7 +339,7 @@ class Headless {
         {"up", [this](const ScriptLine&) { leftButton(false); }},
         {"wheel",
          [this](const ScriptLine& line) {
-             app_.input().push({InputKind::wheel, 0, std::stof(line.argument), 0, false});
+             app_.input().push({InputKind::wheel, 0, numberIn(line, line.argument, -1000, 1000), 0, false});
              settle();
          }},
         {"key", [this](const ScriptLine& line) { press(line.argument); }},
@@ -330,7 +349,7 @@ class Headless {
                  app_.input().push({InputKind::character, 0, 0, static_cast<unsigned char>(letter), false});
              settle();
          }},
-        {"resize", [this](const ScriptLine& line) { resize(twoNumbers(line)); }},
+        {"resize", [this](const ScriptLine& line) { resize(twoNumbers(line, 1, largestSide)); }},
         {"theme",
          [this](const ScriptLine& line) {
              app_.setDark(line.argument != "light");
@@ -348,7 +367,7 @@ class Headless {
          }},
         {"await", [this](const ScriptLine& line) { await(line); }},
         {"tell", [this](const ScriptLine& line) { tell(line); }},
-        {"prose", [this](const ScriptLine&) { fmt::print("prose {}\n", app_.ui().prose); }},
+        {"prose", [this](const ScriptLine&) { printOut("prose {}\n", app_.ui().prose); }},
         {"paint",
          [this](const ScriptLine& line) {
              if (line.argument != "all") throw scriptError(line, "paint all");
@@ -368,6 +387,7 @@ class Headless {
     };
 
     ShowOptions options_;
+    const InterruptGuard interrupt_;
     Program program_;
     App& app_ = program_.app;
     std::optional<Offscreen> offscreen_;

@@ -12,6 +12,7 @@
 
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
+#include "demos/kit/interrupt.h"
 #include "demos/shell/app.h"
 #include "demos/shell/frame_pace.h"
 #include "demos/shell/program.h"
@@ -103,7 +104,8 @@ class WindowRun {
             recording_.emplace(options.record, window_.seconds(), Recording::Limits{options.recordSeconds});
     }
 
-    void untilClosed() {
+    /// Returns the exit code: 0, or that of a signal, which closes the window as a person would.
+    int untilClosed() {
         try {
             while (!showUntilClosed()) {
             }
@@ -113,6 +115,7 @@ class WindowRun {
         }
         storeLast(app_);
         if (recording_) recording_->finish(window_.seconds());
+        return interrupt_.exitCode();
     }
 
   private:
@@ -123,8 +126,8 @@ class WindowRun {
             shareClipboard(); // ImGui's context is recreated with the device
             now_ = {};
             now_.last = window_.seconds();
-            while (!quit_ && !now_.device && !window_.closeWanted()) drawNext();
-            if (quit_ || !now_.device) return true;
+            while (!closes() && !now_.device) drawNext();
+            if (closes() || !now_.device) return true;
             follow(*now_.device);
             return false;
         } catch (const gpu::DeviceLostError& loss) {
@@ -141,6 +144,8 @@ class WindowRun {
             return false;
         }
     }
+
+    bool closes() const { return quit_ || window_.closeWanted() || interrupt_.exitCode() != 0; }
 
     void drawNext() {
         waitForWork();
@@ -281,6 +286,7 @@ class WindowRun {
         if (usable) program_.change(wish);
     }
 
+    const InterruptGuard interrupt_;
     Window window_;
     WindowLog log_;
     Program program_;
@@ -307,9 +313,6 @@ class WindowRun {
 
 } // namespace
 
-int runWindow(const ShowOptions& options) {
-    WindowRun(options).untilClosed();
-    return 0;
-}
+int runWindow(const ShowOptions& options) { return WindowRun(options).untilClosed(); }
 
 } // namespace lockstep::demos

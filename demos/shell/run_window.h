@@ -44,11 +44,13 @@ struct ShowOptions {
     bool masked = false; ///< draw dashes for what differs from run to run
 };
 
-/// Opens the window and returns the exit code when it is closed. Throws std::runtime_error without a display,
+/// Opens the window and returns the exit code when it is closed: 0, or that of a signal (SIGTERM, SIGINT,
+/// SIGHUP), which closes it as a person would. Throws std::runtime_error without a display,
 /// gpu::GpuError without a device that can draw.
 int runWindow(const ShowOptions& options);
 
-/// Draws `frames` frames, or what the script says, each a sixtieth of a second after the last one.
+/// Draws `frames` frames, or what the script says, each a sixtieth of a second after the last one. Returns 0,
+/// or an interrupt's exit code; that ends it early and saves what was recorded.
 int runHeadless(const ShowOptions& options);
 
 /// How the device that draws is to be opened.
@@ -67,7 +69,7 @@ void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_j
 
 /// The state that is kept between starts, in $LOCKSTEP_STATE_FILE or state.json in the folder of caches. One
 /// that cannot be read becomes a message, and its file gets another name (".bad"), so that storeLast() does
-/// not replace it.
+/// not replace it. A folder, a pipe or a device in its place stays.
 void restoreLast(App& app);
 /// Where progress in lessons is kept, beside that state. Empty: nowhere.
 std::filesystem::path lessonProgressFile();

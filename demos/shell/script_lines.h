@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -20,8 +21,13 @@ struct ScriptLine {
 /// Its lines without empty ones and comments (#).
 ///   name   for messages
 std::vector<ScriptLine> scriptFromText(std::string_view text, const std::string& name);
-/// The same of a file. Throws std::runtime_error if it cannot be read.
+/// The same of a regular file of at most 1 MB. Throws std::runtime_error if it is none or cannot be read.
 std::vector<ScriptLine> readScript(const std::filesystem::path& file);
+
+/// The number that a part of the line's argument makes up. Throws scriptError() unless it is in range.
+float numberIn(const ScriptLine& line, std::string_view text, double least, double most);
+/// The whole number from 0 that is the line's argument.
+std::uint64_t countIn(const ScriptLine& line, std::uint64_t most);
 
 /// "script, line 3: ..."
 std::runtime_error scriptError(const ScriptLine& line, const std::string& what);

@@ -11,6 +11,7 @@
 
 #include "demos/shell/app.h"
 #include "demos/shell/window.h"
+#include "demos/words/streams.h"
 
 namespace lockstep::demos {
 
@@ -35,12 +36,12 @@ class WindowLog {
     void reacted(const Window& window, App& app) {
         if (!on_) return;
         const double now = window.seconds();
-        if (event_ >= 0) fmt::print("reaction {:.1f}\n", (now - event_) * 1000);
+        if (event_ >= 0) printOut("reaction {:.1f}\n", (now - event_) * 1000);
         event_ = -1;
         if (now < nextTraining_ || !app.exhibit().running()) return;
         constexpr double period = 0.5;
-        fmt::print("trained {} at {:.6f}\n", app.exhibit().trainedExamples(), now);
-        std::fflush(stdout);
+        printOut("trained {} at {:.6f}\n", app.exhibit().trainedExamples(), now);
+        flushText(stdout);
         nextTraining_ = now + period;
     }
 
@@ -52,10 +53,10 @@ class WindowLog {
                                              app.ui().theme.dark ? "theme dark" : "theme light",
                                              app.ui().presenter ? "presenter on" : "presenter off"};
         for (std::size_t i = 0; i < now.size(); ++i)
-            if (now[i] != lines_[i]) fmt::print("{}\n", now[i]);
+            if (now[i] != lines_[i]) printOut("{}\n", now[i]);
         lines_ = now;
         noteMessages(app.ui().messages);
-        std::fflush(stdout);
+        flushText(stdout);
     }
 
   private:
@@ -63,8 +64,7 @@ class WindowLog {
     void noteMessages(const std::vector<Message>& messages) {
         if (messages.size() < messages_) messages_ = 0;
         for (std::size_t i = 0; i < messages.size(); ++i)
-            if (i >= messages_ || messages[i].time > messageTime_)
-                fmt::print("message {}\n", messages[i].text);
+            if (i >= messages_ || messages[i].time > messageTime_) printOut("message {}\n", messages[i].text);
         messages_ = messages.size();
         if (!messages.empty()) messageTime_ = messages.back().time;
     }

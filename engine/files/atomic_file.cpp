@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -26,6 +28,8 @@ const char* hintFor(int error) {
     case EROFS: return "; save to a folder you can write to";
     case ENOENT: return "; create its folder first";
     case ENAMETOOLONG: return "; choose a shorter name";
+    case EFBIG: return "; raise the limit on file sizes (ulimit -f), or save to another disk";
+    case ENXIO: return "; no program reads this pipe";
     default: return "";
     }
 }
@@ -52,12 +56,31 @@ struct Descriptor {
     Descriptor& operator=(const Descriptor&) = delete;
 };
 
-// A writer keeps its temporary locked until its process ends; one that can be locked is stale.
+// The process that has made a temporary with this name, "file.tmp-PID-N"; 0 if it is no such name.
+::pid_t writerOf(std::string_view name, std::string_view prefix) {
+    if (!name.starts_with(prefix)) return 0;
+    const char* const end = name.data() + name.size();
+    ::pid_t process = 0;
+    unsigned number = 0;
+    const auto first = std::from_chars(name.data() + prefix.size(), end, process);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-' || process <= 0) return 0;
+    const auto second = std::from_chars(first.ptr + 1, end, number);
+    return second.ec == std::errc() && second.ptr == end ? process : 0;
+}
+
+// The present process counts as ended: its number may have been that of another one, and its locks tell.
+bool hasEnded(::pid_t process) {
+    return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
+}
+
+// A writer keeps its temporary locked until its process ends, and names it by its process: other files, a
+// person's "file.tmp-backup" for instance, stay.
 void removeStaleTemporaries(const fs::path& target) {
     const std::string prefix = temporaryPrefix(target);
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folderOf(target), ignored)) {
-        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        const ::pid_t writer = writerOf(entry.path().filename().string(), prefix);
+        if (writer == 0 || !hasEnded(writer) || !fs::is_regular_file(entry.symlink_status(ignored))) continue;
         const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (file.number >= 0 && ::flock(file.number, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
     }
@@ -74,9 +97,11 @@ int writeAll(int file, std::span<const std::byte> bytes) {
     return 0;
 }
 
-// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
+// Devices and pipes have no old contents to protect, and a rename would replace them with a file. Opening a
+// pipe that nothing reads fails at once, where it would wait for ever otherwise.
 void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK));
+    if (file.number >= 0) ::fcntl(file.number, F_SETFL, O_WRONLY); // a slow reader is waited for
     if (const int error = file.number < 0 ? errno : writeAll(file.number, bytes); error != 0)
         throwUnwritable(path, error);
 }
@@ -119,13 +144,25 @@ struct Target {
     bool direct = false; // a device or a pipe
 };
 
-Target targetOf(const fs::path& path) {
+// What a chain of symbolic links ends in; that need not exist.
+fs::path behindLinks(const fs::path& path) {
+    constexpr int mostLinks = 40; // as of the system
     std::error_code error;
-    const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
-    if (error && error != std::errc::no_such_file_or_directory) throwUnwritable(path, error.value());
-    const fs::file_status status = fs::status(target, error);
+    fs::path target = path;
+    for (int links = 0; fs::is_symlink(target, error); ++links) {
+        if (links == mostLinks) throwUnwritable(path, ELOOP);
+        target = target.parent_path() / fs::read_symlink(target, error);
+        if (error) throwUnwritable(path, error.value());
+    }
+    return target;
+}
+
+Target targetOf(const fs::path& path) {
+    std::error_code ignored; // what is wrong with the path, opening it tells
+    const fs::file_status status = fs::status(path, ignored);
     if (fs::is_directory(status)) throwUnwritable(path, EISDIR);
-    return {target, fs::exists(status) && !fs::is_regular_file(status)};
+    if (fs::exists(status) && !fs::is_regular_file(status)) return {path, true};
+    return {behindLinks(path), false};
 }
 
 } // namespace
@@ -158,6 +195,13 @@ void requireWritable(const std::filesystem::path& path) {
     fs::path temporary;
     const Descriptor file(openTemporary(target, temporary));
     ::unlink(temporary.c_str());
+}
+
+bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code error;
+    if (fs::equivalent(a, b, error)) return !fs::is_character_file(a, error);
+    return fs::weakly_canonical(fs::absolute(behindLinks(a))) ==
+           fs::weakly_canonical(fs::absolute(behindLinks(b)));
 }
 
 } // namespace lockstep

@@ -81,7 +81,8 @@ ProductKernel fromJson(const json& entry) {
 
 std::filesystem::path cacheFolder() {
     if (const char* own = std::getenv("LOCKSTEP_CACHE_DIR"); own != nullptr && *own != '\0') return own;
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    // The specification of these folders has a relative one ignored.
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
         return std::filesystem::path(cache) / "lockstep";
     if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
         return std::filesystem::path(home) / ".cache" / "lockstep";

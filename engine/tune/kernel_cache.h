@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// $LOCKSTEP_CACHE_DIR, else $XDG_CACHE_HOME/lockstep, else ~/.cache/lockstep; empty when there is no home
-/// either.
+/// $LOCKSTEP_CACHE_DIR, else $XDG_CACHE_HOME/lockstep (if that is an absolute path), else ~/.cache/lockstep;
+/// empty when there is no home either.
 std::filesystem::path cacheFolder();
 
 struct MeasuredKernel {

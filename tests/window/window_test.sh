@@ -287,6 +287,31 @@ record_the_window() {
     done
 }
 
+# A closed terminal, a logout or a shutdown ends the window as a person would: the last state is kept, and a recording saved.
+end_by_signals() {
+    local signal code
+    for signal in TERM INT HUP; do
+        start --record "$folder/signalled.webp"
+        xdotool key 2
+        wait_for '^exhibit playground$'
+        xdotool key p
+        wait_for '^presenter o'
+        local presenter=${line#presenter }
+        kill -s "$signal" "$window_process"
+        code=0
+        wait "$window_process" || code=$?
+        [ "$code" = $((128 + $(kill -l "$signal"))) ] || fail "SIG$signal ended the window with $code"
+        [ "$(head -c 4 "$folder/signalled.webp")" = RIFF ] || fail "SIG$signal lost the recording"
+        rm "$folder/signalled.webp"
+        start
+        wait_for '^exhibit playground$'
+        wait_for "^presenter $presenter\$"
+        xdotool key 1
+        wait_for '^exhibit race$'
+        quit
+    done
+}
+
 for ((round = 1; round <= repeats; round++)); do
     rm -f "$LOCKSTEP_STATE_FILE"
     start "$here/lesson.json"
@@ -304,5 +329,6 @@ for ((round = 1; round <= repeats; round++)); do
     step_by_hand
     record_the_window
     reload
+    end_by_signals
     echo "round $round of $repeats passed ($SECONDS s)"
 done

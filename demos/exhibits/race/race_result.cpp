@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/report/race_report.h"
+#include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
