@@ -21,12 +21,14 @@
 #include "demos/shell/run_window.h"
 #include "demos/shell/script_lines.h"
 #include "engine/cpu/cpu_info.h"
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 
 namespace {
 
 constexpr double secondsPerFrame = 1.0 / 60;
+constexpr const char* nothingSaved = "nothing is saved while a lesson's 'try' is done";
 
 class Headless {
   public:
@@ -75,6 +77,8 @@ class Headless {
     enum class Look { pass, paint };
 
     void frame(Look look) {
+        std::optional<WritesRefused> refused;
+        if (options_.savesNothing) refused.emplace(nothingSaved);
         now_ += secondsPerFrame;
         while (!drawn(look)) {
         }
@@ -82,7 +86,9 @@ class Headless {
         reportMessages();
         const AppWishes wishes = app_.takeWishes();
         if (wishes.record && recording_) endRecording();
-        if (wishes.picture && !wishes.picture->file.empty())
+        if (options_.savesNothing && (wishes.picture || wishes.record))
+            app_.ui().say(Severity::error, fmt::format("No picture: {}.", nothingSaved));
+        else if (wishes.picture && !wishes.picture->file.empty())
             writePng(wishes.picture->file, cropped(last_, wishes.picture->area));
         if (!wishes.device || !program_.usable(*wishes.device)) return;
         offscreen_.reset();

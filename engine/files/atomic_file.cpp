@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,6 +17,13 @@ namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
+
+thread_local const char* refusal = nullptr; // null: files may be written
+
+void requireAllowed(const fs::path& path) {
+    if (refusal != nullptr)
+        throw std::runtime_error("cannot write " + path.string() + ": " + std::string(refusal));
+}
 
 const char* hintFor(int error) {
     switch (error) {
@@ -131,6 +139,7 @@ Target targetOf(const fs::path& path) {
 } // namespace
 
 void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+    requireAllowed(path);
     const auto [target, direct] = targetOf(path);
     if (direct) return writeDirectly(target, bytes);
     removeStaleTemporaries(target);
@@ -152,12 +161,21 @@ void writeFileAtomically(const std::filesystem::path& path, std::string_view tex
     writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
+void createFoldersFor(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (refusal == nullptr && path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
+}
+
 void requireWritable(const std::filesystem::path& path) {
+    requireAllowed(path);
     const auto [target, direct] = targetOf(path);
     if (direct) return;
     fs::path temporary;
     const Descriptor file(openTemporary(target, temporary));
     ::unlink(temporary.c_str());
 }
+
+WritesRefused::WritesRefused(const char* why) : before_(std::exchange(refusal, why)) {}
+WritesRefused::~WritesRefused() { refusal = before_; }
 
 } // namespace lockstep
