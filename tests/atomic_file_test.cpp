@@ -204,3 +204,27 @@ TEST_CASE("two writers of one path leave the complete contents of one of them") 
     CHECK((text.find('a') == std::string::npos || text.find('b') == std::string::npos));
     CHECK(folder.files() == 1);
 }
+
+TEST_CASE("while writes are refused, nothing is written, and the message says why; other threads go on") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.write("kept", "old");
+    const std::filesystem::path other = folder.path() / "new" / "other";
+    {
+        const WritesRefused outer("an outer reason");
+        {
+            const WritesRefused refused("a lesson's 'try' saves nothing");
+            CHECK_THROWS_WITH_AS(writeFileAtomically(file, "new"),
+                                 doctest::Contains("kept: a lesson's 'try' saves nothing"),
+                                 std::runtime_error);
+        }
+        CHECK_THROWS_WITH_AS(requireWritable(file), doctest::Contains("an outer reason"), std::runtime_error);
+        createFoldersFor(other);
+        CHECK_FALSE(std::filesystem::exists(other.parent_path()));
+        std::thread([&] { writeFileAtomically(folder.path() / "elsewhere", "x"); }).join();
+    }
+    CHECK(std::filesystem::exists(folder.path() / "elsewhere"));
+    CHECK(std::filesystem::file_size(file) == 3);
+    createFoldersFor(other);
+    writeFileAtomically(other, "x");
+    CHECK(std::filesystem::exists(other));
+}

@@ -105,6 +105,33 @@ inline std::string gzipped(std::string_view content) {
     return compressed;
 }
 
+inline std::string bigEndian(std::uint32_t number) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 255);
+    return bytes;
+}
+
+/// A PNG file of that size, RGBA. Its packed data unfold to `bytes` zeros: height * (1 + 4 * width) are
+/// right.
+inline std::string pngFile(std::uint32_t width, std::uint32_t height, std::size_t bytes) {
+    const auto chunk = [](const std::string& name, const std::string& data) {
+        const std::string body = name + data;
+        const auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size());
+        return bigEndian(static_cast<std::uint32_t>(data.size())) + body +
+               bigEndian(static_cast<std::uint32_t>(sum));
+    };
+    const std::string plain(bytes, '\0');
+    std::string packed(compressBound(static_cast<uLong>(bytes)), '\0');
+    auto size = static_cast<uLongf>(packed.size());
+    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                  reinterpret_cast<const Bytef*>(plain.data()), static_cast<uLong>(bytes), 9) != Z_OK)
+        throw std::runtime_error("zlib did not finish");
+    packed.resize(size);
+    return "\x89PNG\r\n\x1a\n" +
+           chunk("IHDR", bigEndian(width) + bigEndian(height) + std::string("\x08\x06\0\0\0", 5)) +
+           chunk("IDAT", packed) + chunk("IEND", "");
+}
+
 /// What `action` complains about: the message of the std::runtime_error that it throws. Another type of
 /// exception is reported with its type, and no exception as "nothing was thrown", so that a comparison fails.
 template <class Action> std::string complaint(const Action& action) {

@@ -68,3 +68,13 @@ TEST_CASE("a file is read within a size") {
     CHECK_THROWS_AS(readJsonFile(file, 8), std::runtime_error);
     CHECK_THROWS_AS(readJsonFile(folder.path() / "none.json", 8), std::runtime_error);
 }
+
+TEST_CASE("what would take gigabytes in memory is refused for its number of values") {
+    std::string many = "[";
+    many.reserve(2 * mostJsonValues + 10);
+    for (std::size_t i = 0; i < mostJsonValues; ++i) many += "0,";
+    CHECK_THROWS_WITH_AS(parseJson(many + "0]", "it"), doctest::Contains("more than 4000000 values"),
+                         std::runtime_error);
+    const std::string commas = "\"" + std::string(mostJsonValues + 10, ',') + "\"";
+    CHECK(parseJson(commas, "it").is_string());
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -103,14 +104,6 @@ std::set<std::string> textsOfTheProgram() {
     return texts;
 }
 
-/// "{}", "{:.6g}", in their order.
-std::vector<std::string> placeholders(const std::string& text) {
-    std::vector<std::string> found;
-    for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1))
-        found.push_back(text.substr(at, text.find('}', at) - at + 1));
-    return found;
-}
-
 std::vector<std::string> sortedNames(const std::string& markdown) {
     std::vector<std::string> names = quotedNames(markdown);
     std::ranges::sort(names);
@@ -167,6 +160,7 @@ TEST_CASE("every table of words translates texts that the program has, with thei
         CAPTURE(file.filename().string());
         const WordFile table = readWords(file);
         CHECK(table.words.size() > 300);
+        CHECK(table.problems.empty());
         for (const auto& entry : table.words) {
             const auto& [english, translation] = entry;
             CAPTURE(entry.first);
@@ -197,6 +191,27 @@ TEST_CASE("a broken table says where") {
         CHECK_THROWS_WITH_AS(readWords(folder.file("xx.yaml")), doctest::Contains(says.c_str()),
                              std::invalid_argument);
     }
+}
+
+TEST_CASE("a translation with other placeholders is named with its line, and is not used") {
+    const Folder folder;
+    std::ofstream(folder.file("xx.yaml")) << "language: X\nwords:\n  Run: Los\n"
+                                          << "  \"{} hidden layers\": \"{} {} verborgene Schichten\"\n"
+                                          << "  \"{} of {}\": \"{} von {\"\n  \"{:.1f} s\": \"{:.2f} s\"\n"
+                                          << "  \"{{x}} {}\": \"{{y}} {}\"\n  Walk: \"{}\"\n";
+    const WordFile table = readWords(folder.file("xx.yaml"));
+    REQUIRE(table.problems.size() == 4);
+    CHECK(table.problems[0].find("xx.yaml") != std::string::npos);
+    for (std::size_t i = 0; i < 4; ++i) {
+        CAPTURE(table.problems[i]);
+        const std::string line = std::to_string(std::array{4, 5, 6, 8}[i]);
+        CHECK(table.problems[i].find(line + ": '") != std::string::npos);
+        CHECK(table.problems[i].find("has other placeholders than") != std::string::npos);
+    }
+    CHECK(table.words.size() == 2);
+    CHECK(placeholders("a {} b {:.6g} {{c}} {") == std::vector<std::string_view>{"{}", "{:.6g}", "{"});
+    CHECK(placeholders("}").size() == 1);
+    CHECK(placeholders("").empty());
 }
 
 TEST_CASE("labels keep their identity in every language") {

@@ -2,13 +2,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "demos/lesson/class_results.h"
 #include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
@@ -150,23 +153,24 @@ TEST_CASE("answers become a file, and a folder of them the table of a class") {
     REQUIRE(lesson.go(1));
     lesson.answer().number = 3;
     lesson.look(known);
-    const AnswerSheet sheet = answerSheet(lesson, known, "Ada / L.");
+    const AnswerSheet sheet = answerSheet(lesson, known, "Ada / L.", "0a1b2c");
     CHECK(sheet.right() == 1);
     const fs::path file = writeAnswerSheet(sheet, folder.file(""));
-    CHECK(file.filename().string().starts_with("answers-Ada---L--"));
+    CHECK(file.filename().string().starts_with("answers-Ada---L--0a1b-"));
     nlohmann::ordered_json other = nlohmann::ordered_json::parse(contents(file));
     CHECK(other["answers"][0]["verdict"] == "wrong");
     CHECK(other["answers"][1]["verdict"] == "right");
+    CHECK(other["values"][0] == nlohmann::ordered_json{{"name", "1:race.gpu:best.samples_per_second"},
+                                                       {"number", 1000.0},
+                                                       {"unit", "samples/s"}});
     const auto write = [&](const char* name, const std::string& text) {
         std::ofstream(folder.file(name)) << text;
     };
     other["learner"] = "=Bob\x1b[2J";
+    other["pupil"] = "b0b";
     other["answers"][0] = {
         {"step", "First"}, {"question", "More than 1 euro?"}, {"answer", "yes"}, {"verdict", "right"}};
     write("bob.json", other.dump());
-    other["date"] = "1999-01-01 00:00"; // an earlier try of the same learner
-    other["answers"][0]["verdict"] = "wrong";
-    write("bob-before.json", other.dump());
     write("state.json", "{\"lockstep\": 1}");
     write("broken.json", "{");
     other["answers"][0]["verdict"] = "splendid";
@@ -181,16 +185,240 @@ TEST_CASE("answers become a file, and a folder of them the table of a class") {
     CHECK(outcome.err.find("wrong.json: ") != std::string::npos);
     CHECK(outcome.err.find("splendid") != std::string::npos);
     for (const char* line :
-         {"learner   Q1     Q2", "=Bob[2J   right  right  2 of 2", "Ada / L.  wrong  right  1 of 2",
-          "1 of 2 right; most often wrong: no (1)", "2 of 2 right"})
-        CHECK(outcome.out.find(line) != std::string::npos);
+         {"learner   Q1     Q2", "=Bob[2J   -      right  1 of 3", "Ada / L.  wrong  right", "1 of 2",
+          "1 of 1 right", "0 of 1 right; most often wrong: no (1)", "2 of 2 right", "? not decided"})
+        CHECK(outcome.says(line));
     const std::string csv = contents(folder.file("class.csv"));
-    CHECK(csv.find("Prices,'=Bob[2J,") != std::string::npos);
-    CHECK(std::ranges::count(csv, '\n') == 5);
+    CHECK(csv.find(",Prices,b0b,'=Bob[2J,") != std::string::npos);
+    CHECK(std::ranges::count(csv, '\n') == 3);
     CHECK(run("lesson results").says("needs the folder with the answer files"));
     CHECK(run("lesson results " + folder.file("nowhere")).says("cannot read the folder"));
     const Folder empty;
     CHECK(run("lesson results " + empty.file("")).says("there are no answer files"));
+}
+
+TEST_CASE("the first answer is the prediction, and stays so when it is corrected, kept and told in German") {
+    LessonRun lesson(lessonOf(prices));
+    MeasuredValues known;
+    lesson.answer().choice = 0;
+    lesson.look(known); // not measured yet
+    CHECK(lesson.predictionVerdict(0) == AnswerVerdict::waiting);
+    known = values({{"race.gpu:best.samples_per_second", 1000}});
+    lesson.look(known);
+    CHECK(lesson.predictionVerdict(0) == AnswerVerdict::right);
+    lesson.answer().choice = 1;
+    lesson.look(known);
+    CHECK(lesson.prediction(0).choice == 0);
+    CHECK(lesson.predictionVerdict(0) == AnswerVerdict::right);
+    CHECK(lesson.verdict(0) == AnswerVerdict::wrong);
+    const auto progress = nlohmann::ordered_json::parse(lesson.progress().dump());
+    LessonRun again(lesson.lesson());
+    again.resume(progress);
+    CHECK(again.prediction(0).choice == 0);
+    CHECK(again.answers()[0].choice == 1);
+    std::string german = prices;
+    for (const auto& [english, word] :
+         {std::pair("## First", "## Zuerst"), std::pair("text: yes", "text: ja"),
+          std::pair("text: no", "text: nein")})
+        german.replace(german.find(english), std::string(english).size(), word);
+    std::vector<LessonProblem> problems;
+    LessonRun translation(lessonFromText(german, "prices.de.md", problems));
+    CHECK(problems.empty());
+    translation.resume(progress);
+    CHECK(translation.prediction(0).choice == 0);
+    CHECK(translation.predictionVerdict(0) == AnswerVerdict::right);
+    CHECK(translation.answers()[0].choice == 1);
+    for (const char* foreign : {"3", "{\"One\": 3}", "{\"First\": {\"answer\": [], \"verdict\": 99}}",
+                                "{\"x\": {\"step\": 77, \"number\": -1}}"}) {
+        LessonRun fresh(lesson.lesson());
+        auto damaged = progress;
+        damaged["predictions"] = nlohmann::ordered_json::parse(foreign);
+        fresh.resume(damaged);
+        CHECK(fresh.answers()[0].choice == 1);
+    }
+}
+
+namespace {
+
+/// As a learner's file says it: a lesson of two questions.
+nlohmann::ordered_json sheetOf(const std::string& learner, const std::string& pupil, bool german = false) {
+    return {{"lockstep_answers", 1},
+            {"learner", learner},
+            {"pupil", pupil},
+            {"lesson", german ? "Preise" : "Prices"},
+            {"lesson_name", "prices"},
+            {"language", german ? "de" : ""},
+            {"date", "2026-03-01 10:15"},
+            {"machine", "AMD Ryzen 9 9950X, NVIDIA GeForce RTX 4090"},
+            {"answers",
+             {{{"number", 1},
+               {"step", german ? "Zuerst" : "First"},
+               {"question", german ? "Mehr als 1 Euro?" : "More than 1 euro?"},
+               {"prediction", german ? "nein" : "no"},
+               {"prediction_choice", 2},
+               {"prediction_verdict", "wrong"},
+               {"answer", german ? "ja" : "yes"},
+               {"choice", 1},
+               {"verdict", "right"}},
+              {{"number", 2},
+               {"step", german ? "Dann" : "Second"},
+               {"question", "Q"},
+               {"prediction", "3"},
+               {"prediction_choice", 0},
+               {"prediction_verdict", "open"},
+               {"answer", "3"},
+               {"choice", 0},
+               {"verdict", "open"}}}},
+            {"values",
+             {{{"name", "1:race.ratio"}, {"number", 2.5}, {"unit", ""}},
+              {{"name", "1:race.gpu:best.seconds"}, {"number", 0.25}, {"unit", "s"}},
+              {{"name", "1:race.faster"}, {"text", "GPU"}, {"unit", ""}}}}};
+}
+
+/// The same as versions before predictions have written it.
+nlohmann::ordered_json oldSheetOf(const std::string& learner, bool german) {
+    nlohmann::ordered_json sheet = sheetOf(learner, "", german);
+    for (const char* name : {"pupil", "lesson_name", "language", "values"}) sheet.erase(name);
+    for (auto& each : sheet["answers"])
+        for (const char* name : {"number", "prediction", "prediction_choice", "prediction_verdict", "choice"})
+            each.erase(name);
+    return sheet;
+}
+
+} // namespace
+
+TEST_CASE("two Annas stay two, and sheets in two languages are one table, with legend, CSV and page") {
+    const Folder folder;
+    const auto write = [&](const std::string& name, const nlohmann::ordered_json& sheet) {
+        std::ofstream(folder.file(name)) << sheet;
+    };
+    write("1.json", sheetOf("Anna", "11aa22bb"));
+    write("2.json", sheetOf("Anna", "33cc44dd", true));
+    nlohmann::ordered_json slow = sheetOf("Carl", "55ee");
+    slow["machine"] = "Intel N100, llvmpipe (software, not a GPU)";
+    slow["values"][1]["number"] = 100.0;
+    slow["answers"][0]["prediction"] = slow["answers"][0]["answer"] = "yes";
+    slow["answers"][0]["prediction_choice"] = 1;
+    slow["answers"][0]["prediction_verdict"] = "right";
+    write("3.json", slow);
+    slow["date"] = "2026-03-01 11:00"; // the same pupil once more: the first sheet has the predictions
+    slow["answers"][0]["prediction"] = slow["answers"][0]["answer"] = "no";
+    slow["answers"][0]["prediction_verdict"] = slow["answers"][0]["verdict"] = "wrong";
+    write("4.json", slow);
+    std::vector<std::string> problems;
+    const std::vector<AnswerSheet> sheets = readAnswerSheets(folder.file(""), problems);
+    CHECK(problems.empty());
+    REQUIRE(sheets.size() == 3);
+    const Outcome outcome = run("lesson results " + folder.file("") + " --csv " + folder.file("c.csv") +
+                                " --html " + folder.file("c.html"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    for (const char* line :
+         {"Anna (11aa)  wrong > right  ?", "Anna (33cc)  wrong > right  ?", "Carl         right > wrong  ?",
+          "1 of 3 right; most often wrong: no (2)", "Q1  Step 1, First: More than 1 euro?",
+          "? not decided by a measurement yet", "- no answer"})
+        CHECK(outcome.out.find(line) != std::string::npos);
+    CHECK(outcome.out.find("Prices") == outcome.out.rfind("Prices")); // one table
+    CHECK(outcome.out.find("Preise") == std::string::npos);
+    const std::string csv = contents(folder.file("c.csv"));
+    CHECK(std::ranges::count(csv, '\n') == 4);
+    CHECK(
+        csv.find("lesson,title,pupil,learner,date,machine,right,step 1 prediction,step 1 prediction verdict,"
+                 "step 1 answer,step 1 answer verdict,step 2 prediction") == 0);
+    CHECK(csv.find("1:race.faster,1:race.gpu:best.seconds (s),1:race.ratio\n") != std::string::npos);
+    CHECK(csv.find("prices,Preise,33cc44dd,Anna,") != std::string::npos);
+    CHECK(csv.find(",0,nein,wrong,ja,right,3,?,3,?,GPU,0.25,2.5\n") != std::string::npos);
+    const std::string page = contents(folder.file("c.html"));
+    CHECK(page.find("<script") == std::string::npos);
+    const auto count = [&](std::string_view part) {
+        std::size_t found = 0;
+        for (std::size_t at = page.find(part); at != std::string::npos; at = page.find(part, at + 1)) ++found;
+        return found;
+    };
+    CHECK(count("<svg ") == 2); // of the numbers
+    CHECK(count("race.gpu:best.seconds, s</h3>") == 1);
+    CHECK(count("AMD Ryzen 9 9950X, NVIDIA GeForce RTX 4090 (2)</text>") == 2);
+    CHECK(count("llvmpipe (software, not a GPU)</text>") == 2);
+    CHECK(count("The axis is logarithmic.") == 1); // 0.25 and 100 seconds
+    CHECK(count("250 ms</text>") > 0);
+    CHECK(count("Anna (33cc)") == 1);
+}
+
+TEST_CASE("sheets of earlier versions are read, and find their lesson and step by their titles") {
+    const Folder folder;
+    std::ofstream(folder.file("new.json")) << sheetOf("Anna", "11aa22bb");
+    std::ofstream(folder.file("new-german.json")) << sheetOf("Berta", "22bb", true);
+    std::ofstream(folder.file("old.json")) << oldSheetOf("Carl", false);
+    std::ofstream(folder.file("old-german.json")) << oldSheetOf("Dora", true);
+    std::vector<std::string> problems;
+    std::vector<AnswerSheet> sheets = readAnswerSheets(folder.file(""), problems);
+    CHECK(problems.empty());
+    REQUIRE(sheets.size() == 4);
+    for (const AnswerSheet& sheet : sheets) {
+        CAPTURE(sheet.learner);
+        CHECK(sheet.lesson == "prices");
+        CHECK(sheet.questions[1].step == 2);
+    }
+    CHECK(sheets[2].questions[0].prediction.text == "yes");
+    CHECK(sheets[2].questions[0].prediction.verdict == AnswerVerdict::right);
+    // Without any new sheet, the lessons that come with the program tell.
+    const Folder shipped;
+    nlohmann::ordered_json alone = oldSheetOf("Eve", false);
+    const Lesson lesson =
+        readLesson(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/lessons/memory-is-the-wall.de.md");
+    alone["lesson"] = lesson.title;
+    alone["answers"][1]["step"] = lesson.steps[4].title;
+    std::ofstream(shipped.file("old.json")) << alone;
+    sheets = readAnswerSheets(shipped.file(""), problems);
+    REQUIRE(sheets.size() == 1);
+    CHECK(sheets[0].lesson == "memory-is-the-wall");
+    CHECK(sheets[0].questions[1].step == 5);
+}
+
+TEST_CASE("nine thousand sheets take seconds, however different they are") {
+    const Folder folder;
+    for (int i = 0; i < 9000; ++i) {
+        nlohmann::ordered_json sheet = oldSheetOf("P" + std::to_string(i), false);
+        nlohmann::ordered_json answer = sheet["answers"][0];
+        for (int j = 0; j < 8; ++j) {
+            answer["step"] = "S" + std::to_string(i) + "." + std::to_string(j);
+            sheet["answers"].push_back(answer);
+        }
+        std::ofstream(folder.file("a" + std::to_string(i) + ".json")) << sheet;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome outcome = run("lesson results " + folder.file("") + " --csv " + folder.file("c.csv"));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.find("P8999") != std::string::npos);
+    CHECK(seconds.count() < 20);
+}
+
+TEST_CASE("a learner's mark is made once for each name, and kept") {
+    const Folder folder;
+    std::string anna, berta;
+    {
+        LessonDesk desk;
+        desk.keepIn(folder.file("lessons.json"));
+        desk.decline();
+        desk.learner = "Anna";
+        anna = desk.pupil();
+        CHECK(desk.pupil() == anna);
+        desk.learner = "Berta";
+        berta = desk.pupil();
+        desk.save();
+    }
+    CHECK(anna.size() == 16);
+    CHECK(anna != berta);
+    LessonDesk again;
+    again.keepIn(folder.file("lessons.json"));
+    CHECK(again.learner == "Berta");
+    CHECK(again.pupil() == berta);
+    again.learner = "Anna";
+    CHECK(again.pupil() == anna);
+    LessonDesk elsewhere;
+    elsewhere.learner = "Anna";
+    CHECK(elsewhere.pupil() != anna);
 }
 
 TEST_CASE("in the window, inputs are typed, links open lessons, and answers are saved") {
@@ -213,9 +441,11 @@ TEST_CASE("in the window, inputs are typed, links open lessons, and answers are 
     const std::vector<AnswerSheet> sheets = readAnswerSheets(folder.file(""), problems);
     REQUIRE(sheets.size() == 1);
     CHECK(sheets[0].learner == "Ada");
-    REQUIRE(sheets[0].answers.size() == 2);
-    CHECK(sheets[0].answers[0].answer == "no");
-    CHECK(sheets[0].answers[1].verdict == AnswerVerdict::right);
+    CHECK(sheets[0].lesson == "prices");
+    CHECK(sheets[0].pupil.size() == 16);
+    REQUIRE(sheets[0].questions.size() == 2);
+    CHECK(sheets[0].questions[0].answer.text == "no");
+    CHECK(sheets[0].questions[1].answer.verdict == AnswerVerdict::right);
 }
 
 TEST_CASE("a teacher's notes follow the window's lesson, and can be printed") {

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "tests/show_script.h"
@@ -158,4 +161,136 @@ TEST_CASE("a handout has every step with its picture; only the teacher's copy ha
     CHECK(teacher.find("The reason.") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.file("p.html.png")));
     CHECK(run("lesson print " + folder.file("l.md")).says("needs --html FILE"));
+}
+
+namespace {
+
+/// The handout, or the teacher's copy, without its pictures; those in the order of the steps.
+struct Paper {
+    std::string text;
+    std::vector<std::string> pictures;
+
+    explicit Paper(std::string html) : text(std::move(html)) {
+        constexpr std::string_view begin = "src=\"data:image/png;base64,";
+        for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos;) {
+            const std::size_t end = text.find('"', at + begin.size());
+            pictures.push_back(text.substr(at, end - at));
+            text.erase(at, end - at);
+        }
+    }
+};
+
+Paper paperOf(const std::string& lesson, const std::string& more = "") {
+    const Folder folder;
+    const Outcome outcome = run("lesson print " + lesson + " --html " + folder.file("p.html") + more);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    return Paper(contents(folder.file("p.html")));
+}
+
+/// Of a Markdown text, what stands in it as it is and is long enough to be told from others.
+std::vector<std::string> passagesOf(const std::string& markdown) {
+    std::vector<std::string> passages;
+    for (const TextBlock& block : markdownBlocks(markdown))
+        for (const TextSpan& span : block.spans)
+            for (std::size_t at = 0; at < span.text.size();) {
+                const std::size_t end = std::min(span.text.find_first_of("{}<>&\"", at), span.text.size());
+                if (end - at >= 30) passages.push_back(span.text.substr(at, end - at));
+                at = end + 1;
+            }
+    return passages;
+}
+
+} // namespace
+
+TEST_CASE("what a step measures and explains is in no handout, though a later one shows the same exhibit") {
+    const Folder folder;
+    std::ofstream(folder.file("l.md"))
+        << "---\ntitle: T\nvalues:\n  my.more: 1:playground.steps + 1\n  my.sum: my.price + 1\n---\n## One\n"
+        << "Text\n```step\nstate: {exhibit: playground, exhibits: {playground: {data: xor, hidden: [4]}}}\n"
+        << "inputs: [{name: my.price, label: P, value: 41}]\nask: N\nvalue: playground.train_loss\n"
+        << "wait: playground.steps > 20\nanswer: The loss is {{playground.train_loss}} by now.\n```\n## Two\n"
+        << "Steps: {{1:playground.steps}}; one more: {{my.more}}; sum: {{my.sum}}.\n\n"
+        << "{measured 1:playground.steps} Then.\n\n{unmeasured playground.train_loss} Not yet.\n\n"
+        << "Loss: {{playground.train_loss}}\n";
+    const Paper handout = paperOf(folder.file("l.md"));
+    const Paper teacher = paperOf(folder.file("l.md"), " --answers");
+    REQUIRE(handout.pictures.size() == 2);
+    REQUIRE(teacher.pictures.size() == 2);
+    CHECK(handout.pictures[0] == handout.pictures[1]);
+    CHECK(handout.pictures[0] != teacher.pictures[0]); // that would have been told
+    INFO(handout.text);
+    CHECK(handout.text.find("Steps: ____; one more: ____; sum: 42.") != std::string::npos);
+    CHECK(handout.text.find("Then.") != std::string::npos);
+    CHECK(handout.text.find("Loss: ____") != std::string::npos);
+    CHECK(handout.text.find("by now") == std::string::npos);
+    CHECK(teacher.text.find("by now") != std::string::npos);
+    CHECK(teacher.text.find("____") == std::string::npos);
+}
+
+TEST_CASE("no handout of a lesson that comes with the program gives an answer away") {
+    for (const fs::path& file : shippedLessons()) {
+        if (lessonNameOf(file).language == "de") continue; // the same steps and pictures
+        CAPTURE(file.filename().string());
+        const Lesson lesson = readLesson(file);
+        const Paper handout = paperOf(file.string());
+        REQUIRE(handout.pictures.size() >= lesson.steps.size());
+        for (const LessonStep& each : lesson.steps) {
+            CAPTURE(each.title);
+            for (const std::string* text : {&each.answer, &each.notes})
+                for (const std::string& passage : passagesOf(*text)) {
+                    CAPTURE(passage);
+                    CHECK(handout.text.find(passage) == std::string::npos);
+                }
+        }
+        const bool onlyExhibits = handout.pictures.size() == lesson.steps.size();
+        for (std::size_t i = 1; onlyExhibits && i < lesson.steps.size(); ++i) {
+            CAPTURE(lesson.steps[i].title);
+            if (lesson.steps[i].state.empty()) CHECK(handout.pictures[i] == handout.pictures[i - 1]);
+        }
+    }
+}
+
+TEST_CASE("while a lesson's 'try' is done, nothing is saved") {
+    const std::string state = "state: {exhibit: playground}\n";
+    const auto lessonWith = [&](const std::string& fields) {
+        return step + "Text.\n```step\n" + fields + "\n```\n## Two\nText.\n```step\nask: Q\nright: 1\n" +
+               "try: [click ##lesson/number, type 1, key Enter, click Your name##lesson, type Ada, key "
+               "Enter, "
+               "click Save answers##lesson]\n```\n";
+    };
+    const auto filesOf = [](const fs::path& path) {
+        std::vector<std::string> files;
+        for (const auto& entry : fs::recursive_directory_iterator(path))
+            files.push_back(entry.path().string() +
+                            (entry.is_regular_file() ? ": " + contents(entry.path()) : ""));
+        std::ranges::sort(files);
+        return files;
+    };
+    const Folder folder;
+    fs::create_directories(folder.path / "work");
+    std::ofstream(folder.file("work/precious.json")) << "{\"precious\": 1}";
+    const std::string saveAs = "click menu/File, click menu/Save as, click ##file/folder, type " +
+                               folder.file("work") + ", key Enter, click ##file/name, type ";
+    const std::string tries[] = {
+        state + "try: [" + saveAs + "precious, click Save##file, try Replace##file]",
+        state + "try: [" + saveAs + "new/other, click Save##file, try Replace##file]",
+        state + "try: [key F12, key Shift+F12, click menu/File, click menu/Save state, click menu/File, "
+                "click menu/Save picture, click menu/File, click menu/Record]",
+        "state: {exhibit: map}\ntry: [click Save##map, click Save##map]",
+    };
+    for (const std::string& each : tries) {
+        CAPTURE(each);
+        std::ofstream(folder.file("evil.md")) << lessonWith(each);
+        const std::vector<std::string> before = filesOf(folder.path / "work");
+        const std::string there = "cd " + folder.file("work") + " &&";
+        const Outcome done = run("lesson run " + folder.file("evil.md"), there);
+        INFO(done.out << done.err);
+        CHECK(filesOf(folder.path / "work") == before);
+        if (each.starts_with(state)) CHECK(done.says("nothing is saved while a lesson's 'try' is done"));
+        run("lesson print " + folder.file("evil.md") + " --answers --html " + folder.file("p.html"), there);
+        CHECK(filesOf(folder.path / "work") == before);
+    }
+    run("lesson check " + folder.file("evil.md"), "cd " + folder.file("work") + " &&");
+    CHECK(filesOf(folder.path / "work").size() == 1);
 }

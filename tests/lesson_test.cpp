@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "demos/draw/read_png.h"
 
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
@@ -15,6 +18,7 @@
 #include "demos/lesson/lesson_text.h"
 #include "demos/words/language.h"
 #include "demos/words/typed_number.h"
+#include "tests/data_files.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::demos;
@@ -175,7 +179,8 @@ TEST_CASE("what is wrong with a file is said with its line") {
         {step + "{software No.\n", 4, "has no end"},
         {with("ask: \"{{x\"\nright: 1"), 6, "has no '}}'"},
         {with("try: [picture /tmp/x.png]"), 6, "command of 'try'"},
-        {with("try: [\"click menu/File\"]"), 6, "opens and saves no files"},
+        {with("try: [\"key Ctrl+S\"]"), 6, "no key with Ctrl"},
+        {with("point: " + repeated("[", 5000) + repeated("]", 5000)), 6, "nested"},
         {with("point: \"\\e[2J\""), 6, "control terminals"},
         {step + "a \x1b[2J\n", 0, "control terminals"},
         {with("try: [key Ctrl+S]"), 6, "no key with Ctrl"},
@@ -191,6 +196,42 @@ TEST_CASE("what is wrong with a file is said with its line") {
             return problem.line == each.line && problem.text.find(each.says) != std::string::npos;
         }));
     }
+}
+
+TEST_CASE("a 'try' may speak of what it does not do: saving is refused while it is done") {
+    const Lesson lesson =
+        lessonOf(with("try: [\"click Save the bus\", \"type Ctrl\", \"hover Record##race\"]"));
+    CHECK(lesson.steps[0].tries.size() == 3);
+}
+
+TEST_CASE("what cannot be read as YAML is one problem, and no other field is missed") {
+    const std::string deep = repeated("{a: ", 2000) + repeated("}", 2000);
+    const std::vector<LessonProblem> problems =
+        problemsOf("---\ntitle: T\nvalues: " + deep + "\n---\n## One\n");
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].line == 3);
+    CHECK(problems[0].text == "too many values, or too deeply nested");
+    CHECK(problemsOf("---\ntitle: \"\"\n---\n## One\n").at(0).text == "the title is empty");
+}
+
+TEST_CASE("a damaged picture is named with what is wrong, and a small file cannot become gigabytes") {
+    const auto refused = [](const std::string& file, const char* why) {
+        CHECK_THROWS_WITH_AS(decodePng(std::as_bytes(std::span(file)), "p.png"),
+                             doctest::Contains((std::string("cannot read the PNG p.png: ") + why).c_str()),
+                             std::runtime_error);
+    };
+    const std::string right = pngFile(4, 4, 4 * 17);
+    CHECK(decodePng(std::as_bytes(std::span(right)), "p.png").rgba.size() == 64);
+    std::string endless = right; // the library knows no reason for this one
+    endless.replace(endless.find("IDAT") - 4, 4, "\xFF\xFF\xFF\xFF");
+    refused(endless, "it is damaged");
+    refused(right.substr(0, 20), "it is damaged");
+    refused(right.substr(0, right.size() - 20), "it is damaged");
+    refused("", "it is no PNG file");
+    refused("GIF89a", "it is no PNG file");
+    refused(pngFile(5000, 1, 20'001), "it has more than 4096 pixels a side");
+    refused(pngFile(4096, 4096, 100), "it has 4096x4096 pixels; at most 8388608 can be shown");
+    refused(pngFile(1, 1, std::size_t{300} << 20), "it is damaged"); // 300 kB unfold to 300 MB
 }
 
 TEST_CASE("a lesson has tables, pictures beside it, and links") {

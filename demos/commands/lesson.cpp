@@ -13,8 +13,8 @@
 
 #include "demos/commands/command.h"
 #include "demos/commands/lesson_notes.h"
+#include "demos/lesson/class_results.h"
 #include "demos/lesson/languages.h"
-#include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_html.h"
@@ -85,22 +85,36 @@ int show(const std::string& name) {
     return 0;
 }
 
-/// Does what the lesson asks for.
-///   before, after   script lines for each step, before it is done and after that
-ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted, const std::string& before,
-                  const std::string& after) {
+ShowOptions inLesson(const std::filesystem::path& file, const LessonOptions& wanted) {
     ShowOptions options;
     options.stateFile = file;
     options.device = wanted.device;
     options.language = wanted.language;
     options.masked = wanted.quick; // experiments are measured roughly then
     options.answersOnly = true;
+    options.savesNothing = true;
     options.light = true; // ink is dear; without pictures it changes nothing
+    return options;
+}
+
+/// Does what the lesson asks for.
+///   after   script lines for each step, once it is done
+ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted, const std::string& after) {
+    ShowOptions options = inLesson(file, wanted);
     for (const LessonStep& step : readLesson(file).steps) {
-        options.commands += before;
         for (const std::string& line : step.tries) options.commands += line + "\n";
         options.commands += "await\n" + after + "tell\nkey PageDown\n";
     }
+    return options;
+}
+
+/// Looks at each step as a learner finds it. Nothing is done: what an earlier step measures, and the exhibit
+/// explains then, would be its answer.
+ShowOptions lookingAt(const std::filesystem::path& file, const LessonOptions& wanted,
+                      const std::string& each) {
+    ShowOptions options = inLesson(file, wanted);
+    for (std::size_t steps = readLesson(file).steps.size(); steps > 0; --steps)
+        options.commands += each + "tell\nkey PageDown\n";
     return options;
 }
 
@@ -128,7 +142,7 @@ int print(const std::string& name, const LessonOptions& wanted) {
     const std::filesystem::path& picture = temporary.path; // of one step after the other
     const std::string draw = fmt::format("picture {} exhibit\n", picture.string());
     // A class sees what it starts from, the teacher what comes of it.
-    ShowOptions options = doing(file, wanted, wanted.answers ? "" : draw, wanted.answers ? draw : "");
+    ShowOptions options = wanted.answers ? doing(file, wanted, draw) : lookingAt(file, wanted, draw);
     std::string steps = headerHtml(readLesson(file));
     options.teller = [&](const LessonRun& run, const MeasuredValues& values) {
         steps += stepHtml(run, values, picture, wanted.answers);
@@ -154,13 +168,15 @@ int check(const std::vector<std::string>& names, const std::string& device) {
     return problems == 0 ? 0 : 1;
 }
 
-int results(const std::string& folder, const std::string& csvFile) {
+int results(const std::string& folder, const LessonOptions& options) {
     std::vector<std::string> problems;
     const std::vector<AnswerSheet> sheets = readAnswerSheets(folder, problems);
     for (const std::string& problem : problems) printError("warning: {}\n", problem);
     if (sheets.empty()) throw std::runtime_error(fmt::format("there are no answer files in '{}'", folder));
-    printTo(isStandardOutput(csvFile) ? stderr : stdout, "{}", resultsText(sheets));
-    writeResult(csvFile, resultsCsv(sheets));
+    printTo(isStandardOutput(options.csvFile) || isStandardOutput(options.htmlFile) ? stderr : stdout, "{}",
+            resultsText(sheets));
+    writeResult(options.csvFile, resultsCsv(sheets));
+    if (!options.htmlFile.empty()) writeResult(options.htmlFile, resultsHtml(sheets));
     return 0;
 }
 
@@ -168,7 +184,9 @@ int lesson(const LessonOptions& options) {
     constexpr std::string_view actions[] = {"list", "show", "run", "check", "print", "notes", "results"};
     if (std::ranges::find(actions, options.action) == std::end(actions))
         throwUnknownName("action of 'lesson'", options.action, actions);
-    if (!options.language.empty()) chooseLanguage(options.language);
+    if (!options.language.empty())
+        for (const std::string& problem : chooseLanguage(options.language))
+            printError("warning: {}\n", problem);
     if (options.action == "list") return listLessons();
     if (options.action == "notes" && options.names.empty()) return followNotes();
     if (options.names.empty())
@@ -182,8 +200,8 @@ int lesson(const LessonOptions& options) {
     if (options.action == "show") return show(name);
     if (options.action == "print") return print(name, options);
     if (options.action == "notes") return printNotes(fileOf(name));
-    if (options.action == "results") return results(name, options.csvFile);
-    return runHeadless(doing(fileOf(name), options, "", ""));
+    if (options.action == "results") return results(name, options);
+    return runHeadless(doing(fileOf(name), options, ""));
 }
 
 } // namespace
@@ -194,7 +212,8 @@ Action addLesson(CLI::App& command) {
     addValue(command, "action", "ACTION", options->action, "list, show, run, check, print, notes or results");
     command.add_option("names", options->names, "lessons of the list, or files; with results: a folder")
         ->type_name("NAME...");
-    addValue(command, "--html", "FILE", options->htmlFile, "with print: the handout; - for standard output");
+    addValue(command, "--html", "FILE", options->htmlFile,
+             "with print: the handout; with results: a page with plots of what was measured; - for\nstandard output");
     addValue(command, "--csv", "FILE", options->csvFile,
              "with results: the table for a spreadsheet; - for standard output");
     command.add_flag("--answers", options->answers,

@@ -74,7 +74,9 @@ std::optional<std::filesystem::path> lessonNamed(const std::string& name) {
 
 int show(ShowCommandOptions options, bool framesGiven, bool secondsGiven) {
     readSize(options.size, options);
-    if (!options.language.empty()) chooseLanguage(options.language); // in which a lesson is looked for
+    if (!options.language.empty()) // in which a lesson is looked for
+        for (const std::string& problem : chooseLanguage(options.language))
+            printError("warning: {}\n", problem);
     if (options.what.find('.') != std::string::npos)
         options.stateFile = options.what;
     else if (const auto lesson = lessonNamed(options.what))

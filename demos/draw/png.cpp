@@ -18,12 +18,6 @@
 #define STB_IMAGE_WRITE_STATIC
 #define STBI_WRITE_NO_STDIO
 #include <stb/stb_image_write.h>
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_NO_STDIO
-#define STBI_ONLY_PNG
-#define STBI_MAX_DIMENSIONS 4096
-#include <stb/stb_image.h>
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
@@ -52,18 +46,6 @@ std::vector<std::byte> encodedPng(const Pixels& pixels, bool alpha) {
 
 void writePng(const std::filesystem::path& file, const Pixels& pixels) {
     writeFileAtomically(file, encodedPng(pixels, false));
-}
-
-Pixels decodePng(std::span<const std::byte> file, const std::string& name) {
-    int width = 0, height = 0, channels = 0;
-    stbi_uc* decoded = stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
-                                             static_cast<int>(file.size()), &width, &height, &channels, 4);
-    if (decoded == nullptr)
-        throw std::runtime_error("cannot read the PNG " + name + ": " + stbi_failure_reason());
-    Pixels pixels{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), {}};
-    pixels.rgba.assign(decoded, decoded + std::size_t{4} * pixels.width * pixels.height);
-    stbi_image_free(decoded);
-    return pixels;
 }
 
 Pixels cropped(Pixels pixels, const std::optional<Place>& area) {

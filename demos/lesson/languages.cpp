@@ -35,13 +35,21 @@ fs::path tableOf(std::string_view code) {
 
 } // namespace
 
-WordFile readWords(const fs::path& file) {
-    const std::string name = file.filename().string();
-    const auto wrong = [&](std::size_t line, std::string_view text) {
-        return std::invalid_argument(fmt::format("{}, line {}: {}", name, line, text));
+std::vector<std::string_view> placeholders(std::string_view format) {
+    std::vector<std::string_view> found;
+    for (std::size_t at = 0; (at = format.find_first_of("{}", at)) < format.size();) {
+        const bool letter = at + 1 < format.size() && format[at + 1] == format[at];
+        const std::size_t end = letter ? at + 2 : std::min(format.find('}', at), format.size() - 1) + 1;
+        if (!letter) found.push_back(format.substr(at, end - at));
+        at = end;
+    }
+    return found;
+}
+
+WordFile wordsFromText(std::string_view text, const std::string& name) {
+    const auto wrong = [&](std::size_t line, std::string_view what) {
+        return std::invalid_argument(fmt::format("{}, line {}: {}", name, line, what));
     };
-    const std::vector<std::byte> bytes = readFileBytes(file, largestTable);
-    const std::string_view text = asText(bytes);
     if (findInvalidUtf8(text) != std::string_view::npos) throw wrong(1, "not UTF-8");
     try {
         const YamlMap map = readYaml(text, 1);
@@ -52,16 +60,29 @@ WordFile readWords(const fs::path& file) {
             throw wrong(1, "'language' must be the language's own name");
         if (!map.fields.contains("words") || !map.fields["words"].is_object())
             throw wrong(map.lineOf("words"), "'words' must be a map: 'English: translation'");
-        WordFile table{map.fields["language"].get<std::string>(), {}};
+        WordFile table{map.fields["language"].get<std::string>(), {}, {}};
         for (const auto& [key, value] : map.fields["words"].items()) {
             if (!value.is_string())
                 throw wrong(map.lineOf("words"), fmt::format("the translation of '{}' must be a text", key));
-            table.words.emplace(key, value.get<std::string>());
+            auto translation = value.get<std::string>();
+            if (placeholders(translation) == placeholders(key))
+                table.words.emplace(key, std::move(translation));
+            else
+                table.problems.emplace_back(
+                    wrong(map.lineOf("words/" + key),
+                          fmt::format("'{}' has other placeholders than '{}'; it is not used", translation,
+                                      key))
+                        .what());
         }
         return table;
     } catch (const LessonError& error) {
         throw wrong(error.problem.line, error.problem.text);
     }
+}
+
+WordFile readWords(const fs::path& file) {
+    const std::vector<std::byte> bytes = readFileBytes(file, largestTable);
+    return wordsFromText(asText(bytes), file.filename().string());
 }
 
 std::vector<LanguageEntry> findLanguages() {
@@ -81,12 +102,18 @@ std::vector<LanguageEntry> findLanguages() {
     return languages;
 }
 
-void chooseLanguage(std::string_view code) {
-    if (code == spokenLanguage()) return;
-    if (code == english) return speak(std::string(code), {});
+std::vector<std::string> chooseLanguage(std::string_view code) {
+    if (code == spokenLanguage()) return {};
+    if (code == english) {
+        speak(std::string(code), {});
+        return {};
+    }
     std::error_code unknown;
-    if (isCode(code) && fs::is_regular_file(tableOf(code), unknown))
-        return speak(std::string(code), readWords(tableOf(code)).words);
+    if (isCode(code) && fs::is_regular_file(tableOf(code), unknown)) {
+        WordFile table = readWords(tableOf(code));
+        speak(std::string(code), std::move(table.words));
+        return std::move(table.problems);
+    }
     const std::vector<LanguageEntry> languages = findLanguages();
     std::vector<std::string_view> known;
     known.reserve(languages.size());

@@ -21,13 +21,19 @@ std::vector<LanguageEntry> findLanguages();
 struct WordFile {
     std::string name; ///< of the language
     WordTable words;
+    std::vector<std::string> problems = {}; ///< with their lines: entries that are not used
 };
 
-/// Reads a table. Throws std::invalid_argument with the line, std::runtime_error if it cannot be read.
+/// Reads a table. A translation whose placeholders are not those of the English text is not used. Throws
+/// std::invalid_argument with the line, std::runtime_error if it cannot be read.
 WordFile readWords(const std::filesystem::path& file);
 
-/// From now on the program speaks this language. Throws std::invalid_argument that names the nearest one.
-void chooseLanguage(std::string_view code);
+/// The placeholders of a format, in their order: "{}", "{:.1f}". Doubled braces are letters.
+std::vector<std::string_view> placeholders(std::string_view format);
+
+/// From now on the program speaks this language. Returns the problems of its table. Throws
+/// std::invalid_argument that names the nearest one.
+std::vector<std::string> chooseLanguage(std::string_view code);
 
 /// What LC_ALL, LC_MESSAGES or LANG ask for, in that order, if there is a table; else "en".
 std::string environmentLanguage();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -112,6 +113,27 @@ bool hasWord(std::string_view name, std::string_view word) {
     return false;
 }
 
+/// The first whose word a name has says its unit.
+constexpr std::pair<std::string_view, std::string_view> unitWords[] = {
+    {"year", ""},
+    {"samples_per_second", "samples/s"},
+    {"gigabytes_per_second", "GB/s"},
+    {"gflops", "GFLOP/s"},
+    {"share", ""},
+    {"accuracy", ""},
+    {"nanoseconds", "ns"},
+    {"microseconds", "µs"},
+    {"milliseconds", "ms"},
+    {"seconds", "s"},
+    {"kilowatt_hours", "kWh"},
+    {"hours", "h"},
+    {"watts", "W"},
+    {"joules", "J"},
+    {"euros", "€"},
+    {"dollars", "$"},
+    {"bytes", "B"},
+};
+
 std::string moneyText(double amount) {
     return std::abs(amount) < 1 || std::abs(amount) >= 1000 ? threeDigits(amount) : fixed(amount, 2);
 }
@@ -142,6 +164,42 @@ std::string numberText(std::string_view name, double number) {
 }
 
 } // namespace
+
+std::vector<UsedValue> usedValues(const Lesson& lesson) {
+    std::vector<UsedValue> used;
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        const LessonStep& step = lesson.steps[i];
+        const auto line = [&](const char* field) {
+            return step.lines.contains(field) ? step.lines.at(field) : step.line;
+        };
+        const auto add = [&](const std::vector<std::string>& names, std::size_t at) {
+            for (const std::string& name : names) used.push_back({name, i, at});
+        };
+        add(quotedNames(step.text), step.line);
+        add(quotedNames(step.answer), line("answer"));
+        add(quotedNames(step.notes), line("notes"));
+        const auto addCondition = [&](const std::optional<Condition>& condition, std::size_t at) {
+            if (condition) add(condition->names(), at);
+        };
+        addCondition(step.wait, line("wait"));
+        if (!step.ask) continue;
+        add(quotedNames(step.ask->text), line("ask"));
+        if (!step.ask->value.empty()) add({step.ask->value}, line("value"));
+        if (!step.ask->sketch.empty())
+            add({fmt::format("lab.{}.sketched", step.ask->sketch)}, line("sketch"));
+        for (const Choice& choice : step.ask->choices) addCondition(choice.when, line("choices"));
+    }
+    for (const LessonFormula& formula : lesson.formulas)
+        for (const std::string& name : formula.expression.names())
+            used.push_back({name, lesson.steps.size(), lesson.lines.at("values")});
+    return used;
+}
+
+std::string_view unitOf(std::string_view name) {
+    const auto found =
+        std::ranges::find_if(unitWords, [&](const auto& unit) { return hasWord(name, unit.first); });
+    return found == std::end(unitWords) ? std::string_view() : found->second;
+}
 
 std::string valueText(const MeasuredValues& values, std::string_view name) {
     const Measured* found = find(values, name);

@@ -92,6 +92,17 @@ std::string filledText(std::string_view text, const MeasuredValues& values);
 /// The names that a text quotes or depends on. Throws std::invalid_argument for what cannot be read.
 std::vector<std::string> quotedNames(std::string_view markdown);
 
+/// A value that a lesson uses, and where.
+struct UsedValue {
+    std::string name;
+    std::size_t step; ///< from 0; as many as there are steps: in a formula of the lesson
+    std::size_t line;
+};
+std::vector<UsedValue> usedValues(const Lesson& lesson);
+
+/// The unit of the number of that name: "s", "samples/s"; empty: none.
+std::string_view unitOf(std::string_view name);
+
 /// How a value reads: "1.94 ms", "88.3 %", "289k". "not measured yet" where that is so.
 std::string valueText(const MeasuredValues& values, std::string_view name);
 

@@ -1,6 +1,7 @@
 #include "demos/lesson/lesson_desk.h"
 
 #include <algorithm>
+#include <random>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -22,7 +23,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uint64_t largestProgress = 1u << 26; // steps keep what they have measured
+constexpr std::uint64_t largestProgress = 8u << 20; // steps keep what they have measured
+constexpr std::size_t mostPupils = 100;
 constexpr std::size_t mostLessons = 500;
 
 LessonEntry entryOf(const fs::path& file) {
@@ -57,16 +59,22 @@ std::string minutesText(std::size_t minutes) {
     return minutes == 1 ? std::string(translated("1 minute")) : translatedFormat("{} minutes", minutes);
 }
 
-std::vector<LessonEntry> findLessons() {
-    std::vector<LessonEntry> entries;
+std::vector<fs::path> allLessonFiles() {
+    std::vector<fs::path> files;
     for (const fs::path& folder : {assetFolder("lessons"), cacheFolder() / "lessons"}) {
         std::error_code failure;
         for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
              entry.increment(failure))
-            if (entry->path().extension() == ".md" && entries.size() < mostLessons &&
-                standsInList(entry->path()))
-                entries.push_back(entryOf(entry->path()));
+            if (entry->path().extension() == ".md" && files.size() < mostLessons)
+                files.push_back(entry->path());
     }
+    return files;
+}
+
+std::vector<LessonEntry> findLessons() {
+    std::vector<LessonEntry> entries;
+    for (const fs::path& file : allLessonFiles())
+        if (standsInList(file)) entries.push_back(entryOf(file));
     std::ranges::sort(entries, {},
                       [](const LessonEntry& entry) { return std::tuple(entry.place, entry.name); });
     return entries;
@@ -116,6 +124,7 @@ void LessonDesk::keepIn(fs::path file) {
         declined_ = json.value("declined", false);
         learner = json.value("learner", "");
         if (json.contains("lessons") && json["lessons"].is_object()) progress_ = json["lessons"];
+        if (json.contains("pupils")) pupils_ = json["pupils"].get<decltype(pupils_)>();
     } catch (const std::exception&) {
         // Missing or broken: the lessons begin anew.
     }
@@ -140,16 +149,31 @@ void LessonDesk::close() {
 void LessonDesk::save() {
     if (run_ && !run_->lesson().name.empty()) progress_[run_->lesson().name] = run_->progress();
     if (kept_.empty() || (progress_.empty() && !declined_)) return;
-    ordered_json json{{"declined", declined_}, {"learner", learner}, {"lessons", progress_}};
+    ordered_json json{
+        {"declined", declined_}, {"learner", learner}, {"pupils", pupils_}, {"lessons", progress_}};
     if (run_ && !run_->lesson().file.empty())
         json["open"] = {{"lesson", run_->lesson().name}, {"file", run_->lesson().file.string()}};
     try {
-        std::error_code failure;
-        fs::create_directories(kept_.parent_path(), failure);
-        writeFileAtomically(kept_, json.dump(1) + "\n");
+        createFoldersFor(kept_);
+        std::string text = json.dump(1) + "\n";
+        if (text.size() > largestProgress) { // answers stay; what was measured can be measured again
+            for (auto& [name, lesson] : json["lessons"].items()) lesson.erase("kept");
+            text = json.dump(1) + "\n";
+        }
+        writeFileAtomically(kept_, text);
     } catch (const std::exception&) {
         // It is a convenience.
     }
+}
+
+std::string LessonDesk::pupil() {
+    if (pupils_.size() > mostPupils) pupils_.clear();
+    std::string& mark = pupils_[learner];
+    if (mark.empty()) {
+        std::random_device random;
+        mark = fmt::format("{:08x}{:08x}", random(), random());
+    }
+    return mark;
 }
 
 bool LessonDesk::reload() {

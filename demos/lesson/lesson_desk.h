@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +26,9 @@ struct LessonEntry {
     std::size_t steps = 0;
     std::string problem; ///< why it cannot be opened; empty: nothing
 };
+
+/// The files of all lessons in all languages, readable or not.
+std::vector<std::filesystem::path> allLessonFiles();
 
 /// "8 minutes" in the language spoken now; empty for 0.
 std::string minutesText(std::size_t minutes);
@@ -70,6 +75,9 @@ class LessonDesk {
     void retell();
 
     std::string learner; ///< as typed for an answer file, kept with the progress
+    /// Tells the learner from others of the same name, in a class that works on other machines: made once for
+    /// each name, and kept with the progress.
+    std::string pupil();
 
     /// As of the last look.
     const std::vector<LessonEntry>& list();
@@ -91,6 +99,7 @@ class LessonDesk {
     std::filesystem::file_time_type written_; // the file of the open one, when it was read
     std::filesystem::path kept_;
     nlohmann::ordered_json progress_ = nlohmann::ordered_json::object(); // by name
+    std::map<std::string, std::string, std::less<>> pupils_;             // by learner
     bool declined_ = false;
     std::optional<OpenStep> left_;
     std::optional<std::vector<LessonEntry>> list_;

@@ -1,7 +1,10 @@
 #include "demos/lesson/lesson_file.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,7 +25,8 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t largestLesson = 1u << 18;
 constexpr std::size_t mostSteps = 100;
-constexpr std::size_t longestText = 2000; // bytes: more would fill the panel
+constexpr std::size_t longestText = 2000;             // bytes: more would fill the panel
+constexpr std::uint64_t mostPictureBytes = 64u << 20; // of all pictures: handouts hold them
 
 using Lines = std::span<const std::string_view>;
 
@@ -66,12 +70,13 @@ class Reader {
   private:
     void report(std::size_t index, std::string text) { problems_.push_back({index + 1, std::move(text)}); }
 
-    YamlMap yaml(std::size_t begin, std::size_t end) {
+    /// Empty where it cannot be read, which is a problem.
+    std::optional<YamlMap> yaml(std::size_t begin, std::size_t end) {
         try {
             return readYaml(joined(lines_.subspan(begin, end - begin)), begin + 1);
         } catch (const LessonError& error) {
             problems_.push_back(error.problem);
-            return {};
+            return std::nullopt;
         }
     }
 
@@ -88,8 +93,13 @@ class Reader {
             return lines_.size();
         }
         const auto end = static_cast<std::size_t>(close - lines_.begin());
-        readLessonFields(lesson, yaml(1, end), problems_);
-        if (lesson.title.empty()) problems_.push_back({1, "the field 'title' is missing"});
+        if (const std::optional<YamlMap> fields = yaml(1, end)) {
+            readLessonFields(lesson, *fields, problems_);
+            if (!fields->fields.contains("title"))
+                problems_.push_back({1, "the field 'title' is missing"});
+            else if (fields->fields["title"] == "")
+                problems_.push_back({fields->lineOf("title"), "the title is empty"});
+        }
         return end + 1;
     }
 
@@ -107,6 +117,7 @@ class Reader {
         step.title = lines_[begin].substr(3);
         step.line = begin + 1;
         std::optional<YamlMap> fields;
+        bool described = false;
         for (std::size_t i = begin + 1; i < end; ++i) {
             if (lines_[i] != "```step") {
                 step.text += std::string(lines_[i]) + '\n';
@@ -121,7 +132,7 @@ class Reader {
             while (++i < end && lines_[i] != "```") {
             }
             if (i == end) report(first - 1, "this block has no end: '```' is missing");
-            if (fields) report(first - 1, "a step has at most one block '```step'");
+            if (std::exchange(described, true)) report(first - 1, "a step has at most one block '```step'");
             fields = yaml(first, i);
         }
         if (fields) readStepFields(step, *fields, folder_, problems_); // after its text: a state may stand in
@@ -146,14 +157,29 @@ class Reader {
         try {
             quotedNames(text);
             for (const TextBlock& block : markdownBlocks(text))
-                if (block.kind == BlockKind::picture) readLessonPicture(folder_, block.file);
+                if (block.kind == BlockKind::picture) checkPicture(block.file);
         } catch (const std::exception& error) {
             problems_.push_back({line, error.what()});
         }
     }
 
+    void checkPicture(const std::string& name) {
+        if (sound_.insert(name).second) try {
+                readLessonPicture(folder_, name);
+            } catch (...) {
+                sound_.erase(name);
+                throw;
+            }
+        pictureBytes_ += fs::file_size(folder_ / name);
+        if (pictureBytes_ > mostPictureBytes)
+            throw std::invalid_argument(
+                fmt::format("the lesson's pictures have more than {} MB in all", mostPictureBytes >> 20));
+    }
+
     Lines lines_;
-    fs::path folder_; // of the file
+    fs::path folder_;                // of the file
+    std::set<std::string> sound_;    // pictures that were read
+    std::uint64_t pictureBytes_ = 0; // as often as they are shown
     std::vector<LessonProblem>& problems_;
 };
 

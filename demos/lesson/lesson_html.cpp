@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -125,18 +124,45 @@ std::string headerHtml(const Lesson& lesson) {
                        fmt::localtime(std::time(nullptr)));
 }
 
+namespace {
+
+constexpr const char* leftBlank = "____"; // to be filled in by hand
+
+/// What a class knows before it does anything: the machine, and the numbers that a reader chooses. What steps
+/// measure, or ask for, is to be filled in.
+MeasuredValues valuesOnPaper(const LessonRun& run, const MeasuredValues& all) {
+    MeasuredValues values;
+    const Measured unknown{.text = leftBlank};
+    const auto isOfStep = [](const std::string& name) {
+        return std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+    };
+    for (const auto& [name, value] : all)
+        if (name.starts_with("machine.")) values[name] = value;
+    for (const LessonStep& step : run.lesson().steps) {
+        for (const LessonInput& input : step.inputs) values[input.name].number = run.input(input);
+        for (const std::string* text : {&step.text, &step.answer, &step.notes})
+            for (const std::string& name : quotedNames(*text))
+                if (isOfStep(name)) values[name] = unknown;
+        if (!step.ask) continue;
+        for (const std::string& name : quotedNames(step.ask->text))
+            if (isOfStep(name)) values[name] = unknown;
+    }
+    for (const LessonFormula& formula : run.lesson().formulas) {
+        Measured& value = values[formula.name];
+        value.number = formula.expression.evaluate(values);
+        if (std::isnan(value.number)) value.text = leftBlank;
+    }
+    for (const LessonStep& step : run.lesson().steps)
+        if (step.ask && !step.ask->value.empty()) values[step.ask->value] = unknown;
+    return values;
+}
+
+} // namespace
+
 std::string stepHtml(const LessonRun& run, const MeasuredValues& all, const std::filesystem::path& picture,
                      bool answers) {
     const LessonStep& step = run.step();
-    MeasuredValues known = all;
-    if (!answers) { // what an earlier step has measured would be its answer
-        for (auto& [name, value] : known)
-            if (std::isdigit(static_cast<unsigned char>(name.front())) != 0)
-                value = {.number = std::numeric_limits<double>::quiet_NaN(), .text = "____"};
-        for (const LessonFormula& formula : run.lesson().formulas)
-            known[formula.name].number = formula.expression.evaluate(known);
-    }
-    const MeasuredValues& values = answers ? all : known;
+    const MeasuredValues values = answers ? all : valuesOnPaper(run, all);
     const std::filesystem::path folder = run.lesson().file.parent_path();
     std::string html = fmt::format("<section>\n<h2>{}. {}</h2>\n{}", run.at() + 1, htmlText(step.title),
                                    blocksHtml(step.text, values, folder));

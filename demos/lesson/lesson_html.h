@@ -13,7 +13,8 @@ std::string headerHtml(const Lesson& lesson);
 
 /// The step at hand as a section of a page.
 ///   picture   a PNG file that becomes part of it
-///   answers   also the right choice or number, where it is known, the answer, and the notes for the teacher
+///   answers   also the right choice or number, where it is known, the answer, and the notes for the teacher;
+///             else nothing that was measured, or is asked for, is told
 std::string stepHtml(const LessonRun& run, const MeasuredValues& values, const std::filesystem::path& picture,
                      bool answers);
 

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t largestPicture = 4u << 20; // bytes
+constexpr std::uint64_t mostShown = 2 * mostPngPixels;
 
 } // namespace
 
@@ -33,6 +34,9 @@ const Picture* LessonPictures::find(Graphics& graphics, const fs::path& folder, 
     const auto [entry, isNew] = pictures_.try_emplace(folder / name);
     if (isNew) try {
             const Pixels pixels = readLessonPicture(folder, name);
+            const std::uint64_t count = pixels.rgba.size() / 4;
+            if (pixels_ + count > mostShown) return nullptr;
+            pixels_ += count;
             std::vector<std::uint32_t> words(pixels.rgba.size() / 4);
             std::memcpy(words.data(), pixels.rgba.data(), pixels.rgba.size());
             entry->second = std::make_unique<Picture>(graphics, pixels.width, pixels.height, true);

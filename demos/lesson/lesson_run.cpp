@@ -16,15 +16,33 @@ namespace {
 
 /// The answers' numbers, for another language: its steps and choices are the same, and their texts are not.
 /// Null for a step without an answer.
+nlohmann::ordered_json numberOf(const LessonAnswer& answer) {
+    if (answer.choice) return *answer.choice;
+    if (answer.number) return *answer.number;
+    if (answer.sketch) return *answer.sketch;
+    return nullptr;
+}
+
 nlohmann::ordered_json numbersOf(const std::vector<LessonAnswer>& answers) {
     nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
-    for (const LessonAnswer& answer : answers) {
-        nlohmann::ordered_json& number = numbers.emplace_back();
-        if (answer.choice) number = *answer.choice;
-        if (answer.number) number = *answer.number;
-        if (answer.sketch) number = *answer.sketch;
-    }
+    for (const LessonAnswer& answer : answers) numbers.push_back(numberOf(answer));
     return numbers;
+}
+
+/// The same for the same language: choices are found by their texts, whatever their order is by then.
+nlohmann::ordered_json textOf(const LessonStep& step, const LessonAnswer& answer) {
+    return answer.choice ? nlohmann::ordered_json(step.ask->choices[*answer.choice].text) : numberOf(answer);
+}
+
+LessonAnswer answerFromText(const Question& question, const nlohmann::ordered_json& given) {
+    LessonAnswer answer;
+    if (given.is_number() && question.choices.empty())
+        (question.sketch.empty() ? answer.number : answer.sketch) = given.get<double>();
+    if (!given.is_string()) return answer;
+    const auto choice = std::ranges::find(question.choices, given.get<std::string>(), &Choice::text);
+    if (choice != question.choices.end())
+        answer.choice = static_cast<std::size_t>(choice - question.choices.begin());
+    return answer;
 }
 
 LessonAnswer answerFromNumber(const Question& question, const nlohmann::ordered_json& number) {
@@ -36,14 +54,18 @@ LessonAnswer answerFromNumber(const Question& question, const nlohmann::ordered_
     return answer;
 }
 
+AnswerVerdict verdictFrom(const nlohmann::ordered_json& json) {
+    if (!json.is_number_unsigned()) return AnswerVerdict::none;
+    return static_cast<AnswerVerdict>(
+        std::min(json.get<std::uint64_t>(), static_cast<std::uint64_t>(AnswerVerdict::wrong)));
+}
+
 /// Of a step, for another language; none where there is no such verdict.
 AnswerVerdict verdictFrom(const nlohmann::ordered_json& progress, std::size_t step) {
     const auto judged = progress.find("judged");
-    if (judged == progress.end() || !judged->is_array() || judged->size() <= step ||
-        !(*judged)[step].is_number_unsigned())
-        return AnswerVerdict::none;
-    return static_cast<AnswerVerdict>(
-        std::min((*judged)[step].get<unsigned>(), static_cast<unsigned>(AnswerVerdict::wrong)));
+    return judged == progress.end() || !judged->is_array() || judged->size() <= step
+               ? AnswerVerdict::none
+               : verdictFrom((*judged)[step]);
 }
 
 /// "1:race.ratio"
@@ -166,19 +188,30 @@ void LessonRun::look(MeasuredValues& values) {
             kept_.insert_or_assign(fmt::format("{}:{}", at_ + 1, name), value);
 }
 
+void LessonRun::judgeAnew(const Question& question, Judged& last, const LessonAnswer& answer,
+                          const MeasuredValues& values) {
+    const AnswerVerdict now = judge(question, answer, values);
+    const bool decided = now == AnswerVerdict::right || now == AnswerVerdict::wrong;
+    if (decided || last.answer != answer) last = {answer, now};
+}
+
 // A prediction is often decided a step later, in the same state; in another one, the values mean another
 // thing.
 void LessonRun::judgeAnswers(const MeasuredValues& values) {
     for (std::size_t i = 0; i < answers_.size(); ++i) {
         const LessonStep& each = lesson_.steps[i];
-        if (!each.ask || stateOf(i) != state()) continue;
-        const AnswerVerdict now = judge(*each.ask, answers_[i], values);
-        const bool decided = now == AnswerVerdict::right || now == AnswerVerdict::wrong;
-        if (decided || judged_[i].answer != answers_[i]) judged_[i] = {answers_[i], now};
+        if (!each.ask) continue;
+        // A sketch that is not measured yet is still being drawn.
+        const bool unfinished = first_[i].answer.sketch == 0.0;
+        const LessonAnswer first = first_[i].answer.given() && !unfinished ? first_[i].answer : answers_[i];
+        if (stateOf(i) == state()) {
+            judgeAnew(*each.ask, judged_[i], answers_[i], values);
+            judgeAnew(*each.ask, first_[i], first, values);
+        } else if (first_[i].answer != first) {
+            first_[i] = {first, AnswerVerdict::waiting};
+        }
     }
 }
-
-AnswerVerdict LessonRun::verdict(std::size_t step) const { return judged_[step].verdict; }
 
 bool LessonRun::asks() const {
     return std::ranges::any_of(lesson_.steps, [](const LessonStep& each) { return each.ask.has_value(); });
@@ -209,18 +242,46 @@ nlohmann::ordered_json LessonRun::progress() const {
     }
     if (!typed_.empty()) json["typed"] = typed_;
     for (const Judged& judged : judged_) json["judged"].push_back(static_cast<unsigned>(judged.verdict));
+    for (std::size_t i = 0; i < first_.size(); ++i)
+        if (first_[i].answer.given())
+            json["predictions"][lesson_.steps[i].title] = {
+                {"step", i},
+                {"number", numberOf(first_[i].answer)},
+                {"answer", textOf(lesson_.steps[i], first_[i].answer)},
+                {"verdict", static_cast<unsigned>(first_[i].verdict)}};
     for (std::size_t i = 0; i < judged_.size(); ++i)
         if (judged_[i].verdict != AnswerVerdict::none)
             json["verdicts"][lesson_.steps[i].title] = static_cast<unsigned>(judged_[i].verdict);
-    for (std::size_t i = 0; i < answers_.size(); ++i) {
-        const LessonAnswer& answer = answers_[i];
-        nlohmann::ordered_json& answers = json["answers"];
-        if (answer.choice)
-            answers[lesson_.steps[i].title] = lesson_.steps[i].ask->choices[*answer.choice].text;
-        if (answer.number) answers[lesson_.steps[i].title] = *answer.number;
-        if (answer.sketch) answers[lesson_.steps[i].title] = *answer.sketch;
-    }
+    for (std::size_t i = 0; i < answers_.size(); ++i)
+        if (answers_[i].given())
+            json["answers"][lesson_.steps[i].title] = textOf(lesson_.steps[i], answers_[i]);
     return json;
+}
+
+// By the steps' titles, or by their numbers where the lesson is told in another language.
+void LessonRun::resumePredictions(const nlohmann::ordered_json& progress, bool sameSteps) {
+    first_.assign(lesson_.steps.size(), {});
+    const auto predictions = progress.find("predictions");
+    if (predictions == progress.end() || !predictions->is_object()) {
+        first_ = judged_; // of an earlier version: the answers that there are came first
+        return;
+    }
+    for (const auto& [title, each] : predictions->items()) {
+        if (!each.is_object()) continue;
+        const auto named = std::ranges::find(lesson_.steps, title, &LessonStep::title);
+        auto step = static_cast<std::size_t>(named - lesson_.steps.begin());
+        const auto field = [&each = each](const char* name) {
+            return each.value(name, nlohmann::ordered_json());
+        };
+        const bool byNumber = named == lesson_.steps.end() && sameSteps && field("step").is_number_unsigned();
+        if (byNumber) step = field("step").get<std::size_t>();
+        if (step >= lesson_.steps.size() || !lesson_.steps[step].ask) continue;
+        const Question& question = *lesson_.steps[step].ask;
+        LessonAnswer answer = answerFromText(question, field("answer"));
+        if (!answer.given() && sameSteps) answer = answerFromNumber(question, field("number"));
+        // Without an answer of its own, the question is another one by now.
+        if (answer.given() && answers_[step].given()) first_[step] = {answer, verdictFrom(field("verdict"))};
+    }
 }
 
 void LessonRun::resume(const nlohmann::ordered_json& progress) {
@@ -238,21 +299,13 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
          ++i) {
         const LessonStep& step = lesson_.steps[i];
         const auto given = answers->find(step.title);
-        if (!step.ask || given == answers->end()) continue;
-        if (given->is_number() && step.ask->choices.empty())
-            (step.ask->sketch.empty() ? answers_[i].number : answers_[i].sketch) = given->get<double>();
-        if (!given->is_string()) continue;
-        const auto choice = std::ranges::find(step.ask->choices, given->get<std::string>(), &Choice::text);
-        if (choice != step.ask->choices.end())
-            answers_[i].choice = static_cast<std::size_t>(choice - step.ask->choices.begin());
+        if (step.ask && given != answers->end()) answers_[i] = answerFromText(*step.ask, *given);
     }
     if (const auto verdicts = progress.find("verdicts"); verdicts != progress.end() && verdicts->is_object())
         for (std::size_t i = 0; i < judged_.size(); ++i) {
             const auto verdict = verdicts->find(lesson_.steps[i].title);
-            if (verdict == verdicts->end() || !answers_[i].given() || !verdict->is_number_unsigned())
-                continue;
-            const auto last = static_cast<unsigned>(AnswerVerdict::wrong);
-            judged_[i] = {answers_[i], static_cast<AnswerVerdict>(std::min(verdict->get<unsigned>(), last))};
+            if (verdict != verdicts->end() && answers_[i].given())
+                judged_[i] = {answers_[i], verdictFrom(*verdict)};
         }
     if (const auto typed = progress.find("typed"); typed != progress.end() && typed->is_object())
         for (const auto& [name, number] : typed->items())
@@ -270,6 +323,7 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
                 answers_[i] = answerFromNumber(*lesson_.steps[i].ask, (*numbers)[i]);
                 judged_[i] = {answers_[i], verdictFrom(progress, i)};
             }
+    resumePredictions(progress, sameSteps);
     if (const auto at = progress.find("at"); at != progress.end() && at->is_number_unsigned())
         go(at->get<std::size_t>());
 }

@@ -45,7 +45,7 @@ class LessonRun {
     /// The lesson has a step.
     explicit LessonRun(Lesson lesson)
         : lesson_(std::move(lesson)), answers_(lesson_.steps.size()), judged_(lesson_.steps.size()),
-          waited_(lesson_.steps.size()) {}
+          first_(lesson_.steps.size()), waited_(lesson_.steps.size()) {}
 
     const Lesson& lesson() const { return lesson_; }
     std::size_t at() const { return at_; }
@@ -61,7 +61,12 @@ class LessonRun {
     const LessonAnswer& answer() const { return answers_[at_]; }
     const std::vector<LessonAnswer>& answers() const { return answers_; }
     /// Of the answer to a step, as it was judged last: what decided it may be gone since.
-    AnswerVerdict verdict(std::size_t step) const;
+    AnswerVerdict verdict(std::size_t step) const { return judged_[step].verdict; }
+    /// The answer to a step that was given first, whatever took its place since, and how that was judged.
+    const LessonAnswer& prediction(std::size_t step) const { return first_[step].answer; }
+    AnswerVerdict predictionVerdict(std::size_t step) const { return first_[step].verdict; }
+    /// What was measured when steps were done, by names such as "1:race.ratio".
+    const MeasuredValues& kept() const { return kept_; }
     bool asks() const;        ///< some step does
     bool answerShown = false; ///< the step's
 
@@ -86,19 +91,23 @@ class LessonRun {
     void resume(const nlohmann::ordered_json& progress);
 
   private:
+    struct Judged {
+        LessonAnswer answer;
+        AnswerVerdict verdict = AnswerVerdict::none;
+    };
     const std::string& stateOf(std::size_t step) const;
+    static void judgeAnew(const Question& question, Judged& last, const LessonAnswer& answer,
+                          const MeasuredValues& values);
     void judgeAnswers(const MeasuredValues& values);
+    void resumePredictions(const nlohmann::ordered_json& progress, bool sameSteps);
     void noteSketch(const std::string& experiment, const MeasuredValues& values);
 
     Lesson lesson_;
     std::size_t at_ = 0;
     double since_ = secondsNow();
-    std::vector<LessonAnswer> answers_; // by step
-    struct Judged {
-        LessonAnswer answer;
-        AnswerVerdict verdict = AnswerVerdict::none;
-    };
+    std::vector<LessonAnswer> answers_;   // by step
     std::vector<Judged> judged_;          // likewise
+    std::vector<Judged> first_;           // likewise: predictions
     std::vector<bool> waited_;            // likewise
     MeasuredValues kept_;                 // as steps were done
     std::map<std::string, double> typed_; // inputs, by name

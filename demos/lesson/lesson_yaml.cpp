@@ -1,5 +1,6 @@
 #include "demos/lesson/lesson_yaml.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t mostValues = 10'000;
 constexpr std::size_t deepest = 32;
+constexpr const char* tooMuch = "too many values, or too deeply nested";
 
 class Converter {
   public:
@@ -24,8 +26,7 @@ class Converter {
     }
 
     ordered_json json(const YAML::Node& node, std::size_t depth) {
-        if (++values_ > mostValues || depth > deepest)
-            throw LessonError({lineOf(node.Mark()), "too many values, or too deeply nested"});
+        if (++values_ > mostValues || depth > deepest) throw LessonError({lineOf(node.Mark()), tooMuch});
         switch (node.Type()) {
         case YAML::NodeType::Scalar: return scalar(node);
         case YAML::NodeType::Sequence: {
@@ -82,9 +83,16 @@ YamlMap readYaml(std::string_view text, std::size_t firstLine) {
         YamlMap map{.fields = ordered_json::object(), .lines = {}, .line = firstLine};
         if (node.IsNull()) return map;
         map.fields = converter.json(node, 0);
-        for (const auto& each : node)
-            map.lines[converter.nameOf(each.first)] = converter.lineOf(each.first.Mark());
+        for (const auto& each : node) {
+            const std::string name = converter.nameOf(each.first);
+            map.lines[name] = converter.lineOf(each.first.Mark());
+            if (!each.second.IsMap()) continue;
+            for (const auto& inner : each.second)
+                map.lines[name + "/" + converter.nameOf(inner.first)] = converter.lineOf(inner.first.Mark());
+        }
         return map;
+    } catch (const YAML::DeepRecursion& error) { // it calls that a bad file
+        throw LessonError({converter.lineOf(error.mark), tooMuch});
     } catch (const YAML::Exception& error) {
         throw LessonError({converter.lineOf(error.mark), fmt::format("not YAML: {}", error.msg)});
     }

@@ -23,9 +23,10 @@ struct LessonError : std::invalid_argument {
 };
 
 struct YamlMap {
-    nlohmann::ordered_json fields;            ///< an object
-    std::map<std::string, std::size_t> lines; ///< of each field: in the file
-    std::size_t line = 0;                     ///< where it begins
+    nlohmann::ordered_json fields; ///< an object
+    std::map<std::string, std::size_t>
+        lines;            ///< of each field: in the file; of a field's own as "FIELD/NAME"
+    std::size_t line = 0; ///< where it begins
 
     std::size_t lineOf(const std::string& field) const {
         const auto found = lines.find(field);

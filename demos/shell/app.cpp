@@ -14,12 +14,12 @@ constexpr float bodyUnits = 16;
 
 } // namespace
 
-App::App(Graphics& graphics, Machines& machines) {
+App::App(Graphics& graphics, Machines& machines, std::vector<std::unique_ptr<Exhibit>> exhibits) {
     IMGUI_CHECKVERSION();
     openContext();
     ui_ = std::make_unique<Ui>(graphics, machines);
     input_ = std::make_unique<InputQueue>();
-    exhibits_ = makeExhibits();
+    exhibits_ = std::move(exhibits);
     for (const auto& entry : exhibits_) entry->setSpeed(entry->usualSpeed());
 }
 
@@ -27,7 +27,7 @@ App::~App() {
     desk_.save();
     exhibits_.clear();
     ui_.reset();
-    if (context_ != nullptr) ImGui::DestroyContext(context_);
+    closeContext();
 }
 
 void App::openContext() {
@@ -37,6 +37,16 @@ void App::openContext() {
     io.LogFilename = nullptr;
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    if (contextSetUp_) contextSetUp_();
+}
+
+// Also in the middle of a frame, which ImGui must end.
+void App::closeContext() {
+    if (context_ != nullptr) ImGui::DestroyContext(context_);
+    context_ = nullptr;
+    sign_ = nullptr;
+    bakedPixels_ = 0;
+    settle_ = 3;
 }
 
 std::string App::releaseDevice() {
@@ -46,18 +56,13 @@ std::string App::releaseDevice() {
             costs += (costs.empty() ? "" : " ") + cost;
     letters_.reset();
     pictures_.clear();
-    sign_ = nullptr;
-    // The device may have been lost in the middle of a frame, which ImGui must end.
-    if (context_ != nullptr) ImGui::DestroyContext(context_);
-    context_ = nullptr;
+    closeContext();
     return costs;
 }
 
 void App::attachDevice() {
     openContext();
     *input_ = InputQueue(); // in its place: windows know it
-    bakedPixels_ = 0;
-    settle_ = 3;
     devices_.clear();
     // The device may have been lost while a lesson's step was being set up.
     if (desk_.open() != nullptr && desk_.open()->state() != stepState_) later_ = [this] { showStep(); };
@@ -90,6 +95,27 @@ void App::fitLetters(std::uint32_t height, float displayScale) {
 }
 
 const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
+    while (true) try {
+            drawFrame(width, height, displayScale, seconds);
+            return *ImGui::GetDrawData();
+        } catch (const gpu::DeviceLostError&) {
+            throw; // the owner recreates everything
+        } catch (const std::exception& error) {
+            if (abandoned_ >= mostAbandoned) throw; // not even the message can be drawn
+            abandonFrame(error.what());
+            seconds = 0;
+        }
+}
+
+void App::abandonFrame(const char* why) {
+    ++abandoned_;
+    closeContext();
+    openContext();
+    *input_ = InputQueue();
+    if (ui_->messages.empty() || ui_->messages.back().text != why) ui_->say(Severity::error, why);
+}
+
+void App::drawFrame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
     if (later_) std::exchange(later_, nullptr)();
     fitLetters(height, displayScale);
     settle_ = input_->empty() ? std::max(settle_ - 1, 0) : 3;
@@ -100,6 +126,29 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     const bool typing = io.WantTextInput;
     ui_->beginFrame();
     ImGui::NewFrame();
+    if (abandoned_ < mostAbandoned)
+        drawWindow(pressed, typing, seconds);
+    else
+        drawFailure();
+    ImGui::Render();
+    if (abandoned_ < mostAbandoned) abandoned_ = 0;
+    grantPicture();
+    grantExhibit();
+}
+
+// Nothing but what went wrong, until a person goes on.
+void App::drawFailure() {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+    ImGui::Begin("failure", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove);
+    ui_->heading("The window cannot be drawn.");
+    ui_->paragraph(ui_->messages.back().text, ui_->theme.bad);
+    ui_->paragraph("Settings and results are kept.");
+    if (ui_->primaryButton("Try again")) abandoned_ = 0;
+    ImGui::End();
+}
+
+void App::drawWindow(const std::vector<KeyPress>& pressed, bool typing, double seconds) {
     for (const KeyPress& press : pressed)
         if (!typing || press.control || press.key == GLFW_KEY_TAB || press.key == GLFW_KEY_F1)
             handleKey(press);
@@ -107,7 +156,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     update(seconds);
     if (listing_.valid()) guarded([this] { listDevices(); });
     ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize(io.DisplaySize);
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
     constexpr ImGuiWindowFlags whole = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -133,10 +182,6 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
         exhibit().edits().note(held);
         hiding_.note(held);
     }
-    ImGui::Render();
-    grantPicture();
-    grantExhibit();
-    return *ImGui::GetDrawData();
 }
 
 void App::noteFrameTime(double seconds) {

@@ -66,7 +66,8 @@ inline constexpr const char* usualStateFile = "lockstep-state.json";
 class App {
   public:
     /// `graphics` and `machines` outlive it.
-    App(Graphics& graphics, Machines& machines);
+    App(Graphics& graphics, Machines& machines,
+        std::vector<std::unique_ptr<Exhibit>> exhibits = makeExhibits());
     ~App();
 
     Ui& ui() { return *ui_; }
@@ -78,7 +79,9 @@ class App {
     Place exhibitPlace() const { return exhibitPlace_; }
 
     /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on
-    /// most HiDPI screens). The result lives until the next call.
+    /// most HiDPI screens). The result lives until the next call. What goes wrong while it is drawn becomes a
+    /// message, and the frame begins again without what was open in it; where that does not help, the message
+    /// stands alone until a person goes on.
     const ImDrawData& frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds);
     /// For frames that are not drawn, as in a minimised window: exhibits go on, `seconds` after the last call
     /// of this or of frame().
@@ -124,6 +127,8 @@ class App {
     void setLanguage(const std::string& code);
     /// Named in the command line, or by its absence there: states do not change it. Throws likewise.
     void fixLanguage(const std::string& code);
+    /// Named by nobody, as by the environment. Throws likewise.
+    void speakLanguage(const std::string& code);
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
@@ -145,6 +150,12 @@ class App {
     /// is shown there: frames of a script are not timed.
     void noteFrameTime(double seconds);
 
+    /// `action` sets up every new context of Dear ImGui, and the present one.
+    void setUpContexts(std::function<void()> action) {
+        contextSetUp_ = std::move(action);
+        contextSetUp_();
+    }
+
     /// Releases everything on the device. Weights, results and settings stay. Returns what that has cost,
     /// as the exhibits say it.
     std::string releaseDevice();
@@ -157,6 +168,11 @@ class App {
 
   private:
     void openContext();
+    void closeContext();
+    void abandonFrame(const char* why);
+    void drawFrame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds);
+    void drawWindow(const std::vector<KeyPress>& pressed, bool typing, double seconds);
+    void drawFailure();
     void fitLetters(std::uint32_t height, float displayScale);
     void handleKey(const KeyPress& press);
     EditHistory* undoHistory();
@@ -217,7 +233,8 @@ class App {
     std::size_t shownSpeed() const;
     void grantPicture();
     void grantExhibit();
-    /// An exhibit's exception becomes a message; the window stays open.
+    /// An exception becomes a message; the window stays open. Not around what draws: Dear ImGui would miss
+    /// the ends of what was begun.
     template <class Action> void guarded(Action action) {
         try {
             action();
@@ -229,6 +246,9 @@ class App {
     }
 
     ImGuiContext* context_ = nullptr;
+    std::function<void()> contextSetUp_;
+    int abandoned_ = 0; // frames, one after the other
+    static constexpr int mostAbandoned = 2;
     std::unique_ptr<Ui> ui_;
     std::unique_ptr<InputQueue> input_;
     std::unique_ptr<Picture> letters_;

@@ -86,9 +86,7 @@ void App::drawGlossary() {
 }
 
 void App::drawMachine() {
-    bool started = false;
-    guarded([&] { started = machine_.draw(*ui_, device_.select); });
-    if (!started) return;
+    if (!machine_.draw(*ui_, device_.select)) return;
     for (const auto& entry : exhibits_)
         if (entry->running()) entry->pause();
 }

@@ -34,7 +34,6 @@ void App::openLesson(const std::filesystem::path& file) {
             throw std::invalid_argument(describe(file, {step.lines.at("state"), error.what()}));
         }
     }
-    pictures_.clear();
     if (aside_.is_null()) aside_ = lastState();
     stateTexts_ = ordered_json::object();
     stepState_.clear();
@@ -50,6 +49,7 @@ void App::showStep() {
             stepState_ = state;
         });
     }
+    pictures_.clear(); // of the step before
     lessonExhibit_ = exhibit().id();
     settle_ = 3;
 }
@@ -74,6 +74,7 @@ void App::turnLesson(int by) {
 
 void App::closeLesson() {
     desk_.close();
+    pictures_.clear();
     stateTexts_ = ordered_json::object();
     settle_ = 3;
     if (aside_.is_null()) return;
@@ -93,9 +94,7 @@ void App::lookAtLesson() {
     if (ui_->now - lookedAtLesson_ > lookSeconds) {
         lookedAtLesson_ = ui_->now;
         guarded([this] {
-            if (!desk_.reload()) return;
-            pictures_.clear();
-            showStep();
+            if (desk_.reload()) showStep();
         });
     }
     measured_ = measured();
@@ -103,7 +102,7 @@ void App::lookAtLesson() {
 }
 
 void App::setLanguage(const std::string& code) {
-    chooseLanguage(code);
+    speakLanguage(code);
     language_ = code;
     if (!aside_.is_null()) aside_["language"] = code; // it stays when the lesson is closed
     desk_.look();
@@ -112,8 +111,16 @@ void App::setLanguage(const std::string& code) {
 }
 
 void App::fixLanguage(const std::string& code) {
-    chooseLanguage(code);
+    speakLanguage(code);
     languageFixed_ = true;
+}
+
+void App::speakLanguage(const std::string& code) {
+    const std::vector<std::string> problems = chooseLanguage(code);
+    if (problems.empty()) return;
+    const std::string more =
+        problems.size() == 1 ? "" : fmt::format("{} more are wrong.", problems.size() - 1);
+    ui_->say(Severity::warning, problems.front(), more);
 }
 
 MeasuredValues App::measured() const {
@@ -158,9 +165,9 @@ bool App::clockMoves() const {
 
 void App::saveAnswers() {
     if (desk_.open() == nullptr) return;
+    const AnswerSheet sheet = answerSheet(*desk_.open(), measured_, desk_.learner, desk_.pupil());
     desk_.save();
-    const std::filesystem::path file = writeAnswerSheet(answerSheet(*desk_.open(), measured_, desk_.learner),
-                                                        std::filesystem::current_path());
+    const std::filesystem::path file = writeAnswerSheet(sheet, std::filesystem::current_path());
     ui_->say(Severity::info, translatedFormat("Your answers are in {}.", file.string()),
              "Hand it to your teacher: nothing was sent.");
 }

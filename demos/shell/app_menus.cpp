@@ -130,7 +130,7 @@ void App::drawMenus() {
                 ImGui::EndMenu();
             }
             ImGui::Separator();
-            guarded([this] { exhibit().drawMenu(*ui_); });
+            exhibit().drawMenu(*ui_);
             if (menu("Device")) {
                 drawDeviceList("menu/device/");
                 ImGui::EndMenu();

@@ -173,7 +173,7 @@ void App::drawMiddle() {
         exhibitPlace_.min = ImGui::GetCursorScreenPos();
         const ImVec2 room = ImGui::GetContentRegionAvail();
         exhibitPlace_.max = {exhibitPlace_.min.x + room.x, exhibitPlace_.min.y + room.y};
-        guarded([this] { exhibit().draw(*ui_); });
+        exhibit().draw(*ui_);
     });
     ui_->prose = 0;
     ui_->lessonShown = lessonIsHere();
@@ -246,7 +246,7 @@ void App::drawLessonEntry() {
 void App::drawDetails() {
     drawLessonPart(true);
     if (!ui_->hovered) {
-        guarded([this] { exhibit().drawDetails(*ui_); });
+        exhibit().drawDetails(*ui_);
         return;
     }
     const Detail& detail = *ui_->hovered;

@@ -36,7 +36,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int stateVersion = 1;
-constexpr std::uint64_t largestState = 128u << 20;
+constexpr std::uint64_t largestState = 8u << 20; // as JSON in memory, it can be 25 times as much
 
 bool isListOfNumbers(const ordered_json& json) {
     return json.is_array() && std::ranges::all_of(json, &ordered_json::is_number);
@@ -251,8 +251,7 @@ void writeStateFile(const std::filesystem::path& file, const ordered_json& state
             fmt::format("cannot write {}: the state has {} bytes, and at most {} can be read back; "
                         "save it without weights, or train a smaller network",
                         file.string(), text.size(), largestState));
-    std::error_code ignored;
-    if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), ignored);
+    createFoldersFor(file);
     writeFileAtomically(file, text);
 }
 

@@ -217,7 +217,7 @@ void RecentFiles::add(const fs::path& file) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const fs::path& entry : files_) json.push_back(entry.string());
     try {
-        fs::create_directories(kept_.parent_path(), failure);
+        createFoldersFor(kept_);
         writeFileAtomically(kept_, json.dump(2) + "\n");
     } catch (const std::exception&) {
         // An unwritable home must not keep anyone from opening files.

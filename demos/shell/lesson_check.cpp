@@ -10,6 +10,7 @@
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/program.h"
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 
@@ -18,40 +19,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view experimentPrefix = "lab.";
-
-struct Quote {
-    std::string name;
-    std::size_t line;
-};
-
-std::vector<Quote> quotesOf(const Lesson& lesson) {
-    std::vector<Quote> quotes;
-    for (const LessonStep& step : lesson.steps) {
-        const auto line = [&](const char* field) {
-            return step.lines.contains(field) ? step.lines.at(field) : step.line;
-        };
-        const auto add = [&](const std::vector<std::string>& names, std::size_t at) {
-            for (const std::string& name : names) quotes.push_back({name, at});
-        };
-        add(quotedNames(step.text), step.line);
-        add(quotedNames(step.answer), line("answer"));
-        add(quotedNames(step.notes), line("notes"));
-        const auto addCondition = [&](const std::optional<Condition>& condition, std::size_t at) {
-            if (condition) add(condition->names(), at);
-        };
-        addCondition(step.wait, line("wait"));
-        if (!step.ask) continue;
-        add(quotedNames(step.ask->text), line("ask"));
-        if (!step.ask->value.empty()) add({step.ask->value}, line("value"));
-        if (!step.ask->sketch.empty())
-            add({fmt::format("lab.{}.sketched", step.ask->sketch)}, line("sketch"));
-        for (const Choice& choice : step.ask->choices) addCondition(choice.when, line("choices"));
-    }
-    for (const LessonFormula& formula : lesson.formulas)
-        for (const std::string& name : formula.expression.names())
-            quotes.push_back({name, lesson.lines.at("values")});
-    return quotes;
-}
 
 /// What the lesson defines itself.
 std::set<std::string> ownValues(const Lesson& lesson) {
@@ -120,7 +87,7 @@ class Check {
     void run(const Lesson& lesson) {
         known_ = ownValues(lesson);
         for (const LessonStep& step : lesson.steps) tryStep(step);
-        for (const auto& [name, line] : quotesOf(lesson)) {
+        for (const auto& [name, where, line] : usedValues(lesson)) {
             std::string measured = name;
             if (const std::string step = takeStep(measured); !step.empty() && !waits(lesson, step))
                 problems_.push_back(
@@ -160,6 +127,7 @@ class Check {
     }
 
     void frames(int count) {
+        const WritesRefused refused("a lesson that is checked saves nothing");
         for (int i = 0; i < count; ++i) app_.frame(1280, 800, 1, 1.0 / 60);
     }
 

@@ -23,6 +23,7 @@
 #include "demos/shell/script_lines.h"
 #include "demos/words/streams.h"
 #include "engine/cpu/cpu_info.h"
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 
@@ -31,6 +32,7 @@ namespace {
 constexpr double secondsPerFrame = 1.0 / 60;
 constexpr std::uint64_t mostFrames = 1'000'000; // of one line of a script: more than four hours
 constexpr double largestSide = 16384;           // of a window, in pixels
+constexpr const char* nothingSaved = "nothing is saved while a lesson's 'try' is done";
 
 class Headless {
   public:
@@ -93,6 +95,8 @@ class Headless {
 
     void frame(Look look) {
         if (interrupt_.exitCode() != 0) throw Interrupted();
+        std::optional<WritesRefused> refused;
+        if (options_.savesNothing) refused.emplace(nothingSaved);
         now_ += secondsPerFrame;
         while (!drawn(look)) {
         }
@@ -100,7 +104,9 @@ class Headless {
         reportMessages();
         const AppWishes wishes = app_.takeWishes();
         if (wishes.record && recording_) endRecording();
-        if (wishes.picture && !wishes.picture->file.empty())
+        if (options_.savesNothing && (wishes.picture || wishes.record))
+            app_.ui().say(Severity::error, fmt::format("No picture: {}.", nothingSaved));
+        else if (wishes.picture && !wishes.picture->file.empty())
             writePng(wishes.picture->file, cropped(last_, wishes.picture->area));
         if (!wishes.device || !program_.usable(*wishes.device)) return;
         offscreen_.reset();

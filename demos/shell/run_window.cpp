@@ -92,9 +92,10 @@ class WindowRun {
         : window_(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep"),
           log_(options.log), program_(options, deviceFor(options, window_)) {
         window_.setInput(&app_.input());
+        app_.setUpContexts(shareClipboard);
         if (!options.language.empty()) app_.fixLanguage(options.language);
         if (options.language.empty()) try {
-                chooseLanguage(environmentLanguage());
+                app_.speakLanguage(environmentLanguage());
             } catch (const std::exception& error) { // of a language that was only assumed
                 app_.ui().say(Severity::warning, error.what());
             }
@@ -123,7 +124,6 @@ class WindowRun {
     bool showUntilClosed() {
         try {
             screen_.emplace(program_.graphics, window_);
-            shareClipboard(); // ImGui's context is recreated with the device
             now_ = {};
             now_.last = window_.seconds();
             while (!closes() && !now_.device) drawNext();

@@ -37,6 +37,8 @@ struct ShowOptions {
     std::filesystem::path script;
     std::string commands;     ///< a script's lines themselves, in place of a file
     bool answersOnly = false; ///< prints what a script's commands say, and not the commands
+    bool savesNothing =
+        false; ///< the commands are a lesson's: what they would save is refused with a message
     /// Gets the lesson's step and its values from a script's verb `tell`; empty: they are printed.
     std::function<void(const LessonRun&, const MeasuredValues&)> teller;
     bool platform =

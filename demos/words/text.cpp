@@ -128,19 +128,6 @@ std::string counted(std::uint64_t count, std::string_view thing) {
     return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
 }
 
-std::string withoutControls(std::string_view text) {
-    std::string kept;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-        if (byte == 0xC2 && next >= 0x80 && next < 0xA0) // U+0080 to U+009F in UTF-8
-            ++i;
-        else if ((byte >= ' ' && byte != 127) || byte == '\n' || byte == '\t')
-            kept += text[i];
-    }
-    return kept;
-}
-
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", share * 100); }
 
 std::string fixed(double value, int digits) {

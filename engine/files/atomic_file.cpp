@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,6 +19,13 @@ namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
+
+thread_local const char* refusal = nullptr; // null: files may be written
+
+void requireAllowed(const fs::path& path) {
+    if (refusal != nullptr)
+        throw std::runtime_error("cannot write " + path.string() + ": " + std::string(refusal));
+}
 
 const char* hintFor(int error) {
     switch (error) {
@@ -168,6 +176,7 @@ Target targetOf(const fs::path& path) {
 } // namespace
 
 void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+    requireAllowed(path);
     const auto [target, direct] = targetOf(path);
     if (direct) return writeDirectly(target, bytes);
     removeStaleTemporaries(target);
@@ -189,7 +198,13 @@ void writeFileAtomically(const std::filesystem::path& path, std::string_view tex
     writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
+void createFoldersFor(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (refusal == nullptr && path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
+}
+
 void requireWritable(const std::filesystem::path& path) {
+    requireAllowed(path);
     const auto [target, direct] = targetOf(path);
     if (direct) return;
     fs::path temporary;
@@ -203,5 +218,8 @@ bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
     return fs::weakly_canonical(fs::absolute(behindLinks(a))) ==
            fs::weakly_canonical(fs::absolute(behindLinks(b)));
 }
+
+WritesRefused::WritesRefused(const char* why) : before_(std::exchange(refusal, why)) {}
+WritesRefused::~WritesRefused() { refusal = before_; }
 
 } // namespace lockstep

@@ -20,6 +20,10 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
 /// Overload for text.
 void writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 
+/// Creates the folders in which `path` is about to be written, where they are missing. Throws nothing: the
+/// write says what is wrong.
+void createFoldersFor(const std::filesystem::path& path);
+
 /// Throws, as a write would, when `path` cannot be replaced or created now; changes nothing. Call it before
 /// hours of work whose result goes there. Devices and pipes are not checked.
 void requireWritable(const std::filesystem::path& path);
@@ -28,5 +32,19 @@ void requireWritable(const std::filesystem::path& path);
 /// a device such as /dev/null, which takes any number of writers. Throws std::runtime_error for links in a
 /// circle, std::filesystem::filesystem_error for an unreadable folder.
 bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b);
+
+/// While one lives, the functions above write nothing on its thread, and throw that it is not allowed, and
+/// why: for what acts on behalf of a file of somebody else.
+class WritesRefused {
+  public:
+    /// why   a clause that lives as long: "a lesson's 'try' saves nothing"
+    explicit WritesRefused(const char* why);
+    ~WritesRefused();
+    WritesRefused(const WritesRefused&) = delete;
+    WritesRefused& operator=(const WritesRefused&) = delete;
+
+  private:
+    const char* before_;
+};
 
 } // namespace lockstep

@@ -24,14 +24,18 @@ namespace {
 }
 
 // Brackets inside of strings do not count; a text that is no JSON is the parser's business.
-void checkDepth(std::string_view name, std::string_view text) {
+void checkSize(std::string_view name, std::string_view text) {
     std::size_t depth = 0;
+    std::size_t values = 1;
     bool quoted = false;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char letter = text[at];
         if (letter == '"') quoted = !quoted;
         if (quoted && letter == '\\') ++at;
         if (quoted) continue;
+        // What an opening bracket or a comma begins; a key counts with its value.
+        if ((letter == '[' || letter == '{' || letter == ',') && ++values > mostJsonValues)
+            throwAt(name, text, at, concat("more than ", mostJsonValues, " values"));
         if ((letter == '[' || letter == '{') && ++depth > deepestJson)
             throwAt(name, text, at, concat("more than ", deepestJson, " nested brackets"));
         if ((letter == ']' || letter == '}') && depth > 0) --depth;
@@ -48,7 +52,7 @@ std::string reasonOf(const nlohmann::json::parse_error& error) {
 } // namespace
 
 nlohmann::ordered_json parseJson(std::string_view text, std::string_view name) {
-    checkDepth(name, text);
+    checkSize(name, text);
     try {
         return nlohmann::ordered_json::parse(text);
     } catch (const nlohmann::json::parse_error& error) {

@@ -14,8 +14,13 @@ namespace lockstep {
 /// itself once per level, and 100,000 levels would overflow the stack.
 inline constexpr std::size_t deepestJson = 64;
 
+/// Values in one text. In memory each takes up to a hundred bytes, however few letters it has: within this
+/// limit, no file costs more than half a gigabyte.
+inline constexpr std::size_t mostJsonValues = 4'000'000;
+
 /// The value of a JSON text. Throws std::runtime_error
-/// "NAME is not valid JSON: line 3, column 7: reason" for anything else and for brackets nested too deeply.
+/// "NAME is not valid JSON: line 3, column 7: reason" for anything else, for brackets nested too deeply, and
+/// for too many values.
 nlohmann::ordered_json parseJson(std::string_view text, std::string_view name);
 
 /// The same for a file of at most so many bytes. Throws like readFileBytes(), too.

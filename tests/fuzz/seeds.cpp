@@ -54,6 +54,30 @@ void writeSafetensorsSeeds(const std::filesystem::path& folder) {
     writeSeed(folder / "none", asText(safetensorsBytes({})));
 }
 
+void writePictureSeeds(const std::filesystem::path& folder) {
+    writeSeed(folder / "small", pngFile(4, 4, 4 * 17));
+    writeSeed(folder / "large", pngFile(1024, 512, 512 * 4097));
+}
+
+void writeWordsSeeds(const std::filesystem::path& folder) {
+    writeSeed(folder / "words", "language: Deutsch\nwords:\n  Run: Los\n  \"{} of {}\": \"{} von {}\"\n"
+                                "  \"{:.1f} s\": \"{:.2f} s\"\n");
+    writeSeed(folder / "flow", "{language: X, words: {a: &a b, c: *a}}");
+}
+
+void writeAnswersSeeds(const std::filesystem::path& folder) {
+    writeSeed(
+        folder / "new",
+        R"({"lockstep_answers":1,"learner":"A","pupil":"0a","lesson":"P","lesson_name":"p",)"
+        R"("language":"de","date":"2026","machine":"C","answers":[{"number":1,"step":"S","question":"Q",)"
+        R"("prediction":"a","prediction_choice":1,"prediction_verdict":"open","answer":"b","choice":2,)"
+        R"("verdict":"right"}],"values":[{"name":"1:r","number":2.5,"unit":"s"},)"
+        R"({"name":"1:f","text":"GPU","unit":""}]})");
+    writeSeed(folder / "old",
+              R"({"lockstep_answers":1,"learner":"A","lesson":"P","date":"2026","machine":"C",)"
+              R"("answers":[{"step":"S","question":"Q","answer":"b","verdict":"none"}]})");
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
@@ -66,4 +90,7 @@ int main(int count, char** arguments) {
     writeGzipSeeds(folder / "gzip");
     writeCsvSeeds(folder / "csv");
     writeSafetensorsSeeds(folder / "safetensors");
+    writePictureSeeds(folder / "picture");
+    writeWordsSeeds(folder / "words");
+    writeAnswersSeeds(folder / "answers");
 }
