@@ -33,6 +33,8 @@ struct Dataset {
     std::vector<std::string> inputNames; ///< empty, or `inputs` names (CSV header)
     Examples train;
     Examples test;
+    /// Sentences for people: what was guessed about the source, and what of it is not read.
+    std::vector<std::string> notes;
 
     const Examples& of(Split split) const { return split == Split::train ? train : test; }
     bool bytes() const { return !train.pixels.empty(); } ///< pixels rather than values
