@@ -242,18 +242,43 @@ TEST_CASE("weights of a checkpoint and of another program's file") {
     const fs::path path = folder.path / "weights";
     const Checkpoint checkpoint = sample(Optimizer::adam);
     saveCheckpoint(path, checkpoint);
-    CHECK(loadWeights(path, checkpoint.shape) == checkpoint.state.parameters);
+    CHECK(hasRun(path));
+    CHECK(loadWeights(path, checkpoint.shape).parameters == checkpoint.state.parameters);
+    CHECK(loadWeights(path, checkpoint.shape).notes.empty());
 
     TensorFile foreign = tensorsOf(path);
     foreign.metadata = {{"format", "pt"}};
     std::erase_if(foreign.tensors,
                   [](const Tensor& tensor) { return tensor.name.starts_with("optimizer."); });
     write(path, foreign);
-    CHECK(loadWeights(path, checkpoint.shape) == checkpoint.state.parameters);
+    CHECK(!hasRun(path));
+    CHECK(loadWeights(path, checkpoint.shape).parameters == checkpoint.state.parameters);
+    CHECK(loadWeights(path, checkpoint.shape).notes.empty());
+    CHECK(hiddenWidthsIn(path, 5, 2) == std::vector<std::size_t>{7});
     CHECK_THROWS_WITH_AS(loadCheckpoint(path), doctest::Contains("--init"), std::runtime_error);
+
+    // The same under other names, transposed: the same arena, padding and all.
+    const auto transposed = [](const Tensor& tensor, const std::string& name) {
+        const std::size_t rows = tensor.shape[0];
+        const std::size_t columns = tensor.shape[1];
+        Tensor result{name, {columns, rows}, std::vector<float>(tensor.values.size())};
+        for (std::size_t row = 0; row < rows; ++row)
+            for (std::size_t column = 0; column < columns; ++column)
+                result.values[column * rows + row] = tensor.values[row * columns + column];
+        return result;
+    };
+    TensorFile keras;
+    keras.tensors = {{"dense/bias", {7}, foreign.find("0.bias")->values},
+                     transposed(*foreign.find("0.weight"), "dense/kernel"),
+                     {"dense_1/bias", {2}, foreign.find("2.bias")->values},
+                     transposed(*foreign.find("2.weight"), "dense_1/kernel")};
+    write(path, keras);
+    const LoadedWeights loaded = loadWeights(path, checkpoint.shape);
+    CHECK(loaded.parameters == checkpoint.state.parameters);
+    CHECK(loaded.notes.size() == 2);
 }
 
-TEST_CASE("weights that do not fit the network are refused with the tensor's name") {
+TEST_CASE("weights that do not fit the network are refused with the file's layers") {
     const Folder folder;
     const fs::path path = folder.path / "weights";
     const Checkpoint checkpoint = sample(Optimizer::sgd);
@@ -266,16 +291,23 @@ TEST_CASE("weights that do not fit the network are refused with the tensor's nam
     };
     NetShape shape = checkpoint.shape;
     shape.widths = {5, 7, 7, 2};
-    refused(good, shape, "'2.weight': its shape is [2, 7], this network's is [7, 7]");
+    refused(good, shape,
+            "its layers are 5-7-2, not 5-7-7-2; use the layers of the saved network: --layers 7; "
+            "the file has '0.weight' [7, 5], '0.bias' [7], '2.weight' [2, 7], '2.bias' [2]; wanted "
+            "are '0.weight' [7, 5], '0.bias' [7], '2.weight' [7, 7], '2.bias' [7], '4.weight' [2, 7]");
     shape.widths = {5, 7};
-    refused(good, shape, "'2.weight': this network has none of that name");
+    refused(good, shape, "its layers are 5-7-2, not 5-7; the data need other inputs or outputs");
     TensorFile file = good;
     file.tensors[0].values[3] = std::numeric_limits<float>::infinity();
     refused(file, checkpoint.shape, "'0.weight': its value 3 is inf");
     file = good;
     std::erase_if(file.tensors, [](const Tensor& tensor) { return tensor.name == "2.bias"; });
-    refused(file, checkpoint.shape, "'2.bias': it is missing");
+    refused(file, checkpoint.shape,
+            "tensor '2.bias' is missing: '2.weight' [2, 7] has no bias beside it; the file "
+            "has '0.weight' [7, 5], '0.bias' [7], '2.weight' [2, 7]; wanted are ");
     file = good;
     file.tensors[0].shape = {5, 7};
-    refused(file, checkpoint.shape, "[5, 7], this network's is [7, 5]");
+    refused(file, checkpoint.shape,
+            "its layers do not follow each other, from inputs to outputs, in any order; "
+            "the file has '0.weight' [5, 7]");
 }

@@ -87,6 +87,16 @@ inline std::string idxLabels(std::initializer_list<int> labels) {
     return bytes;
 }
 
+/// Labels as QMNIST has them: rows of `columns` integers of 4 bytes, the first of which is the label.
+inline std::string idxIntegerRows(std::initializer_list<std::uint32_t> labels, std::uint32_t columns) {
+    std::string bytes = bigEndian({0xC02, static_cast<std::uint32_t>(labels.size()), columns});
+    for (const std::uint32_t label : labels) {
+        bytes += bigEndian({label});
+        for (std::uint32_t column = 1; column < columns; ++column) bytes += bigEndian({100 + column});
+    }
+    return bytes;
+}
+
 /// `content` as one member of a gzip file.
 inline std::string gzipped(std::string_view content) {
     z_stream stream{};

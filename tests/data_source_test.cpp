@@ -171,8 +171,26 @@ TEST_CASE("a folder of IDX files") {
     CHECK(data.train.count == 4);
     CHECK(data.test.count == 1);
     CHECK(data.train.pixels.size() == 16);
+    REQUIRE(data.notes.size() == 1);
+    CHECK(data.notes[0] == "no test files were found: 1 of the 5 training examples are held out for testing");
     CHECK(contains(loadComplaint("idx:" + folder.path().string(), {.classNames = {"only"}}),
                    "label 1 of image 1 is not one of the 1 classes"));
+}
+
+TEST_CASE("test images under the name that EMNIST and others give them are read, not ignored") {
+    TemporaryFolder folder;
+    folder.write("train-images-idx3-ubyte", idxImages(6, 4, 4));
+    folder.write("train-labels-idx1-ubyte", idxLabels({0, 1, 1, 0, 1, 0}));
+    folder.write("test-images-idx3-ubyte", idxImages(3, 4, 4));
+    folder.write("test-labels-idx1-ubyte", idxLabels({0, 1, 1}));
+    const Dataset data = loadDataset("idx:" + folder.path().string());
+    CHECK(data.train.count == 6);
+    CHECK(data.test.count == 3);
+    REQUIRE(data.notes.size() == 1);
+    CHECK(data.notes[0] ==
+          "training images: 'train-images-idx3-ubyte' with labels 'train-labels-idx1-ubyte'; test images: "
+          "'test-images-idx3-ubyte' with labels 'test-labels-idx1-ubyte'");
+    CHECK(loadDataset("spiral").notes.empty());
 }
 
 TEST_CASE("files that cannot be read") {
@@ -207,8 +225,8 @@ TEST_CASE("Fashion-MNIST from the folder that LOCKSTEP_DATA names") {
     CHECK(data.classNames.back() == "Ankle boot");
     CHECK(data.train.count == 3);
     folder.write("fashion-mnist/train-labels-idx1-ubyte.gz", gzipped(idxLabels({0, 1, 10})));
-    CHECK(contains(loadComplaint("fashion-mnist"),
-                   "byte 10: label 10 of image 2 is not one of the 10 classes, 0 to 9"));
+    CHECK(
+        contains(loadComplaint("fashion-mnist"), "label 10 of image 2 is not one of the 10 classes, 0 to 9"));
 }
 
 TEST_CASE("if Fashion-MNIST is missing, the message names the package and the folders") {

@@ -1,9 +1,12 @@
 #include "engine/data/idx.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "engine/data/idx_folder.h"
 #include "engine/data/mnist_folder.h"
 #include "engine/files/file_bytes.h"
 #include "tests/allocation_watch.h"
@@ -22,13 +25,39 @@ std::string labelsComplaint(std::string_view file) {
     return complaint([&] { parseIdxLabels(asBytes(file), "labels"); });
 }
 
-std::string splitComplaint(const std::string& images, const std::string& labels, std::size_t classes) {
-    return complaint([&] {
-        parseMnistSplit({"images", asBytes(images)}, {"labels", asBytes(labels)}, classes);
-    });
+std::string splitComplaint(const std::string& images, const std::string& labels) {
+    return complaint([&] { parseMnistSplit({"images", asBytes(images)}, {"labels", asBytes(labels)}); });
 }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+std::string joined(const std::vector<std::string>& notes) {
+    std::string text;
+    for (const std::string& note : notes) text += note + "\n";
+    return text;
+}
+
+/// A folder with files of a data set: 4 training and 2 test images of 2 x 3 pixels.
+struct IdxFolder : TemporaryFolder {
+    void put(const std::string& name, const std::string& content) const {
+        std::filesystem::create_directories((path() / name).parent_path());
+        write(name, name.ends_with(".gz") || name.ends_with(".GZ") ? gzipped(content) : content);
+    }
+    void putTrain(const std::string& images, const std::string& labels) const {
+        put(images, idxImages(4, 2, 3));
+        put(labels, idxLabels({0, 1, 2, 1}));
+    }
+    void putTest(const std::string& images, const std::string& labels) const {
+        put(images, idxImages(2, 2, 3));
+        put(labels, idxLabels({2, 0}));
+    }
+    Dataset read(const std::vector<std::string>& classNames = {}) const {
+        return readMnistFolder(path(), "", classNames);
+    }
+    std::string complaintOf(const std::string& below = "") const {
+        return complaint([&] { readMnistFolder(below.empty() ? path() : path() / below, "", {}); });
+    }
+};
 
 } // namespace
 
@@ -43,7 +72,32 @@ TEST_CASE("images and labels, plain and compressed") {
         REQUIRE(parsed.pixels.size() == 30);
         for (std::size_t p = 0; p < 30; ++p) CHECK(parsed.pixels[p] == p);
         const std::string labels = compressed ? gzipped(idxLabels({4, 0, 255})) : idxLabels({4, 0, 255});
-        CHECK(parseIdxLabels(asBytes(labels), "labels") == std::vector<std::uint8_t>{4, 0, 255});
+        CHECK(parseIdxLabels(asBytes(labels), "labels").values == std::vector<std::uint32_t>{4, 0, 255});
+    }
+}
+
+TEST_CASE("labels as integers, and as rows of integers whose first is the label") {
+    const std::vector<std::uint32_t> wanted{4, 0, 70000};
+    for (bool compressed : {false, true}) {
+        CAPTURE(compressed);
+        const std::string rows =
+            compressed ? gzipped(idxIntegerRows({4, 0, 70000}, 8)) : idxIntegerRows({4, 0, 70000}, 8);
+        const IdxLabels parsed = parseIdxLabels(asBytes(rows), "labels");
+        CHECK(parsed.values == wanted);
+        CHECK(parsed.columns == 8);
+    }
+    const std::string plain = bigEndian({0xC01, 3, 4, 0, 70000});
+    CHECK(parseIdxLabels(asBytes(plain), "labels").values == wanted);
+    CHECK(labelsComplaint(bigEndian({0xC02, 1, 2, 0x80000000, 0})) == "labels: byte 12: a label is negative");
+    CHECK(labelsComplaint(bigEndian({0xC02, 2, 0, 1, 1})) ==
+          "labels: byte 8: 0 columns of labels; between 1 and 256 are supported");
+    CHECK(contains(labelsComplaint(bigEndian({0xC02, 0xFFFFFFFF, 0xFFFFFFFF, 1})), "columns of labels"));
+    CHECK(contains(labelsComplaint(bigEndian({0xC02, 2, 2, 1, 1, 1})),
+                   "the header claims 2 labels of 2 integers = 16 bytes, but the file holds at most 12"));
+    const std::string rows = idxIntegerRows({1, 2}, 3);
+    for (std::size_t size = 0; size < rows.size(); ++size) {
+        CAPTURE(size);
+        CHECK(labelsComplaint(rows.substr(0, size)).starts_with("labels: byte "));
     }
 }
 
@@ -144,13 +198,11 @@ TEST_CASE("empty files and images") {
 TEST_CASE("images and labels must match") {
     const std::string images = idxImages(3, 2, 2);
     const std::string labels = idxLabels({1, 0, 2});
-    const MnistSplit split = parseMnistSplit({"images", asBytes(images)}, {"labels", asBytes(labels)}, 3);
+    const MnistSplit split = parseMnistSplit({"images", asBytes(images)}, {"labels", asBytes(labels)});
     CHECK(split.images.count == 3);
-    CHECK(split.labels == std::vector<std::uint8_t>{1, 0, 2});
-    CHECK(splitComplaint(images, idxLabels({1, 0}), 0) ==
+    CHECK(split.labels.values == std::vector<std::uint32_t>{1, 0, 2});
+    CHECK(splitComplaint(images, idxLabels({1, 0})) ==
           "labels: byte 4: 2 labels do not match the 3 images of images");
-    CHECK(splitComplaint(images, labels, 2) ==
-          "labels: byte 10: label 2 of image 2 is not one of the 2 classes, 0 to 1");
 }
 
 TEST_CASE("a folder in the format of MNIST") {
@@ -168,6 +220,7 @@ TEST_CASE("a folder in the format of MNIST") {
         CHECK(data.classNames == std::vector<std::string>{"0", "1", "2", "3"});
         CHECK(data.train.count == 4);
         CHECK(data.test.count == 0);
+        CHECK(data.notes.empty()); // nothing is guessed
     }
     SUBCASE("with test files, of which the largest label counts too") {
         folder.write("t10k-images.idx3-ubyte", idxImages(1, 2, 3));
@@ -175,11 +228,12 @@ TEST_CASE("a folder in the format of MNIST") {
         const Dataset data = readMnistFolder(folder.path(), "mine", {});
         CHECK(data.classes == 5);
         CHECK(data.test.labels == std::vector<std::uint32_t>{4});
+        CHECK(data.notes.empty());
         const std::string unknown = complaint([&] {
             readMnistFolder(folder.path(), "mine", {"a", "b", "c", "d"});
         });
         CHECK(contains(unknown,
-                       "t10k-labels-idx1-ubyte: byte 8: label 4 of image 0 is not one of the 4 classes"));
+                       "t10k-labels-idx1-ubyte: label 4 of image 0 is not one of the 4 classes, 0 to 3"));
     }
     SUBCASE("test images of another size") {
         folder.write("t10k-images-idx3-ubyte", idxImages(1, 3, 2));
@@ -191,13 +245,8 @@ TEST_CASE("a folder in the format of MNIST") {
         folder.write("t10k-images-idx3-ubyte", idxImages(1, 2, 3));
         CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
               folder.path().string() +
-                  ": this folder has no file t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte.gz");
-    }
-    SUBCASE("a folder in place of a file") {
-        std::filesystem::create_directory(folder.path() / "t10k-images-idx3-ubyte");
-        folder.write("t10k-labels-idx1-ubyte", idxLabels({0}));
-        CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
-              "cannot read " + (folder.path() / "t10k-images-idx3-ubyte").string() + ": it is a folder");
+                  ": there is no file of test labels to go with 't10k-images-idx3-ubyte'; it holds "
+                  "'t10k-images-idx3-ubyte', 'train-images-idx3-ubyte', 'train-labels.idx1-ubyte.gz'");
     }
     SUBCASE("an empty file") {
         folder.write("train-images-idx3-ubyte", "");
@@ -211,14 +260,263 @@ TEST_CASE("a folder in the format of MNIST") {
     }
 }
 
+TEST_CASE("the spellings and layouts of the field's archives") {
+    struct Case {
+        const char* who;
+        std::vector<std::string> files; ///< training images, labels, test images, labels
+        const char* name;               ///< of the data set; null: of the folder
+    };
+    const Case cases[] = {
+        {"MNIST",
+         {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
+          "t10k-labels-idx1-ubyte.gz"},
+         nullptr},
+        {"with dots",
+         {"train-images.idx3-ubyte", "train-labels.idx1-ubyte", "t10k-images.idx3-ubyte",
+          "t10k-labels.idx1-ubyte"},
+         nullptr},
+        {"test in place of t10k",
+         {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "test-images-idx3-ubyte",
+          "test-labels-idx1-ubyte"},
+         nullptr},
+        {"capitals",
+         {"Train-Images-IDX3-UByte.GZ", "TRAIN-LABELS.IDX1-UBYTE", "Test-Images.idx3-ubyte",
+          "TEST-labels-idx1-ubyte"},
+         nullptr},
+        {"EMNIST",
+         {"emnist-digits-train-images-idx3-ubyte.gz", "emnist-digits-train-labels-idx1-ubyte.gz",
+          "emnist-digits-test-images-idx3-ubyte.gz", "emnist-digits-test-labels-idx1-ubyte.gz"},
+         "idx:emnist-digits"},
+        {"QMNIST",
+         {"qmnist-train-images-idx3-ubyte", "qmnist-train-labels-idx2-int", "qmnist-test-images-idx3-ubyte",
+          "qmnist-test-labels-idx2-int.gz"},
+         "idx:qmnist"},
+        {"Kannada-MNIST",
+         {"X_kannada_MNIST_train-idx3-ubyte.gz", "y_kannada_MNIST_train-idx1-ubyte.gz",
+          "X_kannada_MNIST_test-idx3-ubyte.gz", "y_kannada_MNIST_test-idx1-ubyte.gz"},
+         "idx:kannada-mnist"},
+        {"torchvision",
+         {"MNIST/raw/train-images-idx3-ubyte", "MNIST/raw/train-labels-idx1-ubyte",
+          "MNIST/raw/t10k-images-idx3-ubyte", "MNIST/raw/t10k-labels-idx1-ubyte"},
+         nullptr},
+        {"a subfolder",
+         {"fashion/train-images-idx3-ubyte.gz", "fashion/train-labels-idx1-ubyte.gz",
+          "fashion/t10k-images-idx3-ubyte.gz", "fashion/t10k-labels-idx1-ubyte.gz"},
+         nullptr},
+        {"files in folders of their names",
+         {"train-images-idx3-ubyte/train-images-idx3-ubyte",
+          "train-labels-idx1-ubyte/train-labels-idx1-ubyte", "t10k-images.idx3-ubyte/t10k-images-idx3-ubyte",
+          "t10k-labels.idx1-ubyte/t10k-labels-idx1-ubyte"},
+         nullptr},
+        {"words apart by underscores",
+         {"overhead_train_images_idx3_ubyte", "overhead_train_labels_idx1_ubyte",
+          "overhead_test_images_idx3_ubyte", "overhead_test_labels_idx1_ubyte"},
+         "idx:overhead"},
+    };
+    for (const Case& archive : cases) {
+        CAPTURE(archive.who);
+        const IdxFolder folder;
+        folder.putTrain(archive.files[0], archive.files[1]);
+        folder.putTest(archive.files[2], archive.files[3]);
+        if (archive.who == std::string("QMNIST")) {
+            folder.put(archive.files[1], idxIntegerRows({0, 1, 2, 1}, 8));
+            folder.put(archive.files[3], idxIntegerRows({2, 0}, 8));
+        }
+        const Dataset data = folder.read();
+        CHECK(data.train.count == 4);
+        CHECK(data.train.labels == std::vector<std::uint32_t>{0, 1, 2, 1});
+        CHECK(data.test.count == 2);
+        CHECK(data.test.labels == std::vector<std::uint32_t>{2, 0});
+        CHECK(data.name == (archive.name ? archive.name : "idx:" + folder.path().filename().string()));
+        const std::string notes = joined(data.notes);
+        CAPTURE(notes);
+        const bool plain = archive.who == std::string("MNIST") || archive.who == std::string("with dots");
+        if (plain) CHECK(notes.empty());
+        for (const std::string& file : archive.files) {
+            CAPTURE(file);
+            if (!plain) CHECK(contains(notes, "'" + file + "'"));
+        }
+        CHECK(!contains(notes, "not read"));
+        CHECK(contains(notes, "first of 8 columns") == (archive.who == std::string("QMNIST")));
+    }
+}
+
+TEST_CASE("several spellings of a file: plain before compressed, and both of a split by one word") {
+    const IdxFolder folder;
+    folder.putTrain("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+    folder.write("train-images.idx3-ubyte.gz", "not gzip");
+    folder.putTest("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte.gz");
+    folder.write("test-images-idx3-ubyte", "not images");
+    const Dataset data = folder.read();
+    CHECK(data.test.count == 2);
+    CHECK(joined(data.notes) == "files that look related are not read: 'test-images-idx3-ubyte', "
+                                "'train-images.idx3-ubyte.gz'\n");
+}
+
+TEST_CASE("an entry that is not a regular file is passed over for the next spelling") {
+    const IdxFolder folder;
+    folder.putTrain("train-images.idx3-ubyte", "train-labels-idx1-ubyte.gz");
+    folder.putTest("t10k-images-idx3-ubyte.gz", "t10k-labels.idx1-ubyte");
+    std::filesystem::create_directory(folder.path() / "train-images-idx3-ubyte");
+    std::filesystem::create_directory(folder.path() / "t10k-images-idx3-ubyte");
+    std::filesystem::create_symlink(folder.path() / "gone", folder.path() / "train-labels-idx1-ubyte");
+    const Dataset data = folder.read();
+    CHECK(data.train.count == 4);
+    CHECK(data.test.count == 2);
+    CHECK(joined(data.notes) == "files that look related are not read: 't10k-images-idx3-ubyte/', "
+                                "'train-images-idx3-ubyte/', 'train-labels-idx1-ubyte'\n");
+}
+
+TEST_CASE("what looks related and is not read is named, by its name or its first bytes") {
+    const IdxFolder folder;
+    folder.putTrain("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+    folder.write("t10k-images-idx3-ubyte.gz.part", "");
+    folder.put("more", idxImages(1, 2, 3));
+    folder.put("packed.gz", idxLabels({1}));
+    folder.write("readme.txt", "about");
+    folder.write("\x1B[31mlabels", "about");
+    CHECK(joined(folder.read().notes) ==
+          "files that look related are not read: '?[31mlabels', 'more', 'packed.gz', "
+          "'t10k-images-idx3-ubyte.gz.part'\n");
+}
+
+TEST_CASE("several data sets in a folder: one is chosen by its name, or MNIST's own names") {
+    const IdxFolder folder;
+    for (const std::string set : {"emnist-letters-", "emnist-balanced-"}) {
+        folder.putTrain(set + "train-images-idx3-ubyte.gz", set + "train-labels-idx1-ubyte.gz");
+        folder.putTest(set + "test-images-idx3-ubyte.gz", set + "test-labels-idx1-ubyte.gz");
+    }
+    folder.put("emnist-letters-train-labels-idx1-ubyte.gz", idxLabels({1, 26, 2, 1}));
+    folder.put("emnist-letters-test-labels-idx1-ubyte.gz", idxLabels({3, 1}));
+    folder.write("emnist-letters-mapping.txt", "1 65 97");
+    const std::string here = folder.path().string();
+    CHECK(folder.complaintOf() == here +
+                                      ": this folder holds 2 data sets: 'emnist-balanced', 'emnist-letters'; "
+                                      "choose one, such as idx:" +
+                                      here + "/emnist-balanced");
+    for (const char* spelling : {"emnist-letters", "EMNIST_Letters", "emnist-letters-"}) {
+        const Dataset data = readMnistFolder(folder.path() / spelling, "", {});
+        CHECK(data.name == "idx:emnist-letters");
+        CHECK(data.classes == 26);
+        CHECK(data.train.labels == std::vector<std::uint32_t>{0, 25, 1, 0});
+        CHECK(data.test.labels == std::vector<std::uint32_t>{2, 0});
+        const std::string notes = joined(data.notes);
+        CHECK(contains(notes, "other data sets in the folder are not read: 'emnist-balanced'\n"));
+        CHECK(contains(notes, "the classes are EMNIST's: A to Z for the labels 1 to 26\n"));
+    }
+    CHECK(folder.complaintOf("emnist-leters") ==
+          "cannot read " + here + "/emnist-leters: no such folder, and no data set of that name in " + here +
+              "; it has 'emnist-balanced', 'emnist-letters'");
+    folder.putTrain("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+    const Dataset own = folder.read();
+    CHECK(own.name == "idx:" + folder.path().filename().string());
+    CHECK(joined(own.notes) ==
+          "other data sets in the folder are not read: 'emnist-balanced', 'emnist-letters'\n");
+}
+
+TEST_CASE("several folders with data sets: one has to be chosen") {
+    const IdxFolder folder;
+    for (const std::string name : {"FashionMNIST/raw/", "KMNIST/raw/"})
+        folder.putTrain(name + "train-images-idx3-ubyte", name + "train-labels-idx1-ubyte");
+    const std::string here = folder.path().string();
+    CHECK(folder.complaintOf() ==
+          here +
+              ": several folders in it hold data sets: 'FashionMNIST/raw', 'KMNIST/raw'; "
+              "choose one, such as idx:" +
+              here + "/FashionMNIST/raw");
+    CHECK(readMnistFolder(folder.path() / "KMNIST", "", {}).name == "idx:KMNIST");
+    folder.putTrain("EMNIST/gzip/emnist-digits-train-images-idx3-ubyte",
+                    "EMNIST/gzip/emnist-digits-train-labels-idx1-ubyte");
+    CHECK(readMnistFolder(folder.path() / "EMNIST/emnist-digits", "", {}).name == "idx:emnist-digits");
+}
+
+TEST_CASE("EMNIST's images are turned upright, and no others") {
+    for (const std::string set : {"emnist-mnist-", "qmnist-"}) {
+        CAPTURE(set);
+        const IdxFolder folder;
+        folder.putTrain(set + "train-images-idx3-ubyte", set + "train-labels-idx1-ubyte");
+        folder.putTest(set + "test-images-idx3-ubyte", set + "test-labels-idx1-ubyte");
+        const Dataset data = folder.read();
+        const bool turned = set == "emnist-mnist-";
+        CHECK(data.imageHeight == (turned ? 3 : 2));
+        CHECK(data.imageWidth == (turned ? 2 : 3));
+        const std::vector<std::uint8_t> second(data.train.pixels.begin() + 6, data.train.pixels.begin() + 12);
+        CHECK(second == (turned ? std::vector<std::uint8_t>{6, 9, 7, 10, 8, 11}
+                                : std::vector<std::uint8_t>{6, 7, 8, 9, 10, 11}));
+        CHECK(data.test.pixels[1] == (turned ? 3 : 1));
+        CHECK(contains(joined(data.notes), "turned upright") == turned);
+    }
+}
+
+TEST_CASE("the classes of EMNIST's splits") {
+    const std::pair<const char*, std::size_t> sizes[] = {
+        {"emnist-byclass", 62}, {"emnist-bymerge", 47}, {"emnist-balanced", 47},
+        {"emnist-letters", 26}, {"emnist-digits", 10},  {"emnist-mnist", 10},
+        {"emnist-mine", 0},     {"letters", 0},         {"", 0}};
+    for (const auto& [set, count] : sizes) {
+        const EmnistClasses classes = emnistClasses(set);
+        CHECK(classes.names.size() == count);
+        CHECK(classes.firstLabel == (set == std::string("emnist-letters") ? 1 : 0));
+    }
+    CHECK(emnistClasses("emnist-balanced").names[36] == "a"); // as emnist-balanced-mapping.txt says: 36 97
+    CHECK(emnistClasses("emnist-balanced").names[46] == "t");
+    CHECK(emnistClasses("emnist-byclass").names[61] == "z");
+    CHECK(emnistClasses("emnist-letters").names[25] == "Z");
+}
+
+TEST_CASE("classes are the labels that occur: no empty class 0 for labels from 1 on") {
+    const IdxFolder folder;
+    folder.putTrain("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+    const auto withLabels = [&](std::initializer_list<int> labels,
+                                const std::vector<std::string>& names = {}) {
+        folder.put("train-labels-idx1-ubyte", idxLabels(labels));
+        return folder.read(names);
+    };
+    Dataset data = withLabels({1, 2, 3, 2});
+    CHECK(data.classNames == std::vector<std::string>{"1", "2", "3"});
+    CHECK(data.train.labels == std::vector<std::uint32_t>{0, 1, 2, 1});
+    CHECK(joined(data.notes) == "the classes are the labels that occur: 1 to 3\n");
+    data = withLabels({3, 8, 3, 3});
+    CHECK(data.classNames == std::vector<std::string>{"3", "8"});
+    CHECK(joined(data.notes) == "the classes are the labels that occur: 3, 8\n");
+    // The classes of a trained network, by their numbers: those of older models begin at 0.
+    data = withLabels({3, 8, 3, 3}, {"8", "3", "5"});
+    CHECK(data.train.labels == std::vector<std::uint32_t>{1, 0, 1, 1});
+    data = withLabels({1, 2, 3, 2}, {"0", "1", "2", "3"});
+    CHECK(data.train.labels == std::vector<std::uint32_t>{1, 2, 3, 2});
+    CHECK(data.notes.empty());
+    CHECK(contains(complaint([&] {
+                       withLabels({1, 2, 3, 9}, {"1", "2", "3", "5"});
+                   }),
+                   "label 9 of image 3 is not one of the 4 classes, 1, 2, 3, 5"));
+    CHECK(contains(complaint([&] { withLabels({7, 7, 7, 7}); }), "every label is 7; "));
+}
+
 TEST_CASE("a missing folder, or one without MNIST files") {
-    TemporaryFolder folder;
+    IdxFolder folder;
+    const std::string here = folder.path().string();
+    const auto nothing = [&](const std::string& rest) {
+        return here +
+               ": this folder has no training images, such as train-images-idx3-ubyte or "
+               "train-images-idx3-ubyte.gz; " +
+               rest;
+    };
+    CHECK(folder.complaintOf() == nothing("it is empty"));
     const std::filesystem::path file = folder.write("file", "x");
     CHECK(complaint([&] { readMnistFolder(file, "mine", {}); }) ==
           "cannot read " + file.string() + ": it is not a folder; give the folder that holds the IDX files");
-    CHECK(complaint([&] { readMnistFolder(folder.path() / "none", "mine", {}); }) ==
-          "cannot read " + (folder.path() / "none").string() + ": no such folder");
-    CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
-          folder.path().string() +
-              ": this folder has no file train-images-idx3-ubyte or train-images-idx3-ubyte.gz");
+    CHECK(folder.complaintOf("none") == "cannot read " + here + "/none: no such folder");
+    std::filesystem::create_directory(folder.path() / "empty");
+    folder.write("k49-train-imgs.npz", "PK");
+    CHECK(folder.complaintOf() == nothing("it holds 'empty/', 'file', 'k49-train-imgs.npz'"));
+    folder.write("gzip.zip", "PK");
+    for (char c = 'a'; c < 'j'; ++c) folder.write(std::string("f") + c, "x");
+    CHECK(folder.complaintOf() ==
+          nothing("it holds 'empty/', 'fa', 'fb', 'fc', 'fd', 'fe', 'ff', 'fg', 'fh', 'fi' "
+                  "and 3 more; unpack 'gzip.zip' first"));
+    CHECK(!hasIdxFiles(folder.path()));
+    folder.put("train-images-idx3-ubyte", idxImages(4, 2, 3));
+    CHECK(contains(folder.complaintOf(),
+                   "there is no file of training labels to go with 'train-images-idx3-ubyte'; it holds "));
+    CHECK(hasIdxFiles(folder.path()));
 }

@@ -113,6 +113,9 @@ TEST_CASE("other float types are read as float") {
     std::memcpy(bytes.data() + 8 + header.size() + 16, halves, 12);
     const TensorFile file = parseSafetensors(bytes, "types");
     const float infinity = std::numeric_limits<float>::infinity();
+    CHECK(file.find("d")->type == "F64");
+    CHECK(file.find("h")->type == "F16");
+    CHECK(file.find("b")->type == "BF16");
     CHECK(file.find("d")->values == std::vector<float>{0.1f, infinity});
     CHECK(file.find("h")->values == std::vector<float>{1, -2, std::ldexp(1.0f, -24), infinity});
     CHECK(file.find("b")->values == std::vector<float>{1, -3.140625f});
@@ -129,6 +132,39 @@ TEST_CASE("wrong lengths of the header") {
                          std::runtime_error);
     CHECK(parseSafetensors(bytesOf("{}", 0, 2), "x").tensors.empty());
     CHECK(parseSafetensors(bytesOf("{}     ", 0, 7), "x").tensors.empty());
+}
+
+TEST_CASE("files of other formats are named, with a way to make safetensors of them") {
+    using namespace std::string_literals;
+    const std::pair<std::string, std::string> cases[] = {
+        {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 940000\n",
+         "a Git LFS pointer, which stands for the weights; fetch them with `git lfs pull`"},
+        {"PK\x03\x04\0\0\x08\x08\0\0"s + "....archive/data.pklFB",
+         "a PyTorch file (.pt, .pth); to convert it: python3"},
+        {"PK\x03\x04\x14\0\0\0"s + "....arr_0.npy", "a NumPy archive (.npz); to convert it: python3"},
+        {"PK\x03\x04\x14\0\0\0"s + "....metadata.json", "a Keras model (.keras); to convert it: python3"},
+        {"PK\x03\x04\x14\0\0\0"s + "....photo.jpg", "a zip archive; unpack it"},
+        {"\x89HDF\r\n\x1a\n\0\0\0"s, "an HDF5 file (.h5), as Keras writes it; to convert it: python3"},
+        {"\x80\x02\x8a\nl\xfc\x9c"
+         "F\xf9 j\xa8P\x19.",
+         "a Python pickle (.pt, .pth, .pkl); to convert it: python3"},
+        {"\x80\x04\x95\x10\0\0\0\0\0\0\0}"s, "a Python pickle"},
+        {"\x93NUMPY\x01\0v\0"s, "a single NumPy array (.npy); save all arrays"},
+        {"\x1F\x8B\x08\0\0\0\0\0\0\0"s, "a file compressed with gzip; unpack it"},
+        {"GGUF\x03\0\0\0\x10"s, "a GGUF file"},
+        {"<!DOCTYPE html>\n<html lang=\"en\">", "a web page; download the file itself"},
+    };
+    for (const auto& [content, what] : cases) {
+        std::vector<std::byte> bytes(content.size());
+        std::memcpy(bytes.data(), content.data(), content.size());
+        std::string message = "accepted";
+        try {
+            parseSafetensors(bytes, "w.safetensors");
+        } catch (const std::runtime_error& error) {
+            message = error.what();
+        }
+        CHECK(contains(message, "w.safetensors: not a safetensors file, but " + what));
+    }
 }
 
 TEST_CASE("headers that are not the expected JSON") {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "engine/data/idx_folder.h"
 #include "engine/data/mnist_folder.h"
 #include "engine/data/points_2d.h"
 #include "engine/data/table_scaling.h"
@@ -54,7 +55,7 @@ Dataset makePoints(std::string_view name, const DataOptions& options) {
 
 Dataset readIdxFolder(std::filesystem::path folder, const DataOptions& options) {
     if (!folder.has_filename()) folder = folder.parent_path(); // "data/" is the folder "data"
-    return readMnistFolder(folder, "idx:" + folder.filename().string(), options.classNames);
+    return readMnistFolder(folder, "", options.classNames);
 }
 
 Dataset readCsv(const std::filesystem::path& path, const DataOptions& options) {
@@ -132,7 +133,13 @@ Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool
 
 Dataset loadDataset(std::string_view spec, const DataOptions& options) {
     Dataset data = loadSource(spec, options);
-    if (data.test.count == 0 && !options.newRows) splitOffTest(data, options.testShare, options.seed);
+    if (data.test.count == 0 && !options.newRows) {
+        const std::size_t count = data.train.count;
+        splitOffTest(data, options.testShare, options.seed);
+        if (data.bytes())
+            data.notes.push_back(concat("no test files were found: ", data.test.count, " of the ", count,
+                                        " training examples are held out for testing"));
+    }
     scaleInputs(data, options.table.scale, options.model ? &*options.model : nullptr);
     return data;
 }
@@ -142,7 +149,7 @@ Dataset loadFashionMnist(const std::vector<std::filesystem::path>& folders) {
                                            "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
     std::string tried;
     for (const std::filesystem::path& folder : folders) {
-        if (isMnistFolder(folder)) return readMnistFolder(folder, "fashion-mnist", classes);
+        if (hasIdxFiles(folder)) return readMnistFolder(folder, "fashion-mnist", classes);
         tried += (tried.empty() ? "" : ", ") + folder.string();
     }
     throw std::runtime_error("Fashion-MNIST was not found in " + tried +

@@ -39,11 +39,12 @@ struct DataOptions {
 ///                   the program's folder, assets/data/fashion-mnist, ../assets/data/fashion-mnist (the
 ///                   bundle's copy) and ../share/lockstep/data/fashion-mnist; and last
 ///                   /usr/share/datasets/fashion-mnist (Debian's package)
-///   idx:FOLDER      any folder with the four files of MNIST (mnist_folder.h)
+///   idx:FOLDER      a folder with files in MNIST's format (mnist_folder.h); idx:FOLDER/emnist-letters
+///                   chooses among several sets in it by what their names begin with (idx_folder.h)
 ///   csv:FILE        a table (csv_dataset.h); its numbers are scaled (table_scaling.h)
-/// Sources without a test split get one (splitOffTest), but for rows to predict for. Throws
-/// std::invalid_argument for an unknown name (the message suggests the nearest one) and for options out of
-/// range, std::runtime_error for missing or malformed files.
+/// Sources without a test split get one (splitOffTest), but for rows to predict for; for IDX files, a note
+/// says so. Throws std::invalid_argument for an unknown name (the message suggests the nearest one) and for
+/// options out of range, std::runtime_error for missing or malformed files.
 Dataset loadDataset(std::string_view spec, const DataOptions& options = {});
 
 /// What tells whether data have changed: as many examples with the same numbers and labels, in the same order

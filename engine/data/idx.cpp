@@ -57,13 +57,28 @@ std::string hexadecimal(std::uint32_t value) {
     return text;
 }
 
-void expectMagic(Source& source, std::uint32_t expected, const std::string& content) {
-    const std::uint32_t magic = readBigEndian(source, "the magic number");
-    if (magic == expected) return;
+constexpr std::uint32_t imagesMagic = 0x00000803;
+constexpr std::uint32_t labelsMagic = 0x00000801;
+constexpr std::uint32_t integerLabelsMagic = 0x00000C01;
+constexpr std::uint32_t integerRowsMagic = 0x00000C02;
+constexpr std::uint32_t mostColumns = 256; // of integer labels; QMNIST has 8
+
+bool isLabelsMagic(std::uint32_t magic) {
+    return magic == labelsMagic || magic == integerLabelsMagic || magic == integerRowsMagic;
+}
+
+// `expected` is the magic number that `content` usually begins with.
+[[noreturn]] void refuseMagic(const Source& source, std::uint32_t magic, std::uint32_t expected,
+                              const char* content) {
     const char* hint = "";
-    if (magic == 0x00000801) hint = "; this is a file of labels";
-    if (magic == 0x00000803) hint = "; this is a file of images";
-    if (magic >> 16 == 0 && magic >> 8 >= 0x09) hint = "; only unsigned bytes (type 08) are supported";
+    if (isLabelsMagic(magic))
+        hint = "; this is a file of labels";
+    else if (magic == imagesMagic)
+        hint = "; this is a file of images";
+    else if (magic >> 16 == 0 && magic >> 8 >= 0x09)
+        hint = expected == imagesMagic
+                   ? "; only unsigned bytes (type 08) are supported"
+                   : "; only unsigned bytes (type 08) and integers (type 0C) are supported";
     source.fail(0, "magic number ", hexadecimal(magic), ", but ", content, " begin with ",
                 hexadecimal(expected), hint);
 }
@@ -99,7 +114,8 @@ std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const
 
 IdxImages parseIdxImages(std::span<const std::byte> file, std::string_view name) {
     Source source(file, name);
-    expectMagic(source, 0x00000803, "images");
+    if (const std::uint32_t magic = readBigEndian(source, "the magic number"); magic != imagesMagic)
+        refuseMagic(source, magic, imagesMagic, "images");
     IdxImages images;
     images.count = readBigEndian(source, "the number of images");
     images.height = readBigEndian(source, "the height");
@@ -117,12 +133,34 @@ IdxImages parseIdxImages(std::span<const std::byte> file, std::string_view name)
     return images;
 }
 
-std::vector<std::uint8_t> parseIdxLabels(std::span<const std::byte> file, std::string_view name) {
+IdxLabels parseIdxLabels(std::span<const std::byte> file, std::string_view name) {
     Source source(file, name);
-    expectMagic(source, 0x00000801, "labels");
+    const std::uint32_t magic = readBigEndian(source, "the magic number");
+    if (!isLabelsMagic(magic)) refuseMagic(source, magic, labelsMagic, "labels");
     const std::uint32_t count = readBigEndian(source, "the number of labels");
     if (count == 0) source.fail(4, "the file has no labels");
-    return readExactly(source, count, concat(count, " labels"));
+    if (magic == labelsMagic) {
+        const std::vector<std::uint8_t> bytes = readExactly(source, count, concat(count, " labels"));
+        return {{bytes.begin(), bytes.end()}, 1};
+    }
+    const std::uint32_t columns =
+        magic == integerRowsMagic ? readBigEndian(source, "the number of columns") : 1;
+    if (columns == 0 || columns > mostColumns)
+        source.fail(8, columns, " columns of labels; between 1 and ", mostColumns, " are supported");
+    const std::uint64_t header = source.offset();
+    const std::size_t rowBytes = std::size_t{4} * columns;
+    const std::vector<std::uint8_t> bytes =
+        readExactly(source, count * rowBytes,
+                    concat(count, " labels of ", columns, columns == 1 ? " integer" : " integers"));
+    IdxLabels labels{{}, columns};
+    labels.values.reserve(count);
+    for (std::size_t at = 0; at < bytes.size(); at += rowBytes) {
+        std::uint32_t value = 0;
+        for (std::size_t i = 0; i < 4; ++i) value = value << 8 | bytes[at + i];
+        if (value > 0x7FFFFFFF) source.fail(header + at, "a label is negative");
+        labels.values.push_back(value);
+    }
+    return labels;
 }
 
 } // namespace lockstep

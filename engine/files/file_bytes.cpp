@@ -62,8 +62,7 @@ std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uin
     return bytes;
 }
 
-std::string quotedForMessage(std::string_view text) {
-    constexpr std::size_t longest = 40;
+std::string quotedForMessage(std::string_view text, std::size_t longest) {
     std::size_t end = std::min(text.size(), longest);
     const auto continuesCharacter = [&](std::size_t at) { return (text[at] & 0xC0) == 0x80; };
     while (end < text.size() && end > 0 && continuesCharacter(end)) --end;

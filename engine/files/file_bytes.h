@@ -36,9 +36,9 @@ template <class... Reason>
     throw std::runtime_error(concat(name, ": byte ", offset, ": ", reason...));
 }
 
-/// `text` in single quotes for a message: at most 40 bytes (cut between UTF-8 characters and marked by an
-/// ellipsis), with control characters shown as '?'.
-std::string quotedForMessage(std::string_view text);
+/// `text` in single quotes for a message: at most `longest` bytes (cut between UTF-8 characters and marked by
+/// an ellipsis), with control characters shown as '?'.
+std::string quotedForMessage(std::string_view text, std::size_t longest = 40);
 
 /// CRC-32 (ISO-HDLC, as in gzip, PNG and zlib). For several pieces, pass the previous result as `before`.
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);

@@ -151,12 +151,62 @@ template <class... Reason>
     throw std::runtime_error(concat(file, ": tensor ", quotedForMessage(entry.name), ": ", reason...));
 }
 
+struct OtherFormat {
+    std::string_view start; ///< of its files
+    std::string_view part;  ///< also among their first bytes
+    std::string_view what;
+    std::string_view hint = {};
+};
+
+// Python that makes safetensors; FILE stands for the file.
+constexpr std::string_view fromPytorch =
+    "; to convert it: python3 -c \"import torch, safetensors.torch as s; "
+    "s.save_file(torch.load('FILE', weights_only=True), 'weights.safetensors')\"";
+constexpr std::string_view fromKeras =
+    "; to convert it: python3 -c \"import keras, safetensors.numpy as s; "
+    "s.save_file({w.path: w.numpy() for w in keras.saving.load_model('FILE').weights}, "
+    "'weights.safetensors')\"";
+constexpr std::string_view fromNumpy = "; to convert it: python3 -c \"import numpy, safetensors.numpy as s; "
+                                       "s.save_file(dict(numpy.load('FILE')), 'weights.safetensors')\"";
+
+// The first row that fits counts.
+constexpr OtherFormat otherFormats[] = {
+    {"version https://git-lfs.github.com/spec/", "", "a Git LFS pointer, which stands for the weights",
+     "; fetch them with `git lfs pull`, or download the file itself"},
+    {"PK\x03\x04", "data.pkl", "a PyTorch file (.pt, .pth)", fromPytorch},
+    {"PK\x03\x04", ".npy", "a NumPy archive (.npz)", fromNumpy},
+    {"PK\x03\x04", "config.json", "a Keras model (.keras)", fromKeras},
+    {"PK\x03\x04", "metadata.json", "a Keras model (.keras)", fromKeras},
+    {"PK\x03\x04", "", "a zip archive", "; unpack it"},
+    {"\x89HDF\r\n", "", "an HDF5 file (.h5), as Keras writes it", fromKeras},
+    {"\x80\x02", "", "a Python pickle (.pt, .pth, .pkl)", fromPytorch},
+    {"\x80\x03", "", "a Python pickle (.pt, .pth, .pkl)", fromPytorch},
+    {"\x80\x04", "", "a Python pickle (.pt, .pth, .pkl)", fromPytorch},
+    {"\x80\x05", "", "a Python pickle (.pt, .pth, .pkl)", fromPytorch},
+    {"\x93NUMPY", "", "a single NumPy array (.npy)",
+     "; save all arrays of the network in one file with safetensors.numpy.save_file"},
+    {"\x1F\x8B", "", "a file compressed with gzip", "; unpack it"},
+    {"GGUF", "", "a GGUF file, as llama.cpp reads it", "; save the weights as safetensors"},
+    {"<", "<html", "a web page", "; download the file itself"},
+    {"<", "<HTML", "a web page", "; download the file itself"},
+};
+
+// Names the format of a file that is none of safetensors, if its first bytes tell.
+void refuseOtherFormat(std::span<const std::byte> bytes, std::string_view name) {
+    const std::string_view start = asText(bytes.first(std::min<std::size_t>(bytes.size(), 1024)));
+    for (const OtherFormat& format : otherFormats)
+        if (start.starts_with(format.start) && start.find(format.part) != std::string_view::npos)
+            throw std::runtime_error(
+                concat(name, ": not a safetensors file, but ", format.what, format.hint));
+}
+
 std::uint64_t headerLength(std::span<const std::byte> bytes, std::string_view name) {
     if (bytes.size() < lengthBytes)
         throwAtByte(name, bytes.size(), "the file ends inside its first 8 bytes, the header's length");
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), lengthBytes);
     const std::uint64_t left = bytes.size() - lengthBytes;
+    if (length > std::min(largestHeader, left)) refuseOtherFormat(bytes, name);
     if (length > largestHeader)
         throwAtByte(
             name, 0,
@@ -235,7 +285,11 @@ Tensor readTensor(std::string_view file, TensorEntry& entry, std::span<const std
     const std::size_t count = elementCount(file, entry);
     const auto bytes = data.subspan(static_cast<std::size_t>(entry.begin),
                                     static_cast<std::size_t>(entry.end - entry.begin));
-    return {std::move(entry.name), {entry.shape.begin(), entry.shape.end()}, readValues(entry, bytes, count)};
+    std::vector<float> values = readValues(entry, bytes, count);
+    return {std::move(entry.name),
+            {entry.shape.begin(), entry.shape.end()},
+            std::move(values),
+            std::move(entry.type)};
 }
 
 std::string headerText(const TensorFile& file) {

@@ -19,6 +19,7 @@ struct Tensor {
     std::string name;
     std::vector<std::size_t> shape; ///< empty: a scalar
     std::vector<float> values;      ///< the last index of `shape` is contiguous
+    std::string type = "F32";       ///< of the values in the file that was read
 };
 
 /// The contents of a file. Names are unique.
@@ -34,7 +35,9 @@ struct TensorFile {
 ///   name   the file's name, for messages
 /// Throws std::runtime_error "NAME: place: reason" for anything that is not exactly this format: a header
 /// that is longer than the file or than 100 MB, is not JSON, repeats a name or lacks a field; unsupported
-/// types; shapes that do not match their bytes; bytes that belong to no tensor or to two.
+/// types; shapes that do not match their bytes; bytes that belong to no tensor or to two. A file of another
+/// kind that weights come in (PyTorch's .pt, HDF5, .npz, a Git LFS pointer, ...) is named as such, with a way
+/// to make safetensors of it.
 TensorFile parseSafetensors(std::span<const std::byte> bytes, std::string_view name);
 
 /// Serializes the tensors as F32, with the data aligned to 8 bytes. Throws std::invalid_argument if a shape

@@ -10,6 +10,7 @@
 
 #include "engine/files/atomic_file.h"
 #include "engine/files/file_bytes.h"
+#include "engine/files/foreign_weights.h"
 #include "engine/files/json_field.h"
 #include "engine/files/json_text.h"
 #include "engine/files/safetensors.h"
@@ -213,6 +214,15 @@ std::vector<std::vector<float>> readArenas(const TensorFile& file, const ParamLa
     return arenas;
 }
 
+/// The tensors of a file but for those of an optimizer's state.
+TensorFile readParameters(const std::filesystem::path& path) {
+    const std::string name = path.string();
+    TensorFile file = parseSafetensors(readFileBytes(path), name);
+    if (file.metadata.contains(runKey)) checkedRunText(file, name);
+    std::erase_if(file.tensors, [](const Tensor& tensor) { return tensor.name.starts_with("optimizer."); });
+    return file;
+}
+
 } // namespace
 
 void saveCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
@@ -257,13 +267,35 @@ Checkpoint loadCheckpoint(const std::filesystem::path& path) {
     return parseCheckpoint(readFileBytes(path), path.string());
 }
 
-std::vector<float> loadWeights(const std::filesystem::path& path, const NetShape& shape) {
+bool hasRun(const std::filesystem::path& path) {
+    return parseSafetensors(readFileBytes(path), path.string()).metadata.contains(runKey);
+}
+
+LoadedWeights loadWeights(const std::filesystem::path& path, const NetShape& shape) {
     shape.validate();
-    const std::string name = path.string();
-    TensorFile file = parseSafetensors(readFileBytes(path), name);
-    if (file.metadata.contains(runKey)) checkedRunText(file, name);
-    std::erase_if(file.tensors, [](const Tensor& tensor) { return tensor.name.starts_with("optimizer."); });
-    return std::move(readArenas(file, ParamLayout(shape), {""}, name).front());
+    const std::vector<std::size_t> hidden(shape.widths.begin() + 1, shape.widths.end() - 1);
+    ForeignWeights found =
+        findDenseLayers(readParameters(path), {shape.inputs(), shape.outputs(), hidden}, path.string());
+    const ParamLayout layout(shape);
+    LoadedWeights loaded{std::vector<float>(layout.size(), 0.0f), std::move(found.notes)};
+    for (std::size_t index = 0; index < layout.layers(); ++index) {
+        const LayerLayout& to = layout.layer(index);
+        const DenseWeights& from = found.layers[index];
+        for (std::size_t row = 0; row < to.outputs; ++row)
+            std::copy_n(from.weight.data() + row * to.inputs, to.inputs,
+                        loaded.parameters.data() + to.weightOffset + row * to.rowStride);
+        std::copy_n(from.bias.data(), to.outputs, loaded.parameters.data() + to.biasOffset);
+    }
+    return loaded;
+}
+
+std::vector<std::size_t> hiddenWidthsIn(const std::filesystem::path& path, std::size_t inputs,
+                                        std::size_t outputs) {
+    const ForeignWeights found = findDenseLayers(readParameters(path), {inputs, outputs, {}}, path.string());
+    std::vector<std::size_t> widths;
+    for (std::size_t layer = 0; layer + 1 < found.layers.size(); ++layer)
+        widths.push_back(found.layers[layer].outputs);
+    return widths;
 }
 
 } // namespace lockstep

@@ -49,9 +49,21 @@ Checkpoint loadCheckpoint(const std::filesystem::path& path);
 /// Parses a checkpoint in memory; `name` is the file's name for messages.
 Checkpoint parseCheckpoint(std::span<const std::byte> bytes, std::string_view name);
 
-/// Reads the parameters (an arena by ParamLayout(shape)) of a checkpoint or of another program's safetensors
-/// file. Throws std::runtime_error naming a tensor that is missing, unexpected, of the wrong shape, or
-/// contains NaN or infinity.
-std::vector<float> loadWeights(const std::filesystem::path& path, const NetShape& shape);
+/// True if the file has a run for loadCheckpoint(), false if it has weights alone. Throws std::runtime_error
+/// if it is no safetensors file.
+bool hasRun(const std::filesystem::path& path);
+
+struct LoadedWeights {
+    std::vector<float> parameters;  ///< an arena by ParamLayout
+    std::vector<std::string> notes; ///< sentences for people: what was matched, transposed and converted
+};
+
+/// Reads the parameters of a checkpoint or of another program's safetensors file, whose layers are found as
+/// files/foreign_weights.h says. Throws std::runtime_error as findDenseLayers().
+LoadedWeights loadWeights(const std::filesystem::path& path, const NetShape& shape);
+
+/// The widths of the hidden layers in such a file, of a network with these inputs and outputs.
+std::vector<std::size_t> hiddenWidthsIn(const std::filesystem::path& path, std::size_t inputs,
+                                        std::size_t outputs);
 
 } // namespace lockstep

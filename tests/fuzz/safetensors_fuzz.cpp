@@ -1,6 +1,7 @@
-// Any bytes as a file of tensors; what could be read is written and read again.
+// Any bytes as a file of tensors; what could be read is written and read again, and searched for layers.
 #include <cstring>
 
+#include "engine/files/foreign_weights.h"
 #include "engine/files/safetensors.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -11,6 +12,23 @@ namespace {
 bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
     return a.size() == b.size() &&
            (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+}
+
+void requireLayers(const TensorFile& file, const WantedLayers& wanted) {
+    fuzz::expectDocumented("fuzz.safetensors", [&] {
+        const ForeignWeights found = findDenseLayers(file, wanted, "fuzz.safetensors");
+        std::size_t width = wanted.inputs;
+        for (const DenseWeights& layer : found.layers) {
+            fuzz::require(layer.inputs == width, "each layer takes what the one before gives");
+            fuzz::require(layer.weight.size() == layer.inputs * layer.outputs,
+                          "a weight per input and output");
+            fuzz::require(layer.bias.size() == layer.outputs, "a bias per output");
+            width = layer.outputs;
+        }
+        fuzz::require(width == wanted.outputs, "the outputs that were asked for");
+        if (wanted.hidden)
+            fuzz::require(found.layers.size() == wanted.hidden->size() + 1, "the layers that were asked for");
+    });
 }
 
 } // namespace
@@ -25,6 +43,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
             const Tensor* other = again.find(tensor.name);
             fuzz::require(other != nullptr && other->shape == tensor.shape, "the same shape");
             fuzz::require(sameBits(tensor.values, other->values), "the same numbers");
+        }
+        for (const std::size_t width : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+            requireLayers(file, {3, width, {}});
+            requireLayers(file, {width, 2, std::vector<std::size_t>{3}});
         }
     });
     return 0;

@@ -26,6 +26,7 @@ void writeIdxSeeds(const std::filesystem::path& folder) {
     writeSeed(folder / "images.gz", gzipped(images));
     writeSeed(folder / "labels.gz", gzipped(labels));
     writeSeed(folder / "both", images + labels);
+    writeSeed(folder / "rows", idxIntegerRows({1, 9}, 3));
 }
 
 void writeGzipSeeds(const std::filesystem::path& folder) {
@@ -52,6 +53,13 @@ void writeSafetensorsSeeds(const std::filesystem::path& folder) {
         {{"format", "pt"}}};
     writeSeed(folder / "three", asText(safetensorsBytes(file)));
     writeSeed(folder / "none", asText(safetensorsBytes({})));
+    const TensorFile keras{{{"d_1/bias:0", {2}, {1, 2}},
+                            {"d_1/kernel:0", {3, 2}, {1, 2, 3, 4, 5, 6}},
+                            {"d/bias:0", {3}, {1, 2, 3}},
+                            {"d/kernel:0", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+                           {}};
+    writeSeed(folder / "keras", asText(safetensorsBytes(keras)));
+    writeSeed(folder / "pointer", "version https://git-lfs.github.com/spec/v1\nsize 9\n");
 }
 
 void writePictureSeeds(const std::filesystem::path& folder) {
