@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "engine/data/csv_split.h"
 #include "engine/data/mnist_folder.h"
 #include "engine/data/points_2d.h"
 #include "engine/files/file_bytes.h"
@@ -55,10 +56,38 @@ Dataset readIdxFolder(std::filesystem::path folder, const DataOptions& options) 
     return readMnistFolder(folder, "idx:" + folder.filename().string(), options.classNames);
 }
 
+// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
+template <class T>
+std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
+    std::vector<T> picked;
+    const std::size_t width = values.size() / chosen.size();
+    for (std::size_t row = 0; row < chosen.size(); ++row)
+        if (chosen[row] == wanted)
+            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
+                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+    return picked;
+}
+
+Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
+    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
+            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
+}
+
+// Moves the chosen training examples, `count` of them, into the test split.
+void moveToTest(Dataset& data, const std::vector<bool>& chosen, std::size_t count) {
+    const std::size_t all = data.train.count;
+    data.test = pickExamples(data.train, chosen, true, count);
+    data.train = pickExamples(data.train, chosen, false, all - count);
+}
+
 Dataset readCsv(const std::filesystem::path& path, const DataOptions& options) {
     const std::vector<std::byte> bytes = readFileBytes(path);
-    Dataset data = parseCsvDataset(asText(bytes), path.string(),
-                                   {options.labelColumn, options.target, options.header, options.classNames});
+    const std::optional<SplitTable> split = takeSplitColumn(asText(bytes), path.string());
+    CsvOptions table{options.labelColumn, options.target, options.header, options.classNames};
+    if (split) table.header = CsvHeader::present; // it has named the column
+    Dataset data =
+        parseCsvDataset(split ? std::string_view(split->text) : asText(bytes), path.string(), table);
+    if (split) moveToTest(data, split->test, static_cast<std::size_t>(std::ranges::count(split->test, true)));
     data.name = "csv:" + path.filename().string();
     return data;
 }
@@ -102,23 +131,6 @@ std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint
         chosen[shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count),
                                   keys)] = true;
     return chosen;
-}
-
-// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
-template <class T>
-std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
-    std::vector<T> picked;
-    const std::size_t width = values.size() / chosen.size();
-    for (std::size_t row = 0; row < chosen.size(); ++row)
-        if (chosen[row] == wanted)
-            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
-                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
-    return picked;
-}
-
-Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
-    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
-            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
 }
 
 } // namespace
@@ -177,8 +189,7 @@ std::vector<bool> splitOffTest(Dataset& data, double share, std::uint64_t seed) 
                                     "' for training; choose a smaller one");
     std::vector<bool> chosen = chooseTest(count, testCount, seed);
     if (testCount == 0) return chosen;
-    data.test = pickExamples(data.train, chosen, true, testCount);
-    data.train = pickExamples(data.train, chosen, false, count - testCount);
+    moveToTest(data, chosen, testCount);
     return chosen;
 }
 

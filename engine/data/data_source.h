@@ -38,7 +38,7 @@ struct DataOptions {
 ///                   bundle's copy) and ../share/lockstep/data/fashion-mnist; and last
 ///                   /usr/share/datasets/fashion-mnist (Debian's package)
 ///   idx:FOLDER      any folder with the four files of MNIST (mnist_folder.h)
-///   csv:FILE        a table (csv_dataset.h)
+///   csv:FILE        a table (csv_dataset.h), perhaps with a split (csv_split.h)
 /// Sources without a test split get one (splitOffTest). Throws std::invalid_argument for an unknown name (the
 /// message suggests the nearest one) and for options out of range, std::runtime_error for missing or
 /// malformed files.

@@ -4,6 +4,7 @@
 
 #include "engine/data/csv.h"
 #include "engine/data/csv_dataset.h"
+#include "engine/data/csv_split.h"
 #include "engine/files/file_bytes.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -44,5 +45,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const bool refusals = !options.label.empty();
     fuzz::expectDocumented(
         "t.csv", [&] { requireWhole(parseCsvDataset(text, "t.csv", options)); }, refusals);
+    fuzz::expectDocumented(
+        "t.csv", [&] { static_cast<void>(takeSplitColumn(text, "t.csv")); }, false);
     return 0;
 }
