@@ -6,6 +6,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +24,7 @@
 #include "demos/options/parse.h"
 #include "demos/shell/lesson_check.h"
 #include "demos/shell/run_window.h"
+#include "demos/shell/script_lines.h"
 #include "demos/words/html.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
@@ -96,9 +99,16 @@ ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted
     options.answersOnly = true;
     options.light = true; // ink is dear; without pictures it changes nothing
     for (const LessonStep& step : readLesson(file).steps) {
-        options.commands += before;
-        for (const std::string& line : step.tries) options.commands += line + "\n";
-        options.commands += "await\n" + after + "tell\nkey PageDown\n";
+        const auto add = [&](std::string_view script, std::size_t line) {
+            for (ScriptLine& each : scriptFromText(script, file.string())) {
+                each.number = line; // of the lesson, for messages
+                options.commands.push_back(std::move(each));
+            }
+        };
+        add(before, step.line);
+        for (const std::string& line : step.tries)
+            add(line, step.lines.contains("try") ? step.lines.at("try") : step.line);
+        add("await\n" + after + "tell\nkey PageDown\n", step.line);
     }
     return options;
 }

@@ -36,9 +36,9 @@ fs::path tableOf(std::string_view code) {
 } // namespace
 
 WordFile readWords(const fs::path& file) {
-    const std::string name = file.filename().string();
+    const std::string name = file.string();
     const auto wrong = [&](std::size_t line, std::string_view text) {
-        return std::invalid_argument(fmt::format("{}, line {}: {}", name, line, text));
+        return std::invalid_argument(fmt::format("{}: {}", placeInFile(name, line), text));
     };
     const std::vector<std::byte> bytes = readFileBytes(file, largestTable);
     const std::string_view text = asText(bytes);

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -34,7 +34,7 @@ std::vector<ScriptLine> readScript(const std::filesystem::path& file) {
 }
 
 std::runtime_error scriptError(const ScriptLine& line, const std::string& what) {
-    return std::runtime_error(fmt::format("{}, line {}: {}", line.file, line.number, what));
+    return std::runtime_error(placeInFile(line.file, line.number) + ": " + what);
 }
 
 } // namespace lockstep::demos

@@ -23,7 +23,7 @@ std::vector<ScriptLine> scriptFromText(std::string_view text, const std::string&
 /// The same of a file. Throws std::runtime_error if it cannot be read.
 std::vector<ScriptLine> readScript(const std::filesystem::path& file);
 
-/// "script, line 3: ..."
+/// "script.txt:3: ..."
 std::runtime_error scriptError(const ScriptLine& line, const std::string& what);
 
 } // namespace lockstep::demos

@@ -15,7 +15,8 @@ namespace lockstep {
 inline constexpr std::size_t deepestJson = 64;
 
 /// The value of a JSON text. Throws std::runtime_error
-/// "NAME is not valid JSON: line 3, column 7: reason" for anything else and for brackets nested too deeply.
+/// "NAME:3:7: not valid JSON: reason", with line and column, for anything else and for brackets nested too
+/// deeply.
 nlohmann::ordered_json parseJson(std::string_view text, std::string_view name);
 
 /// The same for a file of at most so many bytes. Throws like readFileBytes(), too.

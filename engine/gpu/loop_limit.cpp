@@ -103,7 +103,7 @@ void LoopLimiter::findBlocks() {
             operand(now, 1);
             files[now.operands[0]] = reinterpret_cast<const char*>(&now.operands[1]);
             break;
-        case OpLine: place = files[operand(now, 0)] + ", line " + std::to_string(operand(now, 1)); break;
+        case OpLine: place = files[operand(now, 0)] + ":" + std::to_string(operand(now, 1)); break;
         case OpFunction:
             block = {};
             block.returns = operand(now, 0);
