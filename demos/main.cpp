@@ -36,6 +36,7 @@ constexpr CommandEntry commands[] = {
     {"lesson", "list, read, check and try lessons: paths through the exhibits", addLesson},
     {"lab", "measure an experiment on parallelism: why a GPU is fast, and when it is not", addLab},
     {"card", "measure this machine: one page to look at and to compare", addCard},
+    {"data", "say what a data set holds, and export it", addData},
     {"devices", "list the Vulkan devices, which one is used, and why", addDevices},
 };
 

@@ -63,7 +63,6 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
         std::string answer;
     };
     const Case cases[] = {
-        {"rase", "did you mean 'race'"},
         {"race --layer 3", "did you mean '--layers'"},
         {"train --lrr=3", "did you mean '--lr'"},
         {"predict --modle x", "did you mean '--model'"},
@@ -117,7 +116,7 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
         {"race --test-share 0.5 --data fashion-mnist", "data without a test split"},
         {"race --label y --data spiral", "tables (--data csv:FILE)"},
         {"race --lane gpu:invocation", "`lockstep population` has it"},
-        {"show foo", "unknown exhibit 'foo'"},
+        {"show foo", "unknown exhibit, preset or lesson 'foo'"},
         {"show rase", "did you mean 'race'"},
         {"show race --headless", "--png FILE"},
         {"show race --headless --png race.jpg", "name the file race.png, not race.jpg"},
@@ -204,6 +203,66 @@ TEST_CASE("without a Vulkan driver, CPU lanes race, and a requested GPU lane fai
     const Json json = Json::parse(run("devices --json", noDriver).out);
     CHECK(json["devices"].empty());
     CHECK(json["problem"].is_string());
+}
+
+TEST_CASE("devices --json writes a file, or standard output where none is named") {
+    const Folder folder;
+    const Outcome written = run("devices --json " + folder.file("devices.json"));
+    CHECK(written.code == 0);
+    CHECK(written.out.starts_with("processor "));
+    const Json json = Json::parse(contents(folder.file("devices.json")));
+    for (const char* plain : {"devices --json", "devices --json -", "devices --json --device 0"})
+        CHECK(keys(Json::parse(run(plain).out)) == keys(json));
+    CHECK(run("devices --json " + folder.file("no/folder.json")).code == 1);
+}
+
+TEST_CASE("a misspelt name is answered in the same way everywhere, the nearest right name first") {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"rase", "unknown command 'rase'; did you mean 'race'? (known: race, "},
+        {"nonsense", "unknown command 'nonsense' (known: show, race, "},
+        {"lab lanch", "unknown experiment 'lanch'; did you mean 'launch'? (known: launch, "},
+        {"lesson show what-is-a-gup",
+         "unknown lesson 'what-is-a-gup'; did you mean 'what-is-a-gpu'? (known: what-is-a-gpu, "},
+        {"lesson shwo", "unknown action of 'lesson' 'shwo'; did you mean 'show'? (known: show, "},
+        {"show racetiny",
+         "unknown exhibit, preset or lesson 'racetiny'; did you mean 'race-tiny'? (known: race-tiny, "},
+        {"show mosiac", "did you mean 'mosaic'? (known: mosaic, "},
+        {"race --lane gpu:tile", "unknown lane 'gpu:tile'; did you mean 'gpu:tiled'? (known: gpu:tiled, "},
+        {"map --preset ege", "unknown preset 'ege'; did you mean 'edge'? (known: edge, "},
+        {"race --data moon", "unknown data 'moon'; did you mean 'moons'? (known: moons, "}};
+    for (const auto& [words, answer] : cases) {
+        const std::string arguments = words;
+        CAPTURE(arguments);
+        const Outcome outcome = run(arguments);
+        CAPTURE(outcome.err);
+        CHECK(outcome.code == 2);
+        CHECK(outcome.err.find(answer) != std::string::npos);
+    }
+    CHECK(run("show racetiny").says("`lockstep show --list` lists all)"));
+}
+
+TEST_CASE("everything that can be shown by name is listed, and each name means one thing") {
+    const Outcome list = run("show --list");
+    CHECK(list.code == 0);
+    std::istringstream lines(list.out);
+    std::vector<std::string> names;
+    for (std::string line; std::getline(lines, line);) names.push_back(line.substr(0, line.find(' ')));
+    for (const char* name : {"race", "parallelism", "race-tiny", "mosaic-learning-rates", "what-is-a-gpu"})
+        CHECK(std::ranges::count(names, name) == 1);
+    std::ranges::sort(names);
+    CHECK(std::ranges::adjacent_find(names) == names.end());
+    for (const auto& entry : fs::directory_iterator(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/presets"))
+        CHECK(std::ranges::count(names, entry.path().stem().string()) == 1);
+    const Folder folder;
+    std::ofstream(folder.file("s.txt")) << "state " << folder.file("s.json") << "\n";
+    const Outcome shown = run("show race-tiny --headless --script " + folder.file("s.txt"));
+    INFO(shown.out << shown.err);
+    CHECK(shown.code == 0);
+    const auto preset =
+        Json::parse(contents(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/presets/race-tiny.json"));
+    const auto state = Json::parse(contents(folder.file("s.json")));
+    CHECK(state["exhibit"] == "race");
+    CHECK(state["exhibits"]["race"]["hidden"] == preset["exhibits"]["race"]["hidden"]);
 }
 
 TEST_CASE("--json has the documented shape") {
@@ -373,7 +432,7 @@ TEST_CASE("a state of 100,000 brackets is refused in a sentence, wherever they a
         std::ofstream(file) << text;
         const Outcome outcome = run("show " + file + " --headless --frames 1");
         CHECK(outcome.code == 1);
-        CHECK(outcome.says("deep.json is not valid JSON: line 1, column "));
+        CHECK(outcome.says("deep.json:1:"));
         CHECK(outcome.says("more than 64 nested brackets"));
     }
 }

@@ -103,7 +103,7 @@ TEST_CASE("an error has its file and line, also in an included file") {
         tried("neighbours", edited("lab_neighbours.comp", "sum[i] = total;", "sum[i] = nothing;"));
     CHECK(outcome.report.verdict == Verdict::notCompiled);
     REQUIRE_FALSE(outcome.report.errors.empty());
-    checkSays(describe(outcome.report.errors.front()), "lab_neighbours.comp, line 23: 'nothing'");
+    checkSays(describe(outcome.report.errors.front()), "lab_neighbours.comp:23: 'nothing'");
     const LabTrialOutcome header = tried("neighbours", edited("lab.h", "uint rounds;", "uint;"));
     REQUIRE(header.report.verdict == Verdict::notCompiled);
     CHECK(header.report.errors.front().file == "lab.h");
@@ -112,7 +112,7 @@ TEST_CASE("an error has its file and line, also in an included file") {
 TEST_CASE("a loop without an end is ended, and named") {
     checkSays(refusal("neighbours", edited("lab_neighbours.comp", "round < params.rounds; ++round",
                                            "round < params.rounds; round += 0")),
-              "lab_neighbours.comp, line 19: the loop was stopped after 65,000 rounds");
+              "lab_neighbours.comp:19: the loop was stopped after 65,000 rounds");
 }
 
 TEST_CASE("other buffers and other parameters are refused with a reason") {
@@ -292,7 +292,7 @@ TEST_CASE("in the window: typed, refused with its line, corrected, measured, tak
             "\nclick ##parallelism/tab/Measurements\nframes 2\npicture " + folder.file("undone.png") + "\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    CHECK(outcome.says("message: lab_neighbours.comp, line 25: "));
+    CHECK(outcome.says("message: lab_neighbours.comp:25: "));
     CHECK(outcome.says("message: The rejected edit is gone: the source shown is what is measured."));
     CHECK_FALSE(outcome.says("message: Edited shaders wait"));
     CHECK(kernelsIn(folder.file("typed.json"))["neighbours"]["lab_neighbours.comp"].back() == "// fine");

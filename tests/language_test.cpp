@@ -179,9 +179,9 @@ TEST_CASE("a broken table says where") {
     const std::pair<const char*, const char*> wrong[] = {
         {"words: {Run: Start}", "own name"},
         {"language: X", "'words' must be a map"},
-        {"language: X\nwords: {Run: 3}", "line 2: the translation of 'Run' must be a text"},
+        {"language: X\nwords: {Run: 3}", "xx.yaml:2: the translation of 'Run' must be a text"},
         {"language: X\nwords: {Run: a, Run: b}", "'Run' stands here twice"},
-        {"language: X\nwords: {Run: a}\nword: 3", "line 3: a table of words has"},
+        {"language: X\nwords: {Run: a}\nword: 3", "xx.yaml:3: a table of words has"},
         {"language: [", "not YAML"},
     };
     for (const auto& each : wrong) {

@@ -39,7 +39,8 @@ TEST_CASE("the program names what only it knows to be wrong: states, values and 
     const Folder folder;
     std::ofstream(folder.file("wrong.md"))
         << step
-        << "{{race.ratios}} {{lab.launch.nothing}}\n```step\nstate: {exhibit: race, exhibits: {race: {hiden: "
+        << "{{race.ratios}} {{lab.launch.nothing}} {{lab.lanch.finished}} {{rase.ratio}}\n```step\nstate: "
+           "{exhibit: race, exhibits: {race: {hiden: "
            "[3]}}}\n```\n"
         << "## Two\n```step\nstate: {exhibit: race}\npoint: No such button\nwait: 1:race.ratio\n```\n"
         << "## Three\n[a](nowhere.md) [b](ftp://x.y) {{my.price}}\n";
@@ -47,18 +48,20 @@ TEST_CASE("the program names what only it knows to be wrong: states, values and 
     std::ofstream(folder.file("wrong-way.md")) << "---\ntitle: T\nneeds: [loop]\n---\n## One\nText\n";
     const Outcome loop = run("lesson check " + folder.file("loop.md"));
     INFO(loop.out);
-    CHECK(loop.out.find("loop.md, line 3: this lesson needs itself") != std::string::npos);
+    CHECK(loop.out.find("loop.md:3: this lesson needs itself") != std::string::npos);
     const Outcome outcome = run("lesson check " + folder.file("wrong.md"));
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 1);
     for (const char* message :
-         {"wrong.md, line 4: nothing measures 'race.ratios'",
-          "wrong.md, line 4: nothing measures 'lab.launch.nothing'", "lab.launch.microseconds_per_dispatch",
-          "wrong.md, line 7: unknown field of 'race' 'hiden'",
-          "wrong.md, line 12: no control is called 'No such button' here",
-          "wrong.md, line 15: unknown lesson 'nowhere'", "wrong.md, line 15: the link 'ftp://x.y' must be",
-          "wrong.md, line 15: nothing measures 'my.price'",
-          "wrong.md, line 13: '1:' must be the number of a step that waits"})
+         {"wrong.md:4: nothing measures 'race.ratios'; did you mean 'race.ratio'? (known: race.ratio, ",
+          "wrong.md:4: nothing measures 'lab.lanch.finished'; did you mean 'lab.launch'? (known: "
+          "lab.launch, ",
+          "wrong.md:4: nothing measures 'rase.ratio'; did you mean 'race'? (known: race, ",
+          "wrong.md:4: nothing measures 'lab.launch.nothing'", "lab.launch.microseconds_per_dispatch",
+          "wrong.md:7: unknown field of 'race' 'hiden'",
+          "wrong.md:12: no control is called 'No such button' here", "wrong.md:15: unknown lesson 'nowhere'",
+          "wrong.md:15: the link 'ftp://x.y' must be", "wrong.md:15: nothing measures 'my.price'",
+          "wrong.md:13: '1:' must be the number of a step that waits"})
         CHECK(outcome.out.find(message) != std::string::npos);
     CHECK(run("lesson dance").says("action of 'lesson'"));
     CHECK(run("lesson show").says("needs the name of a lesson"));
@@ -134,7 +137,7 @@ TEST_CASE("of a lesson with a wrong state nothing is taken, and the message has 
             folder, "ladder", saved("before.json") + "drop l.md\nframes 2\n" + saved("after.json"));
         INFO(outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);
-        CHECK(outcome.says("l.md, line 10:"));
+        CHECK(outcome.says("l.md:10:"));
         CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
     }
 }

@@ -5,7 +5,10 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "engine/net/names.h"
 #include "engine/net/net_shape.h"
 #include "engine/net/settings.h"
 
@@ -40,6 +43,24 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 } // namespace
+
+TEST_CASE("a wrong name is answered with the right ones, the nearest first") {
+    const std::string_view known[] = {"relu", "elu", "gelu", "tanh"};
+    CHECK(rightNames("rleu", known) == "; did you mean 'relu'? (known: relu, elu, gelu, tanh)");
+    CHECK(rightNames("tahn", known) == "; did you mean 'tanh'? (known: tanh, relu, elu, gelu)");
+    CHECK(rightNames("something", known) == " (known: relu, elu, gelu, tanh)");
+    std::vector<std::string> many;
+    for (int i = 0; i < 20; ++i) many.push_back("name-" + std::to_string(i));
+    CHECK(rightNames("nane-7", std::vector<std::string_view>(many.begin(), many.end()), "`list`") ==
+          "; did you mean 'name-7'? (known: name-7, name-0, name-1, name-2, name-3, name-4, ...; `list` "
+          "lists all)");
+}
+
+TEST_CASE("places are written as editors and terminals jump to them") {
+    CHECK(placeInFile("a.md", 0) == "a.md");
+    CHECK(placeInFile("a.md", 3) == "a.md:3");
+    CHECK(placeInFile("dir/a.md", 3, 7) == "dir/a.md:3:7");
+}
 
 TEST_CASE("rates default to the optimizer's own") {
     CHECK(optimizer(Optimizer::sgd).effectiveLearningRate() == 0.1);

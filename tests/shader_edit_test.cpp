@@ -47,7 +47,7 @@ TEST_CASE("a shader that does not compile shows its error, and the step goes on 
                          "\ncontrols\nstate " + folder.file("s.json") + "\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    CHECK(outcome.says("message: dense_naive.comp, line 37: "));
+    CHECK(outcome.says("message: dense_naive.comp:37: "));
     CHECK_FALSE(outcome.says("edited##inside/title"));
     CHECK(contents(folder.file("a.png")) != contents(folder.file("b.png"))); // another step
     CHECK(shadersOf(folder.file("s.json"))["dense_naive.comp"].back() == "nonsense here");
@@ -115,7 +115,7 @@ TEST_CASE("after a check, typing and undo go on where they were, and the message
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(shadersOf(folder.file("s.json"))["dense_naive.comp"].back() == "// x// y");
-    const std::size_t wrong = outcome.out.find("message: dense_naive.comp, line 37: ");
+    const std::size_t wrong = outcome.out.find("message: dense_naive.comp:37: ");
     const std::size_t gone = outcome.out.find("message: The rejected edit is gone: ");
     const std::size_t right = outcome.out.find("message: Correct now: ");
     REQUIRE(wrong != std::string::npos);

@@ -150,6 +150,55 @@ TEST_CASE("wheel, double click and dragging lead through the map, Alt and arrows
     CHECK(edges("last") == edges("whole"));
 }
 
+TEST_CASE("a script types UTF-8; what it cannot type is said with its place, before anything is done") {
+    const Folder folder;
+    const std::string name = "J\xC3\xB6rg \xC3\x84\xC3\x9F \xE2\x82\xAC 3 \xCE\xBB"; // Jörg Äß € 3 λ
+    const std::string field = "click Bookmarks##map\nclick ##map/bookmark name\n";
+    const Outcome outcome =
+        showScript(folder, "map",
+                   field + "type " + name + "\nclick Add##map/bookmark\nkey Escape\nstate " +
+                       folder.file("typed.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(Json::parse(contents(folder.file("typed.json")))["exhibits"]["map"]["bookmarks"][0]["name"] ==
+          name);
+
+    const std::string untouched = "state " + folder.file("untouched.json") + "\n";
+    const Outcome invalid = showScript(folder, "map", untouched + field + "type J\xF6rg\n");
+    CHECK(invalid.code == 1);
+    CHECK(invalid.says("script.txt:4: byte 2 of the text to type is not UTF-8"));
+    CHECK_FALSE(fs::exists(folder.file("untouched.json")));
+    // An emoji, which Dear ImGui takes only where it was built with 32-bit characters.
+    const std::string smile = "\xF0\x9F\x99\x82";
+    const Outcome above = showScript(
+        folder, "map", field + "type " + smile + "\nclick Add##map/bookmark\n" + "key Escape\n" + untouched);
+    if (above.code == 0)
+        CHECK(contents(folder.file("untouched.json")).find(smile) != std::string::npos);
+    else
+        CHECK(above.says("script.txt:3: '" + smile + "' cannot be typed: this build of Dear ImGui takes "));
+}
+
+TEST_CASE("every mistake in a script is said with file and line") {
+    const Folder folder;
+    for (const auto& [line, message] : std::vector<std::pair<std::string, std::string>>{
+             {"click Runn", "script.txt:2: nothing called 'Runn' is on the screen; there are:   Run"},
+             {"key Spaec", "script.txt:2: unknown key 'Spaec'; did you mean 'Space'? (known: Space, "},
+             {"frames many", "script.txt:2: 'many' is not a number"},
+             {"frames 1.5", "script.txt:2: frames takes a whole number"},
+             {"wheel up", "script.txt:2: 'up' is not a number"},
+             {"move 0.5", "script.txt:2: two numbers are needed"},
+             {"lesson what-is-a-gpo",
+              "script.txt:2: unknown lesson 'what-is-a-gpo'; did you mean 'what-is-a-gpu'?"},
+             {"clikc Run",
+              "script.txt:2: there is no command 'clikc'; did you mean 'click'? (known: click, "}}) {
+        CAPTURE(message);
+        const Outcome outcome = showScript(folder, "playground", "frames 1\n" + line + "\n");
+        INFO(outcome.err);
+        CHECK(outcome.code == 1);
+        CHECK(outcome.says(message));
+    }
+}
+
 TEST_CASE("keys lead through the numbers of a neuron, and round again") {
     const Folder folder;
     const Outcome outcome = showScript(

@@ -166,7 +166,7 @@ TEST_CASE("wrong arguments are named") {
     std::ofstream(folder.file("s.txt")) << "frames 1\nclikc Run\n";
     const Outcome outcome = run("show race --headless --script " + folder.file("s.txt"));
     CHECK(outcome.code == 1);
-    CHECK(outcome.says("line 2"));
+    CHECK(outcome.says("s.txt:2: there is no command 'clikc'; did you mean 'click'?"));
 }
 
 TEST_CASE("frames are drawn in any size, down to a single pixel") {

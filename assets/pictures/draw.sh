@@ -21,7 +21,7 @@ draw playground playground-spiral
 draw playground-circle playground-circle --light
 draw inside inside-a-step
 draw ladder ladder-all-rungs
-draw mosaic mosaic
+draw mosaic mosaic-learning-rates
 draw map map-edge
 draw parallelism parallelism-lost-updates
 

@@ -105,7 +105,8 @@ int card(const CardOptions& options) {
         if (isStandardOutput(options.htmlFile))
             throw std::invalid_argument(
                 "--html needs a file name; only --json and --csv can go to standard output");
-        read.insert(read.end(), {{"--json", options.jsonFile}, {"--csv", options.csvFile}, {"--png", options.pngFile}});
+        read.insert(read.end(),
+                    {{"--json", options.jsonFile}, {"--csv", options.csvFile}, {"--png", options.pngFile}});
         requireSeparateFiles({{"--html", options.htmlFile}}, read);
         requireWritable(options.htmlFile);
     }

@@ -16,6 +16,7 @@ Action addRace(CLI::App& command);
 Action addTrain(CLI::App& command);
 Action addPopulation(CLI::App& command);
 Action addPredict(CLI::App& command);
+Action addData(CLI::App& command);
 Action addDevices(CLI::App& command);
 Action addMap(CLI::App& command);
 Action addBench(CLI::App& command);

@@ -8,6 +8,7 @@
 
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
+#include "demos/report/race_report.h"
 #include "demos/words/device_words.h"
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
@@ -23,13 +24,14 @@ constexpr const char* devicesAbout =
     "Lists every Vulkan device with its limits, and which one Lockstep uses and why.";
 constexpr const char* devicesExamples = R"(examples:
   lockstep devices
-  lockstep devices --json
+  lockstep devices --json devices.json
+  lockstep devices --json              as JSON on standard output
   lockstep devices --device 1          whether device 1 can be used
 )";
 
 struct DevicesOptions {
     std::string device;
-    bool json = false;
+    std::string jsonFile; ///< "-": standard output
 };
 
 using Json = nlohmann::ordered_json; // keeps keys in the order written here
@@ -85,15 +87,15 @@ int devices(const DevicesOptions& options) {
         problem = error.what();
     }
     const int exitCode = !problem.empty() && !options.device.empty() ? 1 : 0;
-    if (options.json) {
+    if (!options.jsonFile.empty()) {
         Json json = {{"cpu", {{"name", cpuName()}, {"cores", usableCores()}}},
                      {"devices", Json::array()},
                      {"problem", nullptr}};
         for (const gpu::DeviceReport& report : reports) json["devices"].push_back(toJson(report));
         if (!problem.empty()) json["problem"] = problem;
-        printOut("{}\n", json.dump(1));
-        return exitCode;
+        writeResult(options.jsonFile, json.dump(1) + "\n");
     }
+    if (options.jsonFile == "-") return exitCode; // the JSON says all that the lines below say
     printOut("processor  {}, {} usable cores\n", cpuName(), usableCores());
     for (const gpu::DeviceReport& report : reports) printDevice(report);
     if (!problem.empty()) printOut("{}\nCPU lanes work without one.\n", problem);
@@ -106,7 +108,10 @@ Action addDevices(CLI::App& command) {
     const auto options = std::make_shared<DevicesOptions>(); // as long as the command may be run
     addManual(command, devicesAbout, devicesExamples);
     addValue(command, "--device", "DEVICE", options->device, "number, part of its name, or UUID");
-    command.add_flag("--json", options->json, "print JSON");
+    addValue(command, "--json", "[FILE]", options->jsonFile,
+             "write the list as JSON; - or no FILE for standard output")
+        ->expected(0, 1)
+        ->default_str("-");
     return [options] { return devices(*options); };
 }
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +25,7 @@
 #include "demos/report/result_files.h"
 #include "demos/shell/lesson_check.h"
 #include "demos/shell/run_window.h"
+#include "demos/shell/script_lines.h"
 #include "demos/words/html.h"
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
@@ -102,8 +105,16 @@ ShowOptions inLesson(const std::filesystem::path& file, const LessonOptions& wan
 ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted, const std::string& after) {
     ShowOptions options = inLesson(file, wanted);
     for (const LessonStep& step : readLesson(file).steps) {
-        for (const std::string& line : step.tries) options.commands += line + "\n";
-        options.commands += "await\n" + after + "tell\nkey PageDown\n";
+        const auto add = [&](std::string_view script, std::size_t line) {
+            for (ScriptLine& each : scriptFromText(script, file.string())) {
+                each.number = line; // of the lesson, for messages
+                options.commands.push_back(std::move(each));
+            }
+        };
+        add(before, step.line);
+        for (const std::string& line : step.tries)
+            add(line, step.lines.contains("try") ? step.lines.at("try") : step.line);
+        add("await\n" + after + "tell\nkey PageDown\n", step.line);
     }
     return options;
 }
@@ -213,7 +224,8 @@ Action addLesson(CLI::App& command) {
     command.add_option("names", options->names, "lessons of the list, or files; with results: a folder")
         ->type_name("NAME...");
     addValue(command, "--html", "FILE", options->htmlFile,
-             "with print: the handout; with results: a page with plots of what was measured; - for\nstandard output");
+             "with print: the handout; with results: a page with plots of what was measured; - for\nstandard "
+             "output");
     addValue(command, "--csv", "FILE", options->csvFile,
              "with results: the table for a spreadsheet; - for standard output");
     command.add_flag("--answers", options->answers,

@@ -399,15 +399,15 @@ int predict(const CLI::App& command, const PredictOptions& options) {
 
     std::FILE* people = peopleStream(options);
     printTo(people, "{}{} on {} ({}), {} examples\n", understoodText(*job.data), options.modelFile,
-               job.data->name, nameOf(splitNames, model.split), grouped(predictions.size()));
+            job.data->name, nameOf(splitNames, model.split), grouped(predictions.size()));
     printTo(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
     if (model.newTable) printTo(people, "{}", firstPredictions(rows));
     if (total)
         printTo(people, "loss {}, accuracy {}{}\n{}", fixed(total->loss, 4), percent(total->accuracy),
-                   total->count < predictions.size()
-                       ? fmt::format(" of the {} with a known label", grouped(total->count))
-                       : "",
-                   confusionText(*total, job.data->classNames));
+                total->count < predictions.size()
+                    ? fmt::format(" of the {} with a known label", grouped(total->count))
+                    : "",
+                confusionText(*total, job.data->classNames));
     else
         printTo(people, "no labels, so no accuracy\n");
     if (!options.csvFile.empty()) writeResult(options.csvFile, predictionsCsv(rows));

@@ -1,15 +1,14 @@
 // `lockstep show`: opens the window at an exhibit, or saves pictures of it without a window.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "demos/commands/command.h"
 #include "demos/draw/animation.h"
@@ -18,8 +17,10 @@
 #include "demos/lesson/lesson_desk.h"
 #include "demos/options/parse.h"
 #include "demos/report/result_files.h"
+#include "demos/shell/files.h"
 #include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
+#include "demos/words/text.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {
@@ -27,12 +28,14 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* showAbout =
-    R"(Opens the window at an exhibit, or with a saved state. --headless opens no window: it draws frames, 1/60 s apart,
+    R"(Opens the window at an exhibit, a preset or a lesson, or with a saved state. --headless opens no window: it draws frames, 1/60 s apart,
 and can save the last one as a picture.)";
 
 constexpr const char* showExamples = R"(examples:
   lockstep show race
-  lockstep show assets/presets/playground-spiral.json
+  lockstep show --list                             every exhibit, preset and lesson by name
+  lockstep show playground-spiral                  a preset
+  lockstep show lockstep-state.json                a state that the window has saved
   lockstep show race --headless --run --frames 120 --png race.png
   lockstep show playground --headless --run --record playground.webp --seconds 10
   lockstep show playground --headless --script lesson.txt --size 1920x1080 --light
@@ -42,6 +45,7 @@ struct ShowCommandOptions : ShowOptions {
     std::string what;
     std::string size = "1280x800";
     bool headless = false;
+    bool list = false;
 };
 
 void readSize(const std::string& text, ShowOptions& options) {
@@ -53,23 +57,53 @@ void readSize(const std::string& text, ShowOptions& options) {
                                     "'");
 }
 
-/// Before a window is opened, which may fail for other reasons.
-void requireExhibit(std::string_view id) {
-    const std::string ids = exhibitIds();
-    std::vector<std::string_view> known;
-    for (std::string_view rest = ids; !rest.empty();) {
-        const std::size_t end = std::min(rest.find(", "), rest.size());
-        known.push_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 2, rest.size()));
+/// What can be shown by its name.
+struct Shown {
+    std::string name;
+    std::string title;
+    std::string kind;           ///< "exhibit", "preset of race", "lesson"
+    std::filesystem::path file; ///< empty: an exhibit
+};
+
+/// Exhibits, each with its presets, then lessons.
+std::vector<Shown> everythingShown() {
+    std::vector<Shown> all;
+    const std::vector<Preset> presets = findPresets();
+    const auto addPresets = [&](std::string_view exhibit, const std::string& kind) {
+        for (const Preset& preset : presets)
+            if (preset.exhibit == exhibit)
+                all.push_back({preset.file.stem().string(), preset.title, kind, preset.file});
+    };
+    for (const std::unique_ptr<Exhibit>& exhibit : makeExhibits()) {
+        const std::string id(exhibit->id());
+        all.push_back({id, exhibit->title(), "exhibit", {}});
+        addPresets(id, "preset of " + id);
     }
-    if (std::ranges::find(known, id) == known.end()) throwUnknownName("exhibit", id, known);
+    addPresets("", "preset that cannot be read");
+    for (const LessonEntry& lesson : findLessons())
+        all.push_back({lesson.name, lesson.title, "lesson", lesson.file});
+    return all;
 }
 
-/// Empty: none is called that.
-std::optional<std::filesystem::path> lessonNamed(const std::string& name) {
-    const std::vector<LessonEntry> entries = findLessons();
-    const auto found = std::ranges::find(entries, name, &LessonEntry::name);
-    return found == entries.end() ? std::nullopt : std::optional(found->file);
+int listShown() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Shown& each : everythingShown()) rows.push_back({each.name, each.kind, each.title});
+    printOut("{}", table(rows, 3));
+    return 0;
+}
+
+/// Before a window is opened, which may fail for other reasons.
+void chooseShown(const std::string& name, ShowOptions& options) {
+    std::vector<std::string_view> known;
+    const std::vector<Shown> all = everythingShown();
+    for (const Shown& each : all) {
+        known.push_back(each.name);
+        if (each.name != name) continue;
+        if (each.file.empty()) options.exhibit = name;
+        options.stateFile = each.file;
+        return;
+    }
+    throwUnknownName("exhibit, preset or lesson", name, known, "`lockstep show --list`");
 }
 
 int show(ShowCommandOptions options, bool framesGiven, bool secondsGiven) {
@@ -77,12 +111,11 @@ int show(ShowCommandOptions options, bool framesGiven, bool secondsGiven) {
     if (!options.language.empty()) // in which a lesson is looked for
         for (const std::string& problem : chooseLanguage(options.language))
             printError("warning: {}\n", problem);
+    if (options.list) return listShown();
     if (options.what.find('.') != std::string::npos)
         options.stateFile = options.what;
-    else if (const auto lesson = lessonNamed(options.what))
-        options.stateFile = *lesson;
     else if (!options.what.empty())
-        requireExhibit(options.exhibit = options.what);
+        chooseShown(options.what, options);
     requirePngName(options.png);
     requireSeparateFiles({{"--png", options.png.string()}, {"--record", options.record.string()}},
                          {{"--script", options.script.string()}, {"the state", options.stateFile.string()}});
@@ -105,8 +138,9 @@ Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
     ShowOptions& shown = *options;
     addManual(command, showAbout, showExamples);
-    addValue(command, "what", "EXHIBIT|FILE", options->what,
-             "an exhibit (" + exhibitIds() + "), a lesson or a saved state file");
+    addValue(command, "what", "NAME|FILE", options->what,
+             "an exhibit (" + exhibitIds() + "),\na preset, a lesson or a saved state file");
+    command.add_flag("--list", options->list, "list every exhibit, preset and lesson by name");
     addValue(command, "--size", "WxH", options->size, "size of the window or picture, in pixels")
         ->capture_default_str();
     command.add_flag("--light", shown.light, "light theme");

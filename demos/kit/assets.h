@@ -3,10 +3,14 @@
 
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 namespace lockstep::demos {
 
 /// The folder of that name ("presets"): beside the program, or in the source tree. Empty: nowhere.
 std::filesystem::path assetFolder(std::string_view name);
+
+/// The files of all presets, by name.
+std::vector<std::filesystem::path> presetFiles();
 
 } // namespace lockstep::demos

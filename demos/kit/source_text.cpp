@@ -12,6 +12,7 @@
 #include <shaderc/shaderc.hpp>
 
 #include "demos/kit/run_apart.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -237,8 +238,7 @@ bool isStepShaderFile(std::string_view file) {
 }
 
 std::string describe(const CompileError& error) {
-    if (error.line == 0) return error.file + ": " + error.message;
-    return error.file + ", line " + std::to_string(error.line) + ": " + error.message;
+    return placeInFile(error.file, error.line) + ": " + error.message;
 }
 
 CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed) {

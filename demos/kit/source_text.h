@@ -62,7 +62,7 @@ struct CompileError {
     bool operator==(const CompileError&) const = default;
 };
 
-/// "dense_naive.comp, line 23: 'foo' : undeclared identifier".
+/// "dense_naive.comp:23: 'foo' : undeclared identifier".
 std::string describe(const CompileError& error);
 
 struct CompiledShader {

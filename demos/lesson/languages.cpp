@@ -48,7 +48,7 @@ std::vector<std::string_view> placeholders(std::string_view format) {
 
 WordFile wordsFromText(std::string_view text, const std::string& name) {
     const auto wrong = [&](std::size_t line, std::string_view what) {
-        return std::invalid_argument(fmt::format("{}, line {}: {}", name, line, what));
+        return std::invalid_argument(fmt::format("{}: {}", placeInFile(name, line), what));
     };
     if (findInvalidUtf8(text) != std::string_view::npos) throw wrong(1, "not UTF-8");
     try {

@@ -36,8 +36,14 @@ ordered_json stateNamed(const std::string& name, const fs::path& folder) {
     for (const fs::path& each : {folder, assetFolder("presets")})
         if ((!each.empty() || folder.empty()) && fs::is_regular_file(each / file, unknown))
             return readJsonFile(each / file, largestState);
-    throw std::invalid_argument(
-        fmt::format("there is no state '{}', neither beside the lesson nor among the presets", name));
+    std::vector<std::string> presets;
+    for (const fs::path& preset : presetFiles()) presets.push_back(preset.filename().string());
+    const std::vector<std::string_view> known(presets.begin(), presets.end());
+    const std::string_view near = nearestName(name, known);
+    throw std::invalid_argument(fmt::format(
+        "there is no state '{}', neither beside the lesson nor among the presets{}; `lockstep show --list` "
+        "lists presets",
+        name, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 std::vector<std::string> texts(const ordered_json& json, const char* name) {

@@ -16,6 +16,7 @@
 #include "demos/words/text.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_text.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -262,9 +263,7 @@ Lesson readLesson(const std::filesystem::path& file) {
 }
 
 std::string describe(const std::filesystem::path& file, const LessonProblem& problem) {
-    const std::string name = file.filename().string();
-    return problem.line == 0 ? fmt::format("{}: {}", name, problem.text)
-                             : fmt::format("{}, line {}: {}", name, problem.line, problem.text);
+    return placeInFile(withoutControls(file.string()), problem.line) + ": " + problem.text;
 }
 
 } // namespace lockstep::demos

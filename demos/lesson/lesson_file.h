@@ -27,7 +27,7 @@ Lesson lessonOfState(const nlohmann::ordered_json& state);
 /// text of the first problem.
 Lesson readLesson(const std::filesystem::path& file);
 
-/// The same as a whole: "what-is-a-gpu.md, line 12: ...".
+/// The same as a whole: "lessons/what-is-a-gpu.md:12: ...".
 std::string describe(const std::filesystem::path& file, const LessonProblem& problem);
 
 } // namespace lockstep::demos

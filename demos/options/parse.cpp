@@ -30,17 +30,20 @@ CLI::Validator numberCheck(const std::string& range, bool (*fits)(double)) {
         "");
 }
 
-/// The option or command that `text` was probably meant to be; empty if there is none.
-std::string nearest(const CLI::App& command, const std::string& text) {
+/// The option that `text` was probably meant to be; empty if there is none.
+std::string nearestOption(const CLI::App& command, const std::string& text) {
     std::vector<std::string> known;
-    if (text.starts_with('-')) {
-        for (const CLI::Option* option : command.get_options())
-            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    } else {
-        for (const CLI::App* each : command.get_subcommands({})) known.push_back(each->get_name());
-    }
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     const std::vector<std::string_view> views(known.begin(), known.end());
     return std::string(nearestName(text.substr(0, text.find('=')), views));
+}
+
+[[noreturn]] void throwUnknownCommand(const CLI::App& program, const std::string& text) {
+    const std::vector<const CLI::App*> commands = program.get_subcommands({});
+    std::vector<std::string> names;
+    for (const CLI::App* each : commands) names.push_back(each->get_name());
+    throwUnknownName("command", text, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 } // namespace
@@ -187,8 +190,10 @@ void requireNoExtras(const CLI::App& command) {
     if (extras.empty()) return;
     const std::string& text = extras.front();
     const bool option = text.starts_with('-');
-    const std::string near = nearest(command, text);
-    const std::string of = command.get_parent() == nullptr ? "" : " of '" + command.get_name() + "'";
+    const bool program = command.get_parent() == nullptr;
+    if (program && !option) throwUnknownCommand(command, text);
+    const std::string near = option ? nearestOption(command, text) : "";
+    const std::string of = program ? "" : " of '" + command.get_name() + "'";
     std::string message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", text, of);
     if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
     throw std::invalid_argument(message);

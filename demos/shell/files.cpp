@@ -225,14 +225,8 @@ void RecentFiles::add(const fs::path& file) {
 }
 
 std::vector<Preset> findPresets() {
-    std::vector<fs::path> files;
-    std::error_code failure;
-    for (fs::directory_iterator entry(assetFolder("presets"), failure);
-         !failure && entry != fs::directory_iterator(); entry.increment(failure))
-        if (entry->path().extension() == ".json") files.push_back(entry->path());
-    std::ranges::sort(files);
     std::vector<Preset> presets;
-    for (const fs::path& file : files) {
+    for (const fs::path& file : presetFiles()) {
         Preset preset{file, shownName(file.filename()), {}, {}};
         try {
             const auto json = readStateFile(preset.file);

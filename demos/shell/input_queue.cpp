@@ -1,13 +1,15 @@
 #include "demos/shell/input_queue.h"
 
 #include <cctype>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
 // In a batch of sources, GLFW is included once, and window.cpp needs it after Vulkan's types.
 #include <vulkan/vulkan.h>
 
 #include <GLFW/glfw3.h>
+
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -152,7 +154,11 @@ KeyPress keyFromText(std::string_view text) {
         else
             press.key = std::toupper(static_cast<unsigned char>(rest[0]));
     }
-    if (press.key == 0) throw std::invalid_argument("there is no key '" + std::string(text) + "'");
+    if (press.key == 0) {
+        std::vector<std::string_view> known;
+        for (const NamedKey& key : namedKeys) known.emplace_back(key.name);
+        throwUnknownName("key", text, known);
+    }
     return press;
 }
 

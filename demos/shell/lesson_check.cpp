@@ -11,6 +11,7 @@
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/program.h"
 #include "engine/files/atomic_file.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -94,7 +95,7 @@ class Check {
                     {line, fmt::format("'{}:' must be the number of a step that waits for something", step)});
             if (!known_.contains(measured) && !namedInSource(measured) && !measuredNow(measured))
                 problems_.push_back(
-                    {line, fmt::format("nothing measures '{}'{}", measured, nearest(measured))});
+                    {line, fmt::format("nothing measures '{}'{}", measured, rightValues(measured))});
         }
     }
 
@@ -123,7 +124,8 @@ class Check {
         note();
         if (!step.point.empty() && !app_.ui().controls.contains(step.point))
             problems_.push_back(
-                {step.lines.at("point"), fmt::format("no control is called '{}' here", step.point)});
+                {step.lines.at("point"),
+                 fmt::format("no control is called '{}' here{}", step.point, nearestControl(step.point))});
     }
 
     void frames(int count) {
@@ -172,14 +174,34 @@ class Check {
         return known_.contains(name);
     }
 
-    /// Values of the same exhibit or experiment.
-    std::string nearest(const std::string& name) const {
-        const std::string prefix = name.substr(0, name.rfind('.') + 1);
-        std::string text;
+    /// "; did you mean 'Run'?"
+    std::string nearestControl(const std::string& name) const {
+        std::vector<std::string_view> known;
+        for (const auto& control : app_.ui().controls) known.push_back(control.first);
+        const std::string_view near = nearestName(name, known);
+        return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+    }
+
+    /// The right names in place of the first part of `name` that is wrong: of an exhibit, of an experiment,
+    /// or of one of its values.
+    std::string rightValues(const std::string& name) const {
+        std::size_t right = 0; // so many letters of it begin a known name, and end in a dot
+        for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+            const std::string_view begin = std::string_view(name).substr(0, dot + 1);
+            if (std::ranges::any_of(known_,
+                                    [&](const std::string& known) { return known.starts_with(begin); }))
+                right = dot + 1;
+        }
+        const std::string_view begin = std::string_view(name).substr(0, right);
+        const bool last = name.find('.', right) == std::string::npos;
+        std::set<std::string_view> parts; // whole values, or what they begin with
         for (const std::string& known : known_)
-            if (known.starts_with(prefix) && !prefix.empty())
-                text += (text.empty() ? "; there are: " : ", ") + known;
-        return text;
+            if (known.starts_with(begin))
+                parts.insert(std::string_view(known).substr(0, last && right > 0 ? std::string::npos
+                                                                                 : known.find('.', right)));
+        const std::string_view wrong =
+            std::string_view(name).substr(0, last ? std::string::npos : name.find('.', right));
+        return rightNames(wrong, std::vector<std::string_view>(parts.begin(), parts.end()));
     }
 
     Program program_;

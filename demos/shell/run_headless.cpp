@@ -1,14 +1,15 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
 // what a user would.
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include "demos/draw/fonts.h"
 #include "demos/draw/painter.h"
@@ -24,6 +25,8 @@
 #include "demos/words/streams.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/files/atomic_file.h"
+#include "engine/files/file_bytes.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -33,6 +36,29 @@ constexpr double secondsPerFrame = 1.0 / 60;
 constexpr std::uint64_t mostFrames = 1'000'000; // of one line of a script: more than four hours
 constexpr double largestSide = 16384;           // of a window, in pixels
 constexpr const char* nothingSaved = "nothing is saved while a lesson's 'try' is done";
+
+/// The characters that `type` types. Throws scriptError() for what no text field can take.
+std::vector<int> charactersOf(const ScriptLine& line) {
+    const std::string& text = line.argument;
+    if (const std::size_t at = findInvalidUtf8(text); at != std::string::npos)
+        throw scriptError(line, fmt::format("byte {} of the text to type is not UTF-8; save the script as "
+                                            "UTF-8",
+                                            at + 1));
+    std::vector<int> characters;
+    for (std::size_t at = 0; at < text.size();) {
+        unsigned letter = 0;
+        const char* end = text.data() + text.size();
+        const auto bytes = static_cast<std::size_t>(ImTextCharFromUtf8(&letter, text.data() + at, end));
+        const std::string bytesOfLetter = text.substr(at, bytes);
+        if (letter == IM_UNICODE_CODEPOINT_INVALID && bytesOfLetter != "\xEF\xBF\xBD")
+            throw scriptError(line, fmt::format("'{}' cannot be typed: this build of Dear ImGui takes "
+                                                "characters up to U+{:X}",
+                                                bytesOfLetter, IM_UNICODE_CODEPOINT_MAX));
+        characters.push_back(static_cast<int>(letter));
+        at += bytes;
+    }
+    return characters;
+}
 
 class Headless {
   public:
@@ -79,7 +105,7 @@ class Headless {
             for (const ScriptLine& line : script()) {
                 if (!options_.answersOnly) printOut("{} {}\n", line.verb, line.argument);
                 flushText(stdout); // a line may take long
-                commands_.at(line.verb)(line);
+                perform(line);
             }
             frames(2);
         }
@@ -182,10 +208,12 @@ class Headless {
     Ui::Place place(const ScriptLine& line, const std::string& name) {
         const auto found = app_.ui().controls.find(name);
         if (found != app_.ui().controls.end()) return found->second;
-        std::string known;
-        for (const auto& [label, where] : app_.ui().controls) known += "\n  " + label;
+        std::vector<std::string_view> known;
+        for (const auto& control : app_.ui().controls) known.push_back(control.first);
+        std::string listed;
+        for (const std::string_view label : nearestFirst(name, known)) listed.append("\n  ").append(label);
         throw scriptError(line,
-                          fmt::format("nothing called '{}' is on the screen; there are:{}", name, known));
+                          fmt::format("nothing called '{}' is on the screen; there are:{}", name, listed));
     }
 
     void hover(const ScriptLine& line) {
@@ -254,14 +282,27 @@ class Headless {
                      name);
     }
 
+    // What can be known to be wrong is said before anything is done.
     std::vector<ScriptLine> script() const {
-        std::vector<ScriptLine> lines = options_.commands.empty()
-                                            ? readScript(options_.script)
-                                            : scriptFromText(options_.commands, "commands");
-        for (const ScriptLine& line : lines)
+        std::vector<ScriptLine> lines =
+            options_.commands.empty() ? readScript(options_.script) : options_.commands;
+        std::vector<std::string_view> verbs;
+        for (const auto& command : commands_) verbs.push_back(command.first);
+        for (const ScriptLine& line : lines) {
             if (!commands_.contains(line.verb))
-                throw scriptError(line, fmt::format("there is no command '{}'", line.verb));
+                throw scriptError(
+                    line, fmt::format("there is no command '{}'{}", line.verb, rightNames(line.verb, verbs)));
+            if (line.verb == "type") charactersOf(line);
+        }
         return lines;
+    }
+
+    void perform(const ScriptLine& line) {
+        try {
+            commands_.at(line.verb)(line);
+        } catch (const std::invalid_argument& error) { // a key or a lesson that does not exist
+            throw scriptError(line, error.what());
+        }
     }
 
     // What the step waits for, if it comes of running.
@@ -311,7 +352,7 @@ class Headless {
     //   down, up               the left button
     //   wheel N                N notches away from the person
     //   key KEY                "Space", "Ctrl+S", "F11"
-    //   type TEXT
+    //   type TEXT              in UTF-8
     //   resize WIDTH HEIGHT
     //   theme dark|light
     //   drop FILE              a file onto the window; relative to the script's folder
@@ -351,8 +392,8 @@ class Headless {
         {"key", [this](const ScriptLine& line) { press(line.argument); }},
         {"type",
          [this](const ScriptLine& line) {
-             for (const char letter : line.argument)
-                 app_.input().push({InputKind::character, 0, 0, static_cast<unsigned char>(letter), false});
+             for (const int character : charactersOf(line))
+                 app_.input().push({InputKind::character, 0, 0, character, false});
              settle();
          }},
         {"resize", [this](const ScriptLine& line) { resize(twoNumbers(line, 1, largestSide)); }},

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/lesson/lesson_run.h"
+#include "demos/shell/script_lines.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
@@ -35,8 +37,8 @@ struct ShowOptions {
     std::uint64_t frames = 1;
     std::filesystem::path png;
     std::filesystem::path script;
-    std::string commands;     ///< a script's lines themselves, in place of a file
-    bool answersOnly = false; ///< prints what a script's commands say, and not the commands
+    std::vector<ScriptLine> commands; ///< a script's lines themselves, in place of a file
+    bool answersOnly = false;         ///< prints what a script's commands say, and not the commands
     bool savesNothing =
         false; ///< the commands are a lesson's: what they would save is refused with a message
     /// Gets the lesson's step and its values from a script's verb `tell`; empty: they are printed.

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
+#include "engine/net/names.h"
 
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
@@ -57,7 +57,7 @@ std::uint64_t countIn(const ScriptLine& line, std::uint64_t most) {
 }
 
 std::runtime_error scriptError(const ScriptLine& line, const std::string& what) {
-    return std::runtime_error(fmt::format("{}, line {}: {}", line.file, line.number, what));
+    return std::runtime_error(placeInFile(line.file, line.number) + ": " + what);
 }
 
 } // namespace lockstep::demos

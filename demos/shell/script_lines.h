@@ -29,7 +29,7 @@ float numberIn(const ScriptLine& line, std::string_view text, double least, doub
 /// The whole number from 0 that is the line's argument.
 std::uint64_t countIn(const ScriptLine& line, std::uint64_t most);
 
-/// "script, line 3: ..."
+/// "script.txt:3: ..."
 std::runtime_error scriptError(const ScriptLine& line, const std::string& what);
 
 } // namespace lockstep::demos

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/data/split.h"
 #include "engine/data/table_layout.h"
 #include "engine/files/file_bytes.h"
 
@@ -59,7 +60,9 @@ class TableReader {
         data.notes.insert(data.notes.end(), notes_.begin(), notes_.end());
         schema_.rows = data.train.count;
         data.table = std::move(schema_);
-        if (std::ranges::find(labelled_, false) != labelled_.end()) separateUnlabelled(data);
+        if (options_.newRows && std::ranges::find(labelled_, false) != labelled_.end())
+            separateUnlabelled(data);
+        if (!options_.newRows && layout_.split) separateTest(data);
         return data;
     }
 
@@ -116,6 +119,7 @@ class TableReader {
         }
         lines_.push_back(static_cast<std::uint32_t>(row.front().line));
         labelled_.push_back(!noTarget);
+        if (layout_.split) test_.push_back(isTest(row[*layout_.split]));
         for (const std::size_t column : schema_.targets) cells_.push_back(row[column]);
     }
 
@@ -479,6 +483,21 @@ class TableReader {
         }
     }
 
+    // -- a split that the table says row by row
+
+    bool isTest(const CsvField& cell) const {
+        const std::string text = cellText(cell);
+        if (text == "train" || text == "test") return text == "test";
+        throwAt(*layout_.split, cell, quotedForMessage(text),
+                " is neither train nor test, as the rows before");
+    }
+
+    void separateTest(Dataset& data) const {
+        if (std::ranges::count(test_, false) == 0)
+            throw std::runtime_error(concat(name_, ": no row of the column 'split' says 'train'"));
+        moveToTest(data, test_);
+    }
+
     // -- new rows
 
     void separateUnlabelled(Dataset& data) const {
@@ -486,26 +505,9 @@ class TableReader {
             data.unlabelled = Split::train;
             return;
         }
-        Examples with{0, {}, {}, {}, {}};
-        Examples without{0, {}, {}, {}, {}};
-        const Examples& all = data.train;
-        const std::size_t width = data.classes > 0 ? 0 : data.targetWidth;
-        for (std::size_t row = 0; row < all.count; ++row) {
-            Examples& to = labelled_[row] ? with : without;
-            ++to.count;
-            const auto take = [row](auto& into, const auto& from, std::size_t each) {
-                const auto first = from.begin() + static_cast<std::ptrdiff_t>(row * each);
-                into.insert(into.end(), first, first + static_cast<std::ptrdiff_t>(each));
-            };
-            take(to.values, all.values, data.inputs);
-            take(to.lines, all.lines, 1);
-            if (data.classes > 0)
-                take(to.labels, all.labels, 1);
-            else
-                take(to.targets, all.targets, width);
-        }
-        data.train = std::move(with);
-        data.test = std::move(without);
+        std::vector<bool> without(labelled_);
+        without.flip();
+        moveToTest(data, without);
         data.unlabelled = Split::test;
     }
 
@@ -523,6 +525,7 @@ class TableReader {
     std::vector<CsvField> cells_; // [rows][targets]
     std::vector<std::uint32_t> lines_;
     std::vector<bool> labelled_;  // whether the model knows the row's target
+    std::vector<bool> test_;      // whether the row says that it is for testing
     std::vector<WordList> words_; // by column
     std::vector<std::string> notes_;
     std::optional<Gap> firstGap_;

@@ -11,6 +11,7 @@
 #include "engine/data/idx_folder.h"
 #include "engine/data/mnist_folder.h"
 #include "engine/data/points_2d.h"
+#include "engine/data/split.h"
 #include "engine/data/table_scaling.h"
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
@@ -108,27 +109,6 @@ std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint
     return chosen;
 }
 
-// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
-template <class T>
-std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
-    std::vector<T> picked;
-    const std::size_t width = values.size() / chosen.size();
-    for (std::size_t row = 0; row < chosen.size(); ++row)
-        if (chosen[row] == wanted)
-            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
-                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
-    return picked;
-}
-
-Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
-    return {count,
-            pick(all.pixels, chosen, wanted),
-            pick(all.values, chosen, wanted),
-            pick(all.labels, chosen, wanted),
-            pick(all.targets, chosen, wanted),
-            pick(all.lines, chosen, wanted)};
-}
-
 } // namespace
 
 Dataset loadDataset(std::string_view spec, const DataOptions& options) {
@@ -206,8 +186,7 @@ std::vector<bool> splitOffTest(Dataset& data, double share, std::uint64_t seed) 
                                     "' for training; choose a smaller one");
     std::vector<bool> chosen = chooseTest(count, testCount, seed);
     if (testCount == 0) return chosen;
-    data.test = pickExamples(data.train, chosen, true, testCount);
-    data.train = pickExamples(data.train, chosen, false, count - testCount);
+    moveToTest(data, chosen);
     return chosen;
 }
 

@@ -413,14 +413,26 @@ class Inference {
         columns()[column].why = std::move(why);
     }
 
+    // The column `split`, if all that the sample says there is train or test.
+    void findSplit() {
+        const auto found = std::ranges::find(columns(), "split", &TableColumn::name);
+        if (found == columns().end() || options_.target == "split") return;
+        const auto column = static_cast<std::size_t>(found - columns().begin());
+        const bool says = std::ranges::all_of(looks_[column].distinct, [](const std::string& word) {
+            return word == "train" || word == "test";
+        });
+        if (says && !looks_[column].distinct.empty()) layout_.split = column;
+    }
+
     void ignoreColumns() {
+        findSplit();
+        if (layout_.split) ignore(*layout_.split, "it says which rows are for testing");
         const bool nothing = options_.ignore == std::vector<std::string>{"none"};
         if (!nothing)
             for (const std::string& name : options_.ignore) ignore(columnNamed(name, "column"), asked);
         for (std::size_t column = 0; column < columns().size(); ++column)
             if (!filled_[column]) ignore(column, "it is empty in every row");
-        if (!nothing && columns().front().role == ColumnRole::feature &&
-            options_.target != "first")
+        if (!nothing && columns().front().role == ColumnRole::feature && options_.target != "first")
             if (std::string why = whyRowNames(); !why.empty()) ignore(0, std::move(why));
     }
 
@@ -570,6 +582,7 @@ class Inference {
         const std::vector<std::size_t> features = model_->features;
         const std::vector<std::size_t> targets = model_->targets;
         layout_.oneHot = model_->classes && targets.size() > 1;
+        findSplit();
         if (schema().header && model_->header)
             byName(features, targets);
         else

@@ -6,7 +6,8 @@
 //               not come again below; or numbers in order with an empty first cell, as pandas writes them
 //   target      one-hot columns at the end; a column called label, class, target, y, species, ...; without a
 //               header the first column, if it holds classes and the last one does not; else the last column
-//   ignored     columns without any value; row numbers, row names and identifiers in the first column
+//   ignored     columns without any value; row numbers, row names and identifiers in the first column; a
+//               column called split that says train or test, as `lockstep data --csv` writes it
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,8 @@ struct TableLayout {
     bool oneHot = false;      ///< the targets are one class each, marked by a 1
     bool headerShort = false; ///< the header lacks the name of the first column (R's row names)
     std::size_t rows = 0;     ///< without the header
+    /// The column that says of each row whether it is for training or testing.
+    std::optional<std::size_t> split = {};
 
     /// For a table that a model reads: the model's column of each of the table's (none: it is not used), and
     /// whether the table has the targets.

@@ -17,10 +17,10 @@ namespace {
 [[noreturn]] void throwAt(std::string_view name, std::string_view text, std::size_t at,
                           const std::string& reason) {
     const std::string_view before = text.substr(0, std::min(at, text.size()));
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
     const std::string_view inLine = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
     throw std::runtime_error(
-        concat(name, " is not valid JSON: line ", line, ", column ", inLine.size() + 1, ": ", reason));
+        concat(placeInFile(name, line, inLine.size() + 1), ": not valid JSON: ", reason));
 }
 
 // Brackets inside of strings do not count; a text that is no JSON is the parser's business.
@@ -59,7 +59,7 @@ nlohmann::ordered_json parseJson(std::string_view text, std::string_view name) {
         throwAt(name, text, error.byte == 0 ? 0 : error.byte - 1, reasonOf(error));
     } catch (const nlohmann::json::exception& error) { // a number that is too large
         const std::string reason = error.what();
-        throw std::runtime_error(concat(name, " is not valid JSON:", reason.substr(reason.find(']') + 1)));
+        throw std::runtime_error(concat(name, ": not valid JSON:", reason.substr(reason.find(']') + 1)));
     }
 }
 

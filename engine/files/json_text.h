@@ -19,8 +19,8 @@ inline constexpr std::size_t deepestJson = 64;
 inline constexpr std::size_t mostJsonValues = 4'000'000;
 
 /// The value of a JSON text. Throws std::runtime_error
-/// "NAME is not valid JSON: line 3, column 7: reason" for anything else, for brackets nested too deeply, and
-/// for too many values.
+/// "NAME:3:7: not valid JSON: reason", with line and column, for anything else, for brackets nested too
+/// deeply, and for too many values.
 nlohmann::ordered_json parseJson(std::string_view text, std::string_view name);
 
 /// The same for a file of at most so many bytes. Throws like readFileBytes(), too.

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t roundCost = 257;
 /// Where a shader writes which loop ran out of rounds: a buffer of one number.
 struct LoopReport {
     std::uint32_t binding = 0;
-    /// The number of a loop, which is at "dense_naive.comp, line 23". Above 0.
+    /// The number of a loop, which is at "dense_naive.comp:23". Above 0.
     std::function<std::uint32_t(const std::string& place)> number;
 };
 

@@ -19,7 +19,7 @@ class LoopWatch {
 
     BufferView view() const { return report_.view(); }
 
-    /// The number of the loop at "dense_naive.comp, line 23".
+    /// The number of the loop at "dense_naive.comp:23".
     std::uint32_t add(const std::string& place) {
         const std::lock_guard lock(mutex_);
         places_.push_back(place);

@@ -63,7 +63,7 @@ class SpirvRewriter {
             files_[now.operands[0]] = reinterpret_cast<const char*>(&now.operands[1]);
         }
         if (now.opcode == spv::OpLine)
-            place_ = files_[operand(now, 0)] + ", line " + std::to_string(operand(now, 1));
+            place_ = files_[operand(now, 0)] + ":" + std::to_string(operand(now, 1));
         return place_;
     }
     std::uint32_t operand(const SpirvInstruction& of, std::size_t index) const {

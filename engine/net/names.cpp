@@ -49,13 +49,34 @@ std::string_view nearestName(std::string_view text, std::span<const std::string_
     return best;
 }
 
-void throwUnknownName(std::string_view kind, std::string_view text, std::span<const std::string_view> known) {
-    std::string message = concat("unknown ", kind, " '", text, "'");
+std::vector<std::string_view> nearestFirst(std::string_view text,
+                                           std::span<const std::string_view> candidates) {
+    std::vector<std::string_view> sorted(candidates.begin(), candidates.end());
+    const std::string_view nearest = nearestName(text, candidates);
+    if (nearest.empty()) return sorted;
+    std::ranges::stable_sort(sorted, {}, [&](std::string_view candidate) {
+        return candidate == nearest ? 0 : 1 + editDistance(text, candidate);
+    });
+    return sorted;
+}
+
+std::string rightNames(std::string_view text, std::span<const std::string_view> known,
+                       std::string_view whole) {
+    constexpr std::size_t mostOfLongList = 6;
+    std::string message;
     if (const std::string_view near = nearestName(text, known); !near.empty())
-        message += concat("; did you mean '", near, "'?");
+        message = concat("; did you mean '", near, "'?");
     message += " (known:";
-    for (std::size_t i = 0; i < known.size(); ++i) message += concat(i == 0 ? " " : ", ", known[i]);
-    throw std::invalid_argument(message + ")");
+    const std::vector<std::string_view> sorted = nearestFirst(text, known);
+    const std::size_t listed = whole.empty() ? sorted.size() : std::min(sorted.size(), mostOfLongList);
+    for (std::size_t i = 0; i < listed; ++i) message += concat(i == 0 ? " " : ", ", sorted[i]);
+    if (!whole.empty()) message += concat(", ...; ", whole, " lists all");
+    return message + ")";
+}
+
+void throwUnknownName(std::string_view kind, std::string_view text, std::span<const std::string_view> known,
+                      std::string_view whole) {
+    throw std::invalid_argument(concat("unknown ", kind, " '", text, "'", rightNames(text, known, whole)));
 }
 
 ParsedNumber parseNumber(std::string_view text) {
@@ -85,6 +106,11 @@ std::string counted(std::uint64_t count, std::string_view noun) {
     std::string digits = std::to_string(count);
     for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
     return concat(digits, " ", noun, count == 1 ? "" : "s");
+}
+
+std::string placeInFile(std::string_view file, std::size_t line, std::size_t column) {
+    if (line == 0) return std::string(file);
+    return column == 0 ? concat(file, ":", line) : concat(file, ":", line, ":", column);
 }
 
 std::string_view trimmed(std::string_view text) {

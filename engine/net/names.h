@@ -20,9 +20,20 @@ template <class Enum> struct NameOf {
 /// distance (Levenshtein). Empty if that distance is above 2 and above a third of the length.
 std::string_view nearestName(std::string_view text, std::span<const std::string_view> candidates);
 
-/// Throws std::invalid_argument: "unknown <kind> 'x'; did you mean 'y'? (known: a, b, c)".
+/// The candidates, those like `text` first: its nearestName(), then by edit distance. Where none is near,
+/// they keep their order.
+std::vector<std::string_view> nearestFirst(std::string_view text,
+                                           std::span<const std::string_view> candidates);
+
+/// The end of a message about a wrong name: "; did you mean 'y'? (known: y, a, b)", the nearest first.
+///   whole   where all of a long list is: "`lockstep show --list`". The text then has the six nearest ones:
+///           "(known: y, a, b, ...; `lockstep show --list` lists all)". Empty: it has all of them.
+std::string rightNames(std::string_view text, std::span<const std::string_view> known,
+                       std::string_view whole = {});
+
+/// Throws std::invalid_argument: "unknown <kind> 'x'", and rightNames().
 [[noreturn]] void throwUnknownName(std::string_view kind, std::string_view text,
-                                   std::span<const std::string_view> known);
+                                   std::span<const std::string_view> known, std::string_view whole = {});
 
 template <class Enum, std::size_t N>
 Enum valueFromName(const NameOf<Enum> (&table)[N], std::string_view kind, std::string_view text) {
@@ -66,6 +77,10 @@ std::string counted(std::uint64_t count, std::string_view noun);
 
 /// `text` without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// A place in a text file as editors and terminals jump to it: "FILE:LINE" or "FILE:LINE:COLUMN", both
+/// counted from 1. A column of 0 is not known, and a line of 0 means the file as a whole: "FILE".
+std::string placeInFile(std::string_view file, std::size_t line, std::size_t column = 0);
 
 /// The parts, texts and whole numbers, as one text.
 template <class... Parts> std::string concat(const Parts&... parts) {
