@@ -6,6 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/files/atomic_file.h"
+#include "engine/files/file_bytes.h"
+#include "engine/files/safetensors.h"
+#include "tests/data_files.h"
 #include "tests/run_program.h"
 
 namespace {
@@ -376,6 +380,102 @@ TEST_CASE("--init starts a new run from weights") {
     CHECK(started["step"] == 0);
     CHECK(started["loss"].get<double>() < fresh["loss"].get<double>());
     CHECK(run("train --steps 3 --layers 5 --init " + model + " " + cpuOnSpiral).code == 1);
+}
+
+namespace {
+
+/// The weights of a model that `lockstep train` saved, with these names in place of "0." and "2.".
+void writeRenamed(const std::string& model, const std::string& file, const std::string& first,
+                  const std::string& second) {
+    lockstep::TensorFile weights = lockstep::parseSafetensors(lockstep::readFileBytes(model), model);
+    weights.metadata.clear();
+    std::erase_if(weights.tensors, [](const auto& tensor) { return tensor.name.starts_with("optimizer."); });
+    for (lockstep::Tensor& tensor : weights.tensors)
+        tensor.name = (tensor.name[0] == '0' ? first : second) + tensor.name.substr(2);
+    lockstep::writeFileAtomically(file, lockstep::safetensorsBytes(weights));
+}
+
+} // namespace
+
+TEST_CASE("weights under the names of other programs are matched, and that is said") {
+    const Folder folder;
+    const std::string model = folder.file("model.safetensors");
+    const std::string network = "--layers 8 " + cpuOnSpiral;
+    REQUIRE(run("train --steps 50 --quiet --save " + model + " " + network).code == 0);
+    const std::string start = "train --steps 1 --quiet --json - " + network + " --init ";
+    const auto losses = [](const Outcome& outcome) {
+        REQUIRE(outcome.code == 0);
+        return Json::parse(outcome.out)["lanes"][0]["steps"];
+    };
+    const Json wanted = losses(run(start + model));
+    const std::string file = folder.file("weights.safetensors");
+    const std::pair<std::string, std::string> names[] = {{"fc1.", "fc2."},
+                                                         {"linear_relu_stack.0.", "linear_relu_stack.2."},
+                                                         {"1.", "3."},
+                                                         {"module.0.", "module.2."},
+                                                         {"_orig_mod.0.", "_orig_mod.2."}};
+    for (const auto& [first, second] : names) {
+        CAPTURE(first);
+        writeRenamed(model, file, first, second);
+        const Outcome outcome = run(start + file);
+        CHECK(losses(outcome)[0]["loss"] == wanted[0]["loss"]);
+        CHECK(outcome.says("note: layers were put in the order of the numbers in their names: '" +
+                           first.substr(0, first.size() - 1) + "', '"));
+    }
+    writeRenamed(model, file, "0.", "2.");
+    CHECK(!run(start + file).says("note: layers"));
+    writeRenamed(model, file, "module.0.", "module.2.");
+    const Outcome refused = run("train --steps 1 --layers 9 --init " + file + " " + cpuOnSpiral);
+    CHECK(refused.code == 1);
+    CHECK(
+        refused.says("its layers are 2-8-2, not 2-9-2; use the layers of the saved network: --layers 8; the "
+                     "file has 'module.0.weight' [8, 2], "));
+    std::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 940000\n";
+    CHECK(run(start + file).says("not a safetensors file, but a Git LFS pointer"));
+}
+
+TEST_CASE("predict reads weights alone with --data, and their layers off the file") {
+    const Folder folder;
+    const std::string model = folder.file("model.safetensors");
+    const std::string file = folder.file("weights.safetensors");
+    for (const std::string layers : {"8", "32"}) {
+        CAPTURE(layers);
+        REQUIRE(run("train --steps 100 --quiet --layers " + layers + " --save " + model + " " + cpuOnSpiral)
+                    .code == 0);
+        const Json wanted = Json::parse(run("predict --json - --model " + model).out);
+        writeRenamed(model, file, "net.0.", "net.2.");
+        const Outcome outcome = run("predict --json - --data spiral --model " + file);
+        REQUIRE(outcome.code == 0);
+        const Json found = Json::parse(outcome.out);
+        CHECK(found["test"] == wanted["test"]);
+        CHECK(found["predictions"] == wanted["predictions"]);
+        CHECK(outcome.says("note: the layers are those of the file: 2-" + layers + "-2"));
+        CHECK(outcome.says("note: weights do not tell the activation: relu is assumed (--activation)"));
+        CHECK(run("predict --data spiral --activation relu --model " + file).code == 0);
+        CHECK(run("predict --data spiral --layers " + layers + " --model " + file).code == 0);
+    }
+    const Outcome nothing = run("predict --model " + file);
+    CHECK(nothing.code == 1);
+    CHECK(nothing.says("it has weights, but no run that says which data they are for; give --data"));
+    const Outcome other = run("predict --data rings --model " + file);
+    CHECK(other.code == 1);
+    CHECK(other.says("its layers are 2-32-2, not 2-...-3; the data need other inputs or outputs"));
+    // A run's own file keeps its network on other data.
+    CHECK(run("predict --data xor --model " + model).code == 0);
+}
+
+TEST_CASE("a folder of IDX files whose test images are called test") {
+    const lockstep::test::TemporaryFolder folder;
+    folder.write("train-images-idx3-ubyte", lockstep::test::idxImages(6, 4, 4));
+    folder.write("train-labels-idx1-ubyte", lockstep::test::idxLabels({0, 1, 1, 0, 1, 0}));
+    folder.write("test-images-idx3-ubyte", lockstep::test::idxImages(3, 4, 4));
+    folder.write("test-labels-idx1-ubyte", lockstep::test::idxLabels({0, 1, 1}));
+    const Outcome outcome =
+        run("train --lane cpu:best --steps 5 --quiet --json - --data idx:" + folder.path().string());
+    REQUIRE(outcome.code == 0);
+    const Json data = Json::parse(outcome.out)["data"];
+    CHECK(data["train"] == 6);
+    CHECK(data["test"] == 3);
 }
 
 TEST_CASE("predict repeats the evaluation of the training run") {

@@ -39,8 +39,9 @@ constexpr const char* predictExamples = R"(examples:
   lockstep predict --model weights.safetensors --layers 256,128 --data fashion-mnist
 
 A model saved by `lockstep train` knows its network and data: a table's columns are found by name, in any order, and
-scaled as in training; labels may be missing. For other weights, give --data and, if they differ from
-the defaults, the network options; with any of these, the file is read as weights alone.
+scaled as in training; labels may be missing. For a file of weights alone, give --data. Layers are read off the file (or
+given by --layers), and the other network options are needed where they differ from the defaults; with any of them, every
+file is read as weights alone.
 )";
 
 using nlohmann::ordered_json;
@@ -140,10 +141,41 @@ void loadFor(const Checkpoint& checkpoint, const std::string& spec, DataOptions 
                                                grouped(then.train + then.test)));
 }
 
+/// Throws std::runtime_error for a file of weights without a word on the data.
+bool areWeightsAlone(const CLI::App& command, const PredictOptions& options) {
+    if (firstGiven(command, {networkGroup}) != nullptr) return true;
+    if (hasRun(options.modelFile)) return false;
+    if (!given(command, "--data"))
+        throw std::runtime_error(
+            options.modelFile +
+            ": it has weights, but no run that says which data they are for; give --data");
+    return true;
+}
+
+/// Network and parameters of weights alone, for model.data.
+void loadWeightsAlone(const CLI::App& command, const PredictOptions& options, Model& model) {
+    RunOptions network = options;
+    if (!network.hiddenWidths) {
+        const Loss loss = network.loss.value_or(defaultLoss(model.data));
+        network.hiddenWidths =
+            hiddenWidthsIn(options.modelFile, model.data.inputs, outputsFor(model.data, loss));
+    }
+    model.job = makeJob(network, model.data);
+    LoadedWeights loaded = loadWeights(options.modelFile, model.job.shape);
+    model.state.parameters = std::move(loaded.parameters);
+    std::vector<std::string>& notes = model.data.notes;
+    notes.insert(notes.end(), loaded.notes.begin(), loaded.notes.end());
+    if (!options.hiddenWidths)
+        notes.push_back("the layers are those of the file: " + model.job.shape.describeWidths());
+    if (!given(command, "--activation") && model.job.shape.layers() > 1)
+        notes.push_back(fmt::format("weights do not tell the activation: {} is assumed (--activation)",
+                                    name(model.job.shape.activation)));
+}
+
 /// Reads weights, network and data. Filled in place, because the job points into it.
 void load(const CLI::App& command, const PredictOptions& options, Model& model) {
     std::optional<Checkpoint> checkpoint; // not of weights alone
-    if (firstGiven(command, {networkGroup}) == nullptr) checkpoint = loadCheckpoint(options.modelFile);
+    if (!areWeightsAlone(command, options)) checkpoint = loadCheckpoint(options.modelFile);
     const std::string trainedWith = checkpoint ? checkpoint->dataSpec : std::string();
     const std::string spec = given(command, "--data") || !checkpoint ? options.data : trainedWith;
     refuseIdleDataOptions(command, spec);
@@ -163,8 +195,7 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
         model.job.shape = checkpoint->shape;
         model.state.parameters = std::move(checkpoint->state.parameters);
     } else {
-        model.job = makeJob(options, model.data);
-        model.state.parameters = loadWeights(options.modelFile, model.job.shape);
+        loadWeightsAlone(command, options, model);
     }
     model.job.settings = TrainSettings();
     model.job.settings.optimizer.kind = Optimizer::sgd; // has no state to restore

@@ -126,7 +126,7 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     return exitCodeOf(results, interrupt);
 }
 
-/// Finish line, evaluation, recorded losses, and the initial weights from --init.
+/// Finish line, evaluation, recorded losses, and the initial weights from --init, of which it prints notes.
 LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const FinishLine& finish) {
     LaneOptions lane;
     lane.finish = finish;
@@ -134,7 +134,9 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
     lane.keepLossEvery = options.logEvery;
     if (options.weightsFile.empty()) return lane;
     TrainerState state;
-    state.parameters = loadWeights(options.weightsFile, job.shape);
+    LoadedWeights loaded = loadWeights(options.weightsFile, job.shape);
+    printTo(peopleStream(options), "{}", notesText(loaded.notes));
+    state.parameters = std::move(loaded.parameters);
     const std::size_t size = ParamLayout(job.shape).size();
     state.optimizerState.assign(job.settings.optimizer.stateArrays(), std::vector<float>(size, 0.0F));
     lane.start = std::move(state);

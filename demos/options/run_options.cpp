@@ -228,7 +228,7 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
         "pieces, and each piece waits for the one before; 0: no limit [0]");
     command.option_defaults()->group(networkGroup);
     addValue(command, "--init", "FILE", options.weightsFile,
-             "initial weights from a file (safetensors with PyTorch's names)");
+             "initial weights from a file (safetensors of this program, PyTorch or Keras)");
     command.option_defaults()->group(outputGroup);
     addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
               "record the loss of every Nth step for --json and --csv [automatic]");
@@ -299,12 +299,14 @@ Dataset loadData(const RunOptions& options) {
     return loadDataset(options.data, data);
 }
 
+Loss defaultLoss(const Dataset& data) { return data.classes > 0 ? Loss::crossEntropy : Loss::meanSquared; }
+
 TrainJob makeJob(const RunOptions& options, const Dataset& data) {
     TrainJob job;
     job.data = &data;
     job.settings = options.settings;
     NetShape& shape = job.shape;
-    shape.loss = options.loss.value_or(data.classes > 0 ? Loss::crossEntropy : Loss::meanSquared);
+    shape.loss = options.loss.value_or(defaultLoss(data));
     shape.activation = options.activation;
     shape.outputActivation = options.outputActivation;
     shape.init = options.init;

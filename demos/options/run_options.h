@@ -106,6 +106,9 @@ inline constexpr std::uintmax_t mostReadAtOnce = 2 << 20; ///< bytes
 /// Loads the data; `settings.seed` seeds generated points and the test split.
 Dataset loadData(const RunOptions& options);
 
+/// The default loss function for `data`: cross-entropy for classes, mse for values.
+Loss defaultLoss(const Dataset& data);
+
 /// Network and settings for `data`, with defaults filled in: hidden layers 256,128 for 32 inputs or more,
 /// otherwise 32,32; cross-entropy for classes, mse for values. Throws std::invalid_argument if they do not
 /// fit the data. `data` must outlive the job.

@@ -186,6 +186,12 @@ std::string wrapped(const std::string& text, std::size_t width) {
     return result;
 }
 
+std::string notesText(const std::vector<std::string>& notes) {
+    std::string text;
+    for (const std::string& note : notes) text += wrapped("note: " + withoutControls(note)) + "\n";
+    return text;
+}
+
 std::vector<std::string_view> linesAtBlanks(std::string_view text, float width,
                                             const std::function<float(std::string_view)>& widthOf) {
     std::vector<std::string_view> lines;

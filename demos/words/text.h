@@ -33,6 +33,8 @@ std::string duration(double seconds);
 std::string counted(std::uint64_t count, std::string_view thing);
 /// Without the characters that a terminal obeys, but for line breaks and tabs.
 std::string withoutControls(std::string_view text);
+/// The sentences of Dataset::notes and the like, each a paragraph: "note: ..."; empty for none.
+std::string notesText(const std::vector<std::string>& notes);
 /// "88.32 %"; "-" for NaN.
 std::string percent(double share);
 /// With `digits` decimals; "-" for NaN.

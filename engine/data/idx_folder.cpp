@@ -255,6 +255,7 @@ std::string contentText(const FolderScan& scan) {
 
 [[noreturn]] void refuseSeveralFolders(const fs::path& folder, const std::vector<FolderScan>& scans) {
     std::vector<std::string> names;
+    names.reserve(scans.size());
     for (const FolderScan& scan : scans) names.push_back(nameBelow(folder, scan.folder));
     throw std::runtime_error(concat(folder.string(),
                                     ": several folders in it hold data sets: ", listedNames(names),
