@@ -191,7 +191,6 @@ TEST_CASE("every mistake in a script is said with file and line") {
               "script.txt:2: unknown lesson 'what-is-a-gpo'; did you mean 'what-is-a-gpu'?"},
              {"clikc Run",
               "script.txt:2: there is no command 'clikc'; did you mean 'click'? (known: click, "}}) {
-        CAPTURE(message);
         const Outcome outcome = showScript(folder, "playground", "frames 1\n" + line + "\n");
         INFO(outcome.err);
         CHECK(outcome.code == 1);

@@ -65,10 +65,7 @@ template <Loss loss> LOCKSTEP_INLINE Floats lossTermElements(Floats y, Floats t)
 template <Loss loss> LOCKSTEP_INLINE Floats lossDerivativeElements(Floats y, Floats t) {
     const Floats difference = y - t;
     if constexpr (loss == Loss::meanSquared) return 2.0f * difference;
-    if constexpr (loss == Loss::huber) {
-        const Floats atMost = difference > 1.0f ? splat(1.0f) : difference;
-        return atMost < -1.0f ? splat(-1.0f) : atMost;
-    }
+    if constexpr (loss == Loss::huber) return atLeast(atMost(difference, 1.0f), -1.0f);
     return sigmoid(y) - t;
 }
 

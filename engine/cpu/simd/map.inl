@@ -34,9 +34,8 @@ LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
 /// x P(x^2) / Q(x^2): shaders/shared/tanh.h.
 LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
     using namespace shared;
-    x = clampBoth(x, tanhLimit);
-    const Floats u = x * x;
-    return clampBoth(LOCKSTEP_TANH_QUOTIENT(x, u, fused), 1.0f);
+    const Floats u = atMost(x * x, tanhLimit * tanhLimit);
+    return atLeast(atMost(LOCKSTEP_TANH_QUOTIENT(x, u, fused), 1.0f), -1.0f);
 }
 
 template <Activation activation> LOCKSTEP_INLINE Floats activated(Floats z) {

@@ -24,29 +24,28 @@ LOCKSTEP_INLINE Reduced reduceExponent(Floats x) {
     return {x - n * 0.693145751953125f - n * 1.42860682030941723e-6f, floatsOf(exponent << 23)};
 }
 
-/// (e^r - 1) / r = 1 + r/2! + r^2/3! + ... for |r| <= 0.35, to 6e-9.
-LOCKSTEP_INLINE Floats exponentialSeries(Floats r) {
-    Floats sum = splat(1.0f / 5040);
-    sum = sum * r + 1.0f / 720;
-    sum = sum * r + 1.0f / 120;
-    sum = sum * r + 1.0f / 24;
-    sum = sum * r + 1.0f / 6;
-    sum = sum * r + 0.5f;
-    return sum * r + 1.0f;
+/// 2 (e^r - 1) / r = 2 + 2 r/2! + 2 r^2/3! + ... for |r| <= 0.35, to 6e-9.
+LOCKSTEP_INLINE Floats doubledSeries(Floats r) {
+    Floats sum = splat(2.0f / 5040);
+    sum = sum * r + 2.0f / 720;
+    sum = sum * r + 2.0f / 120;
+    sum = sum * r + 2.0f / 24;
+    sum = sum * r + 2.0f / 6;
+    sum = sum * r + 1.0f;
+    return sum * r + 2.0f;
 }
 
 /// e^x, infinite where it exceeds the floats and 0 below 1.7e-38: factors like z in z / (1 + e^-z) may be as
 /// large as floats get, and a bounded e^x would leave something of them.
 LOCKSTEP_INLINE Floats exponential(Floats x) {
     const Reduced reduced = reduceExponent(x);
-    return (reduced.r * exponentialSeries(reduced.r) + 1.0f) * reduced.halfPower * 2.0f;
+    return (reduced.r * doubledSeries(reduced.r) + 2.0f) * reduced.halfPower;
 }
 
-/// e^x - 1, accurate near 0.
+/// e^x - 1, accurate near 0; infinite from 88.4 on.
 LOCKSTEP_INLINE Floats exponentialMinusOne(Floats x) {
     const Reduced reduced = reduceExponent(x);
-    return 2.0f *
-           (reduced.halfPower * (reduced.r * exponentialSeries(reduced.r)) + (reduced.halfPower - 0.5f));
+    return reduced.halfPower * (reduced.r * doubledSeries(reduced.r)) + (2.0f * reduced.halfPower - 1.0f);
 }
 
 /// log(1 + x) for x in [0, 1], accurate near 0: 2 artanh(s) with s = x / (2 + x) <= 1/3.
@@ -69,18 +68,30 @@ LOCKSTEP_INLINE Floats sigmoid(Floats z) { return 1.0f / (1.0f + exponential(-z)
 /// A constant of a formula.
 LOCKSTEP_INLINE Floats number(double value) { return splat(static_cast<float>(value)); }
 
-/// x clamped to [-limit, limit]; NaN stays NaN. (Compilers need twice the instructions for comparisons and
-/// selections.)
-LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
+/// The smaller, or larger, of a number and a limit; NaN stays NaN. (Compilers need twice the instructions for
+/// comparisons and selections.)
+LOCKSTEP_INLINE Floats atMost(Floats x, float limit) {
 #if LOCKSTEP_VECTOR_BYTES == 64
-    const __m512 atMost = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x));
-    return reinterpret_cast<Floats>(_mm512_maskz_max_ps(0xFFFF, _mm512_set1_ps(-limit), atMost));
+    return reinterpret_cast<Floats>(
+        _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x)));
 #elif LOCKSTEP_VECTOR_BYTES == 32
-    const __m256 atMost = _mm256_min_ps(_mm256_set1_ps(limit), reinterpret_cast<__m256>(x));
-    return reinterpret_cast<Floats>(_mm256_max_ps(_mm256_set1_ps(-limit), atMost));
+    return reinterpret_cast<Floats>(_mm256_min_ps(_mm256_set1_ps(limit), reinterpret_cast<__m256>(x)));
+#elif defined(__SSE2__)
+    return reinterpret_cast<Floats>(_mm_min_ps(_mm_set1_ps(limit), reinterpret_cast<__m128>(x)));
 #else
-    x = x > limit ? splat(limit) : x;
-    return x < -limit ? splat(-limit) : x;
+    return x > limit ? splat(limit) : x;
+#endif
+}
+LOCKSTEP_INLINE Floats atLeast(Floats x, float limit) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return reinterpret_cast<Floats>(
+        _mm512_maskz_max_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x)));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return reinterpret_cast<Floats>(_mm256_max_ps(_mm256_set1_ps(limit), reinterpret_cast<__m256>(x)));
+#elif defined(__SSE2__)
+    return reinterpret_cast<Floats>(_mm_max_ps(_mm_set1_ps(limit), reinterpret_cast<__m128>(x)));
+#else
+    return x < limit ? splat(limit) : x;
 #endif
 }
 
@@ -90,9 +101,8 @@ LOCKSTEP_INLINE Floats multiplyAdd(Floats a, Floats b, Floats c) { return a * b 
 /// By a quotient of polynomials (shaders/shared/tanh.h): half the work of an exponential.
 LOCKSTEP_INLINE Floats hyperbolicTangent(Floats z) {
     using namespace shared;
-    z = clampBoth(z, tanhLimit);
-    const Floats u = z * z;
-    return clampBoth(LOCKSTEP_TANH_QUOTIENT(z, u, multiplyAdd), 1.0f);
+    const Floats u = atMost(z * z, tanhLimit * tanhLimit); // z itself may be infinite: so is its quotient
+    return atLeast(atMost(LOCKSTEP_TANH_QUOTIENT(z, u, multiplyAdd), 1.0f), -1.0f);
 }
 
 /// The error function to 1.5e-7 absolute (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26).
