@@ -85,9 +85,12 @@ std::vector<std::uint32_t> hazardRun(const std::string& body, const Extras& extr
     }());
     const CompiledShader compiled = compileShader("update", {{"update.comp", shaderText(body, extras)}});
     if (!compiled.errors.empty()) throw std::runtime_error(describe(compiled.errors.front()));
-    const gpu::Kernel<HazardParams> kernel(device,
-                                           {.name = "update", .words = compiled.words, .edited = true});
-    std::vector<std::uint32_t> data(128, 77);
+    gpu::KernelSource source;
+    source.name = "update";
+    source.words = compiled.words;
+    source.edited = true;
+    const gpu::Kernel<HazardParams> kernel(device, source);
+    const std::vector<std::uint32_t> data(128, 77);
     gpu::Buffer buffer(device, data.size() * sizeof(data[0]), gpu::Memory::device, "data");
     buffer.uploadValues<std::uint32_t>(data);
     gpu::Recorder recorder(device);
@@ -272,19 +275,23 @@ TEST_CASE("what only drivers could refuse is refused before, and named") {
         std::string globals;
         std::string body;
     };
-    const std::string pointer = "layout(buffer_reference, std430) buffer Pointer { uint v; };";
+    const std::string pointers = "layout(buffer_reference, std430) buffer Pointer { uint v; };\n"
+                                 "layout(binding = 1) buffer Pointers { Pointer pointer[]; };";
+    const std::string nested = repeated(40, [](std::size_t k) {
+        return "struct S" + std::to_string(k + 1) + " { S" + std::to_string(k) + " a; };\n";
+    });
     const Row rows[] = {
-        {"raw pointers (buffer_reference)", "EXT_buffer_reference_uvec2", pointer,
-         "Pointer(uvec2(0x41414140u, 0)).v = 7;"},
+        {"uses raw pointers (buffer_reference)", "EXT_buffer_reference", pointers, "pointer[i].v = 7;"},
         {"64-bit integers", "EXT_shader_explicit_arithmetic_types_int64", "",
          "sum = uint(5ul / uint64_t(i));"},
         {"16-bit integers", "EXT_shader_explicit_arithmetic_types_int16", "",
          "sum = uint(uint16_t(i) + 1us);"},
         {"subgroupShuffle", "KHR_shader_subgroup_shuffle", "", "sum = subgroupShuffle(i, 1000u);"},
         {"SPV_KHR_non_semantic_info", "EXT_debug_printf", "", "debugPrintfEXT(\"%d\", i);"},
-        {"binds a resource other than a buffer", "", "layout(binding = 1, r32ui) uniform uimageBuffer im;",
+        {"uses images", "", "layout(binding = 1, r32ui) uniform uimageBuffer im;",
          "imageStore(im, int(i), uvec4(1));"},
-        {"arrays of buffers", "", "layout(binding = 1) buffer D { uint d[]; } many[9];", "many[i].d[0] = 7;"},
+        {"binds an array of buffers", "", "layout(binding = 1) buffer D { uint d[]; } many[9];",
+         "many[i].d[0] = 7;"},
         {"binds an array of buffers", "", "layout(binding = 1) buffer D { uint d[]; } many[9];",
          "many[3].d[0] = 7;"},
         {"16640 bytes of variables for every invocation", "", "",
@@ -299,18 +306,12 @@ TEST_CASE("what only drivers could refuse is refused before, and named") {
                   })},
         {"bytes of shared memory", "", "shared uint s[1000000];", "s[i * 7919u] = i;\nsum = s[i];"},
         {"bytes of shared memory", "", "shared uint s[1000000][100000];", "s[i][i] = i;\nsum = s[i][3];"},
-        {"4 GB or more of variables", "", "layout(constant_id = 40) const int n = -5;",
+        {"4 GB or more of variables", "", "layout(constant_id = 40) const uint n = 2000000000u;",
          "uint a[n];\na[i] = 1;\nsum = a[i + 1];"},
-        {"update.comp, line 9: 'array' :  index out of range '70'", "", "shared uint s[64];", "s[70] = 1;"},
+        {"update.comp, line 9: '[' :  array index out of range '70'", "", "shared uint s[64];", "s[70] = 1;"},
         {"nests types too deeply", "",
-         "struct S0 { uint a; };\n" +
-             repeated(40,
-                      [](std::size_t k) {
-                          return "struct S" + std::to_string(k + 1) + " { S" + std::to_string(k) +
-                                 " a, b; };\n";
-                      }) +
-             "shared S40 s;",
-         "sum = s.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a;"},
+         "struct S0 { uint a; };\n" + nested + "layout(binding = 1) buffer B { S40 s; } b;",
+         "sum = b.s" + repeated(41, [](std::size_t) { return ".a"; }) + ";"},
         {"update.comp, line 9: too large an array or structure is copied as a whole", "",
          "layout(binding = 1) buffer B { uint a[100000]; } from;\nlayout(binding = 2) buffer C { uint "
          "a[100000]; } to;",
@@ -320,14 +321,6 @@ TEST_CASE("what only drivers could refuse is refused before, and named") {
              100,
              [](std::size_t k) { return "if (data[sum + 64] != " + std::to_string(k) + ") { ++sum; "; }) +
              std::string(100, '}')},
-        {"a switch of more than", "", "",
-         "switch (data[i]) { " +
-             repeated(5000,
-                      [](std::size_t k) {
-                          return "case " + std::to_string(k) + ": sum += " + std::to_string(k * 7 % 13) +
-                                 "; break;\n";
-                      }) +
-             "}"},
         {"ecursi", "", "uint r(uint x) { return x > 0 ? r(x - 1) : 0; }", "sum = r(i);"},
     };
     for (const Row& row : rows) {
@@ -335,7 +328,9 @@ TEST_CASE("what only drivers could refuse is refused before, and named") {
         Extras extras{row.globals};
         if (row.extension[0] != '\0')
             extras.extensions = "#extension GL_" + std::string(row.extension) + " : require\n";
-        CHECK(contains(hazardRefusal(row.body, extras), row.says));
+        const std::string message = hazardRefusal(row.body, extras);
+        CAPTURE(message);
+        CHECK(message.find(row.says) != std::string::npos);
     }
 }
 
