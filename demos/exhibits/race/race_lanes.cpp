@@ -50,7 +50,7 @@ bool lowRoom(const Ui& ui, std::size_t lanes) {
 
 /// `end`: the lane as it is to be shown.
 std::vector<Figure> cardFigures(const Ui& ui, const LaneResult& lane, const LaneSnapshot& end,
-                                const LaneFigures& all) {
+                                const LaneFigures& all, bool raceOver) {
     const bool begun = end.runSteps > 0;
     const double rate = end.over() ? all.rate : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
@@ -64,8 +64,8 @@ std::vector<Figure> cardFigures(const Ui& ui, const LaneResult& lane, const Lane
             {"samples/s", "88.8k", measured(shortRate(rate))},
             {"steps/s", "88.8", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
             {"FLOP/s", "88.8G", measured(shortRate(flops))},
-            end.over() ? Figure{"per step", "88.8 ms", measured(duration(all.secondsPerStep))}
-                       : Figure{"elapsed", "88.8 ms", measured(duration(end.trainingSeconds))}};
+            raceOver && end.over() ? Figure{"per step", "88.8 ms", measured(duration(all.secondsPerStep))}
+                                   : Figure{"elapsed", "88.8 ms", measured(duration(end.trainingSeconds))}};
 }
 
 /// In one line: as many of the first ones as fit.
@@ -140,14 +140,14 @@ ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t 
     return low;
 }
 
-// A cross, a tick or nothing before the words: not by colour alone. A lane that has finished shows what the
-// headline compares.
+// A cross, a tick or nothing before the words: not by colour alone. Once the race is over, a lane shows
+// what the headline compares.
 std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, const LaneSnapshot& end,
                         const LaneFigures& all, double share, bool compact) {
     const bool replayed = end.status != run.lanes[index].end.status;
     const std::string words(translated(replayed ? "running" : statusText(run, index)));
     const bool finished = end.status == LaneStatus::finished;
-    if (finished && run.bySeconds())
+    if (finished && (run.bySeconds() || (!run.over && !compact)))
         return fmt::format("✓ {} in {}", words, ui.timing(duration(all.seconds)));
     if ((compact || finished) && end.runSteps > 0 && end.status != LaneStatus::failed)
         return translatedFormat("{}{} samples/s",
@@ -266,7 +266,8 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
                  top, width);
     const Way way = replayed || ui.masked ? Way{share, share} : wayOf(run, index);
     drawTrack(ui, spec, colour, way, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
-    if (!compact) drawFigures(ui, cardFigures(ui, lane, end, all), {top.x, low.y + figuresAt}, width);
+    if (!compact)
+        drawFigures(ui, cardFigures(ui, lane, end, all, run.over), {top.x, low.y + figuresAt}, width);
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
                                             ui.theme.bad, end.message.c_str(), nullptr, width);
