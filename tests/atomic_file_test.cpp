@@ -206,9 +206,10 @@ TEST_CASE("two writers of one path leave the complete contents of one of them") 
 }
 
 TEST_CASE("while writes are refused, nothing is written, and the message says why; other threads go on") {
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder.write("kept", "old");
-    const std::filesystem::path other = folder.path() / "new" / "other";
+    const Folder folder;
+    const fs::path file = folder.path / "kept";
+    writeFileAtomically(file, "old");
+    const fs::path other = folder.path / "new" / "other";
     {
         const WritesRefused outer("an outer reason");
         {
@@ -219,12 +220,12 @@ TEST_CASE("while writes are refused, nothing is written, and the message says wh
         }
         CHECK_THROWS_WITH_AS(requireWritable(file), doctest::Contains("an outer reason"), std::runtime_error);
         createFoldersFor(other);
-        CHECK_FALSE(std::filesystem::exists(other.parent_path()));
-        std::thread([&] { writeFileAtomically(folder.path() / "elsewhere", "x"); }).join();
+        CHECK_FALSE(fs::exists(other.parent_path()));
+        std::thread([&] { writeFileAtomically(folder.path / "elsewhere", "x"); }).join();
     }
-    CHECK(std::filesystem::exists(folder.path() / "elsewhere"));
-    CHECK(std::filesystem::file_size(file) == 3);
+    CHECK(fs::exists(folder.path / "elsewhere"));
+    CHECK(fs::file_size(file) == 3);
     createFoldersFor(other);
     writeFileAtomically(other, "x");
-    CHECK(std::filesystem::exists(other));
+    CHECK(fs::exists(other));
 }

@@ -185,8 +185,8 @@ TEST_CASE("answers become a file, and a folder of them the table of a class") {
     CHECK(outcome.err.find("wrong.json: ") != std::string::npos);
     CHECK(outcome.err.find("splendid") != std::string::npos);
     for (const char* line :
-         {"learner   Q1     Q2", "=Bob[2J   -      right  1 of 3", "Ada / L.  wrong  right", "1 of 2",
-          "1 of 1 right", "0 of 1 right; most often wrong: no (1)", "2 of 2 right", "? not decided"})
+         {"learner   Q1     Q2", "=Bob[2J   right  right  2 of 2", "Ada / L.  wrong  right  1 of 2",
+          "1 of 2 right; most often wrong: no (1)", "2 of 2 right", "? not decided"})
         CHECK(outcome.says(line));
     const std::string csv = contents(folder.file("class.csv"));
     CHECK(csv.find(",Prices,b0b,'=Bob[2J,") != std::string::npos);
@@ -364,15 +364,14 @@ TEST_CASE("sheets of earlier versions are read, and find their lesson and step b
     // Without any new sheet, the lessons that come with the program tell.
     const Folder shipped;
     nlohmann::ordered_json alone = oldSheetOf("Eve", false);
-    const Lesson lesson =
-        readLesson(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/lessons/memory-is-the-wall.de.md");
+    const Lesson lesson = readLesson(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/lessons/what-is-a-gpu.de.md");
     alone["lesson"] = lesson.title;
-    alone["answers"][1]["step"] = lesson.steps[4].title;
+    alone["answers"][1]["step"] = lesson.steps[3].title;
     std::ofstream(shipped.file("old.json")) << alone;
     sheets = readAnswerSheets(shipped.file(""), problems);
     REQUIRE(sheets.size() == 1);
-    CHECK(sheets[0].lesson == "memory-is-the-wall");
-    CHECK(sheets[0].questions[1].step == 5);
+    CHECK(sheets[0].lesson == "what-is-a-gpu");
+    CHECK(sheets[0].questions[1].step == 4);
 }
 
 TEST_CASE("nine thousand sheets take seconds, however different they are") {

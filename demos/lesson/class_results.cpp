@@ -74,11 +74,11 @@ class KnownLessons {
             }
     }
     void complete(AnswerSheet& sheet) const {
-        if (!sheet.lesson.empty()) return;
         const auto name = names_.find(sheet.title);
         // No lesson's name has a blank and quotes in front.
-        sheet.lesson = name == names_.end() ? " '" + sheet.title : name->second;
+        if (sheet.lesson.empty()) sheet.lesson = name == names_.end() ? " '" + sheet.title : name->second;
         for (std::size_t i = 0; i < sheet.questions.size(); ++i) {
+            if (sheet.questions[i].step > 0) continue;
             const auto step = steps_.find({sheet.lesson, sheet.questions[i].title});
             sheet.questions[i].step = step == steps_.end() ? i + 1 : step->second;
         }
@@ -143,7 +143,7 @@ struct LessonTable {
     std::string nameOf(const AnswerSheet& sheet) const {
         const std::string name = cut(sheet.learner, longestCell);
         return names_.at(sheet.learner) > 1 && !sheet.pupil.empty()
-                   ? fmt::format("{} ({})", name, cut(sheet.pupil, 4))
+                   ? fmt::format("{} ({})", name, sheet.pupil.substr(0, 4))
                    : name;
     }
     static const SheetQuestion* find(const AnswerSheet& sheet, std::size_t step) {
