@@ -80,7 +80,7 @@ float logOnePlus(float x) {
 float hyperbolicTangent(float x) {
     float a = min(abs(x), 10.0);
     float e = exponentialMinusOne(2.0 * a);
-    float result = e / (e + 2.0);
+    float result = a < 9.1 ? e / (e + 2.0) : 1.0; // a driver's quotient of equal numbers may be beside 1
     return isNotNumber(x) ? x : (x < 0.0 ? -result : result);
 }
 
