@@ -100,21 +100,23 @@ ShowOptions inLesson(const std::filesystem::path& file, const LessonOptions& wan
     return options;
 }
 
+/// Adds a script's lines; messages about them name a line of the lesson.
+void addLines(ShowOptions& options, const std::filesystem::path& file, std::string_view script,
+              std::size_t line) {
+    for (ScriptLine& each : scriptFromText(script, file.string())) {
+        each.number = line;
+        options.commands.push_back(std::move(each));
+    }
+}
+
 /// Does what the lesson asks for.
 ///   after   script lines for each step, once it is done
 ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted, const std::string& after) {
     ShowOptions options = inLesson(file, wanted);
     for (const LessonStep& step : readLesson(file).steps) {
-        const auto add = [&](std::string_view script, std::size_t line) {
-            for (ScriptLine& each : scriptFromText(script, file.string())) {
-                each.number = line; // of the lesson, for messages
-                options.commands.push_back(std::move(each));
-            }
-        };
-        add(before, step.line);
         for (const std::string& line : step.tries)
-            add(line, step.lines.contains("try") ? step.lines.at("try") : step.line);
-        add("await\n" + after + "tell\nkey PageDown\n", step.line);
+            addLines(options, file, line, step.lines.contains("try") ? step.lines.at("try") : step.line);
+        addLines(options, file, "await\n" + after + "tell\nkey PageDown\n", step.line);
     }
     return options;
 }
@@ -124,8 +126,8 @@ ShowOptions doing(const std::filesystem::path& file, const LessonOptions& wanted
 ShowOptions lookingAt(const std::filesystem::path& file, const LessonOptions& wanted,
                       const std::string& each) {
     ShowOptions options = inLesson(file, wanted);
-    for (std::size_t steps = readLesson(file).steps.size(); steps > 0; --steps)
-        options.commands += each + "tell\nkey PageDown\n";
+    for (const LessonStep& step : readLesson(file).steps)
+        addLines(options, file, each + "tell\nkey PageDown\n", step.line);
     return options;
 }
 
