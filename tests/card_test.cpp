@@ -317,7 +317,7 @@ TEST_CASE("a class of 25 machines fits a terminal of 80 columns, a page and a sp
 TEST_CASE("a quick run measures the same work as the full one, and finds no more") {
     lockstep::gpu::Device& device = lockstep::testDevice();
     const std::uint64_t bytes = copyBytes(device);
-    CHECK(bytes >= (std::uint64_t{device.software() ? 32 : 256} << 20)); // 4 MiB would lie in a cache
+    CHECK(bytes >= std::uint64_t{device.software() ? 32u : 256u} << 20); // 4 MiB would lie in a cache
     const Folder folder;
     const std::string file = folder.file("card.json");
     REQUIRE(run("card --quick --quiet --json " + file).code == 0);

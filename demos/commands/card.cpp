@@ -55,7 +55,7 @@ class CardProgressLine {
   public:
     explicit CardProgressLine(bool quiet) : quiet_(quiet) {}
     ~CardProgressLine() {
-        if (live_ && !quiet_) printError("\r\033[K");
+        if (live_ && !quiet_) writeText(stderr, "\r\033[K");
     }
     CardProgressLine(const CardProgressLine&) = delete;
     CardProgressLine& operator=(const CardProgressLine&) = delete;
@@ -63,7 +63,8 @@ class CardProgressLine {
     void show(const CardProgress& progress) {
         if (quiet_) return;
         if (live_)
-            printError("\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90));
+            writeText(stderr,
+                      fmt::format("\r\033[K{:3.0f} %  {}", 100 * progress.done, cut(progress.text(), 90)));
         else if (progress.part != part_)
             printError("{:3.0f} %  {}\n", 100 * progress.done, progress.part);
         part_ = progress.part;

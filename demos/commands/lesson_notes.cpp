@@ -55,7 +55,7 @@ class Follower {
         if (!changed_ && (!live || seconds == printed_)) return;
         changed_ = false;
         printed_ = seconds;
-        if (live) printOut("\x1b[2J\x1b[H");
+        if (live) writeText(stdout, "\x1b[2J\x1b[H");
         if (live && shown_)
             printOut("{} on this step, {} in all{}\n\n", clockTime(secondsNow() - stepBegun_),
                      clockTime(secondsNow() - begun_),

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "demos/words/text.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -35,6 +37,8 @@ void writeText(std::FILE* stream, std::string_view text) noexcept {
     errno = 0;
     if (std::fwrite(text.data(), 1, text.size(), stream) != text.size()) noteFailure(stream);
 }
+
+void writePlain(std::FILE* stream, std::string_view text) { writeText(stream, withoutControls(text)); }
 
 void flushText(std::FILE* stream) noexcept {
     errno = 0;

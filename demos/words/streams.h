@@ -32,9 +32,13 @@ bool outputWorks() noexcept;
 /// written. Returns the exit code: `code`, or 1 in place of 0 then.
 int exitCodeAfter(int code) noexcept;
 
-/// Formats a text for stdout or stderr, as peopleStream() chooses.
+/// Writes text without the characters that a terminal obeys, line breaks and tabs excepted: what is said may
+/// hold names out of anyone's files.
+void writePlain(std::FILE* stream, std::string_view text);
+
+/// Formats a text for stdout or stderr, as peopleStream() chooses, and writes it with writePlain().
 template <class... Args> void printTo(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
-    writeText(stream, fmt::format(format, std::forward<Args>(args)...));
+    writePlain(stream, fmt::format(format, std::forward<Args>(args)...));
 }
 /// Formats a text for standard output.
 template <class... Args> void printOut(fmt::format_string<Args...> format, Args&&... args) {
