@@ -206,6 +206,39 @@ TEST_CASE("pixels in a table are those that a model of images was trained on") {
               .says("16 features read as pixels / 255"));
 }
 
+TEST_CASE("nothing that a terminal obeys comes out of the names in files") {
+    const Folder folder;
+    const std::string controls = "\x1b[31m\xC2\x9B"
+                                 "2J\x07";
+    std::string rows = "x" + controls + ",y,kind" + controls + "\n";
+    for (int i = 0; i < 12; ++i)
+        rows += std::to_string(1.5 * i) + ",2.5," + (i % 2 ? "a" : "b") + controls + "\n";
+    write(folder, "t.csv", rows);
+    write(folder, controls + ".csv", rows + "1,2\n");
+    const std::string model = folder.file("m.safetensors");
+    const auto requirePlain = [](const Outcome& outcome) {
+        for (const std::string* text : {&outcome.out, &outcome.err}) {
+            CHECK(text->find('\x1b') == std::string::npos);
+            CHECK(text->find("\xC2\x9B") == std::string::npos);
+            CHECK(text->find('\x07') == std::string::npos);
+        }
+    };
+    const Outcome trained =
+        run("train --lane cpu:best --steps 20 --data csv:" + folder.file("t.csv") + " --save " + model);
+    CHECK(trained.code == 0);
+    CHECK(trained.says("'kind[31m2J'"));
+    requirePlain(trained);
+    const Outcome predicted = run("predict --model " + model + " --split all");
+    CHECK(predicted.says("is \\ says"));
+    requirePlain(predicted);
+    const Outcome refused =
+        run("train --lane cpu:best --steps 20 --data 'csv:" + folder.file(controls + ".csv") + "'");
+    CHECK(refused.code == 1);
+    CHECK(refused.says("this row has 2 fields"));
+    requirePlain(refused);
+    requirePlain(run("data csv:" + folder.file("t.csv")));
+}
+
 TEST_CASE("a loss outside its domain is refused before the first step") {
     const Folder folder;
     std::string rows = "x,y,label\n";

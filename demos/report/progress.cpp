@@ -106,12 +106,12 @@ void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
     std::string picture;
     if (drawnLines_ > 0) picture += fmt::format("\x1b[{}A", drawnLines_);
     for (const LaneProgress& lane : lanes) {
-        const std::string row = progressLine(lane, laneWidth_, width);
+        const std::string row = withoutControls(progressLine(lane, laneWidth_, width));
         const char* colour = lane.gpu ? gpuColour : cpuColour;
         picture += coloured ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
     }
     drawnLines_ = lanes.size();
-    printError("{}", picture);
+    writeText(stderr, picture);
 }
 
 void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
