@@ -28,7 +28,7 @@ struct Checkpoint {
     std::string dataSpec;    ///< as for loadDataset()
     /// With the network's classes in `classNames`, and how it reads a table in `model`.
     DataOptions dataOptions;
-    std::optional<DataFingerprint> fingerprint; ///< of the data; none in files of older versions
+    std::optional<DataFingerprint> fingerprint = {}; ///< of the data; none in files of older versions
     std::string lane;        ///< as LaneSpec::text(), for the record
     NetShape shape;
     TrainSettings settings;
