@@ -36,7 +36,7 @@ TEST_CASE("without a name, `data` lists the data sets; a misspelt one finds the 
     const Outcome wrong = run("data spirla");
     CHECK(wrong.code == 2);
     CHECK(wrong.says("unknown data 'spirla'; did you mean 'spiral'? (known: spiral, "));
-    CHECK(run("data spiral --label y").says("--label would have no effect on spiral"));
+    CHECK(run("data spiral --label y").says("--target would have no effect on spiral"));
     CHECK(run("data spiral --csv - --json -").code == 2);
 }
 

@@ -210,7 +210,7 @@ TEST_CASE("nothing that a terminal obeys comes out of the names in files") {
     const Folder folder;
     const std::string controls = "\x1b[31m\xC2\x9B"
                                  "2J\x07";
-    std::string rows = "x" + controls + ",y,kind" + controls + "\n";
+    std::string rows = "x" + controls + ",w,kind" + controls + "\n";
     for (int i = 0; i < 12; ++i)
         rows += std::to_string(1.5 * i) + ",2.5," + (i % 2 ? "a" : "b") + controls + "\n";
     write(folder, "t.csv", rows);

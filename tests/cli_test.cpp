@@ -506,7 +506,7 @@ TEST_CASE("predict repeats the evaluation of the training run") {
     const Json everything = Json::parse(run("predict --split all --json - --model " + model).out);
     CHECK(everything["predictions"].size() == 500);
     CHECK(run("predict --data fashion-mnist --model " + model).code == 2); // it has 784 inputs, not 2
-    CHECK(run("predict --label y --model " + model).says("--label would have no effect on rings"));
+    CHECK(run("predict --label y --model " + model).says("--target would have no effect on rings"));
     CHECK(run("predict --layers 32,32 --data rings --model " + model).code == 0);
 }
 

@@ -188,8 +188,10 @@ class RunForm {
             if (ui_.button(label)) ImGui::OpenPopup("settings");
             below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui_.px(4)};
         });
-        ImGui::SetNextWindowPos(below, ImGuiCond_Always, {1, 0});
-        ImGui::SetNextWindowSize({std::min(ui_.px(440), ImGui::GetIO().DisplaySize.x), 0});
+        // Its right edge below the button's, where there is room for it.
+        const float width = std::min(ui_.px(440), ImGui::GetIO().DisplaySize.x);
+        ImGui::SetNextWindowPos({std::max(below.x - width, start_.x), below.y}, ImGuiCond_Always);
+        ImGui::SetNextWindowSize({width, 0});
         if (!ImGui::BeginPopup("settings")) return;
         ui_.heading("Settings");
         draw();

@@ -30,9 +30,12 @@ constexpr const char* asked = "asked for";
 constexpr std::array<std::string_view, 12> identifierNames = {"id",    "index",  "idx",        "row",
                                                               "rowid", "row_id", "rownames",   "no",
                                                               "nr",    "number", "unnamed: 0", "passengerid"};
-constexpr std::array<std::string_view, 15> targetNames = {
-    "label",    "labels",   "class",     "target",   "y",    "species", "outcome", "output",
-    "category", "survived", "diagnosis", "response", "kind", "quality", "digit"};
+// Names of targets: the first ones wherever they stand, the others only in the first or the last column, for
+// features are called so, too.
+constexpr std::array<std::string_view, 8> targetNames = {"label",   "labels",  "class",    "target",
+                                                         "species", "outcome", "survived", "diagnosis"};
+constexpr std::array<std::string_view, 7> likelyTargetNames = {"y",    "output",  "category", "response",
+                                                               "kind", "quality", "digit"};
 
 std::string lowerCase(std::string_view text) {
     std::string lower(text);
@@ -218,11 +221,18 @@ std::string headerReason(const HeaderView& view) {
     std::size_t overNumbers[3] = {0, 0, 0}; // words, numbers, nothing over a column of numbers
     std::size_t wordColumns = 0;
     bool newWords = true; // over columns of words, none comes again below
-    bool ordered = true;  // the first row's numbers follow each other
+    bool usualName = false;
+    bool ordered = true; // the first row's numbers follow each other
+    bool anyNumber = false;
+    bool targetName = false; // one of the first row's words is what targets are called
     double last = -1;
     for (std::size_t column = 0; column < columns; ++column) {
         const ColumnLook& below = view.below[column];
         const bool number = view.isNumber(column);
+        const std::string word = cellText(view.first[column]);
+        anyNumber = anyNumber || number;
+        targetName = targetName || (!below.distinct.contains(word) &&
+                                    (isOneOf(word, targetNames) || isOneOf(word, likelyTargetNames)));
         if (number) {
             const double value = cellNumber(view.first[column], view.decimal).value;
             ordered = ordered && (last < 0 ? value == 0 || value == 1 : value == last + 1);
@@ -230,8 +240,7 @@ std::string headerReason(const HeaderView& view) {
         }
         if (below.kind() == ColumnKind::words) {
             ++wordColumns;
-            newWords = newWords && !number && !view.isEmpty(column) &&
-                       !below.distinct.contains(cellText(view.first[column])) &&
+            newWords = newWords && !number && !view.isEmpty(column) && !below.distinct.contains(word) &&
                        below.distinct.size() < below.words;
         } else if (below.numbers > 0 && below.words == 0 &&
                    !(view.isEmpty(column) && column + 1 == columns)) {
@@ -246,6 +255,7 @@ std::string headerReason(const HeaderView& view) {
     if (numbers >= 3 && ordered && wordColumns > 0 && newWords) return "its numbers count the columns";
     if (numbers + words + empty == 0 && wordColumns > 0 && newWords)
         return "its words do not come again below";
+    if (targetName && !anyNumber) return "one of its words is a usual name of targets";
     return {};
 }
 
@@ -519,7 +529,10 @@ class Inference {
         if (used.empty()) return {};
         const std::size_t last = used.back();
         const std::size_t first = used.front();
-        if (isOneOf(columns()[last].name, targetNames))
+        const auto named = [this](std::size_t column, const auto& names) {
+            return isOneOf(columns()[column].name, names);
+        };
+        if (named(last, targetNames) || named(last, likelyTargetNames))
             return {{last}, "its name, and it is the last column"};
         // Not where one example of each class could pass for it by chance.
         for (std::size_t width = 2; width < used.size() && sample_.size() >= 2 * width; ++width) {
@@ -528,16 +541,11 @@ class Inference {
             layout_.oneHot = true;
             return {group, "one-hot columns: each row has a single 1"};
         }
-        const auto called = [&](std::string_view name) {
-            return [this, name](std::size_t column) { return lowerCase(columns()[column].name) == name; };
-        };
-        const bool plane = std::ranges::any_of(used, called("x")); // x and y are coordinates then
-        std::vector<std::size_t> named;
+        std::vector<std::size_t> called;
         for (const std::size_t column : used)
-            if (isOneOf(columns()[column].name, targetNames) && !(plane && called("y")(column)))
-                named.push_back(column);
-        if (named.size() == 1) return {named, "its name"};
-        if (std::ranges::find(named, first) != named.end())
+            if (named(column, targetNames)) called.push_back(column);
+        if (called.size() == 1) return {called, "its name"};
+        if (named(first, targetNames) || named(first, likelyTargetNames))
             return {{first}, "its name, and it is the first column"};
         const bool edges = first == 0 && last + 1 == columns().size();
         if (!schema().header && edges && looksLikeClasses(edges_[0]) && !looksLikeClasses(edges_[1]) &&

@@ -214,7 +214,8 @@ void requireWritable(const std::filesystem::path& path) {
 
 bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code error;
-    if (fs::equivalent(a, b, error)) return !fs::is_character_file(a, error);
+    if (fs::is_character_file(a, error)) return false;
+    if (fs::equivalent(a, b, error)) return true;
     return fs::weakly_canonical(fs::absolute(behindLinks(a))) ==
            fs::weakly_canonical(fs::absolute(behindLinks(b)));
 }
