@@ -221,7 +221,6 @@ std::string headerReason(const HeaderView& view) {
     std::size_t overNumbers[3] = {0, 0, 0}; // words, numbers, nothing over a column of numbers
     std::size_t wordColumns = 0;
     bool newWords = true; // over columns of words, none comes again below
-    bool usualName = false;
     bool ordered = true; // the first row's numbers follow each other
     bool anyNumber = false;
     bool targetName = false; // one of the first row's words is what targets are called
