@@ -171,7 +171,9 @@ void checkLoss(const LossCase& test, std::size_t rows) {
     CAPTURE(test.classes);
     CAPTURE(test.outputs);
     CAPTURE(rows);
-    const Dataset data = dataset(3, test.classes, test.classes == 0 ? test.outputs : 1, rows);
+    Dataset data = dataset(3, test.classes, test.classes == 0 ? test.outputs : 1, rows);
+    if (test.loss == Loss::binaryCrossEntropy) // probabilities
+        for (float& target : data.train.targets) target = std::abs(target) / (1 + std::abs(target));
     const NetShape net = netShape(test, {3}, Activation::relu);
     const std::size_t stride = roundUpToFour(test.outputs);
     std::vector<TargetWord> targets(rows * data.targetWidth);
