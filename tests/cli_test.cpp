@@ -307,8 +307,8 @@ TEST_CASE("--json has the documented shape") {
               std::vector<std::string>{"name", "milliseconds", "calls", "flops", "bytes"});
         CHECK(lane["agreement"]["same"] == true);
     }
-    requireKeys(json["headline"], {"text", "comparable", "reason", "faster", "slower", "ratio", "measured_by",
-                                   "time_trial"});
+    requireKeys(json["headline"],
+                {"text", "comparable", "reason", "faster", "slower", "ratio", "measured_by", "time_trial"});
     CHECK(json["headline"]["comparable"] == false); // milliseconds
     CHECK(json["headline"]["faster"].is_null());
     CHECK(race.says(json["headline"]["reason"].get<std::string>().substr(0, 25)));

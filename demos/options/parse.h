@@ -72,7 +72,6 @@ std::string widthsText(const std::vector<std::size_t>& widths);
 /// Names separated by commas, without blanks at their ends and empty ones.
 std::vector<std::string> namesFromText(std::string_view text);
 
-
 /// Throws std::invalid_argument "`what` a whole number from 0 to 18446744073709551615, not '...'".
 std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what);
 inline std::uint64_t seedFromText(std::string_view text) { return wholeNumberFromText(text, "a seed is"); }

@@ -221,7 +221,7 @@ std::string headerReason(const HeaderView& view) {
     std::size_t overNumbers[3] = {0, 0, 0}; // words, numbers, nothing over a column of numbers
     std::size_t wordColumns = 0;
     bool newWords = true; // over columns of words, none comes again below
-    bool ordered = true; // the first row's numbers follow each other
+    bool ordered = true;  // the first row's numbers follow each other
     bool anyNumber = false;
     bool targetName = false; // one of the first row's words is what targets are called
     double last = -1;

@@ -25,11 +25,11 @@ namespace lockstep {
 /// Everything needed to resume a run. On the same rung with the same threads, it continues bit for bit as if
 /// never stopped.
 struct Checkpoint {
-    std::string dataSpec;    ///< as for loadDataset()
+    std::string dataSpec; ///< as for loadDataset()
     /// With the network's classes in `classNames`, and how it reads a table in `model`.
     DataOptions dataOptions;
     std::optional<DataFingerprint> fingerprint = {}; ///< of the data; none in files of older versions
-    std::string lane;        ///< as LaneSpec::text(), for the record
+    std::string lane;                                ///< as LaneSpec::text(), for the record
     NetShape shape;
     TrainSettings settings;
     TrainerState state;
@@ -37,8 +37,8 @@ struct Checkpoint {
 
 /// Writes the file atomically (files/atomic_file.h). Throws std::invalid_argument if the state does not match
 /// shape and settings, std::runtime_error if a parameter is NaN or infinite or the optimizer's state NaN (an
-/// infinite second moment only means that its weight rests), and if the file cannot be written. On failure the
-/// old file is unchanged.
+/// infinite second moment only means that its weight rests), and if the file cannot be written. On failure
+/// the old file is unchanged.
 void saveCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
 /// Reads a file from saveCheckpoint(). Throws std::runtime_error, naming file, place and reason, for any
