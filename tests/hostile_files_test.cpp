@@ -72,10 +72,10 @@ TEST_CASE("no state, lesson or picture takes a gigabyte of memory, however littl
         nested << "0]}";
         std::ofstream lesson(folder.file("pics.md"));
         lesson << lessonHead;
-        for (int i = 0; i < 40; ++i)
+        for (int i = 0; i < 16; ++i)
             lesson << "## S" << i << "\n\nT.\n\n![x](p" << i % 10 << ".png)\n\n![y](p9.png)\n\n";
         std::ofstream script(folder.file("walk.txt"));
-        for (int i = 0; i < 40; ++i) script << "frames 3\nkey PageDown\n";
+        for (int i = 0; i < 16; ++i) script << "frames 3\nkey PageDown\n";
     }
     const std::string png = pngFile(4096, 2048, std::size_t{2048} * (4096 * 4 + 1));
     for (int i = 0; i < 10; ++i)
