@@ -62,11 +62,11 @@ class CardMeasurement {
         card_.owner = request_.owner;
         card_.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
         openDevice();
-        pixels_ = randomPixels(784, 10, cardExamples);
-        spiral_ = loadDataset("spiral");
         measureProcessor();
         measureRoofs();
         measureCopies();
+        pixels_ = randomPixels(784, 10, cardExamples); // takes longer than a short card has for its roofs
+        spiral_ = loadDataset("spiral");
         measureRaces();
         measurePopulation();
         measureLadder();
