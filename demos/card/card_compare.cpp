@@ -158,6 +158,7 @@ std::string comparisonText(const std::vector<Card>& cards) {
     const std::vector<std::string> labels = cardLabels(cards);
     const std::vector<CardPart> parts = allParts(cards);
     std::vector<std::string> texts;
+    texts.reserve(parts.size());
     for (const CardPart& part : parts) texts.push_back(linesText(cards, labels, part));
     // The names are the first line, and as long as all others.
     if (std::ranges::any_of(texts, [](const std::string& text) { return text.find('\n') > terminal; }))

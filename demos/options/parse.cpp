@@ -42,6 +42,7 @@ std::string nearestOption(const CLI::App& command, const std::string& text) {
 [[noreturn]] void throwUnknownCommand(const CLI::App& program, const std::string& text) {
     const std::vector<const CLI::App*> commands = program.get_subcommands({});
     std::vector<std::string> names;
+    names.reserve(commands.size());
     for (const CLI::App* each : commands) names.push_back(each->get_name());
     throwUnknownName("command", text, std::vector<std::string_view>(names.begin(), names.end()));
 }
