@@ -308,15 +308,15 @@ TEST_CASE("what only drivers could refuse is refused before, and named") {
         {"bytes of shared memory", "", "shared uint s[1000000][100000];", "s[i][i] = i;\nsum = s[i][3];"},
         {"4 GB or more of variables", "", "layout(constant_id = 40) const uint n = 2000000000u;",
          "uint a[n];\na[i] = 1;\nsum = a[i + 1];"},
-        {"update.comp, line 9: '[' :  array index out of range '70'", "", "shared uint s[64];", "s[70] = 1;"},
+        {"update.comp:9: '[' :  array index out of range '70'", "", "shared uint s[64];", "s[70] = 1;"},
         {"nests types too deeply", "",
          "struct S0 { uint a; };\n" + nested + "layout(binding = 1) buffer B { S40 s; } b;",
          "sum = b.s" + repeated(41, [](std::size_t) { return ".a"; }) + ";"},
-        {"update.comp, line 9: too large an array or structure is copied as a whole", "",
+        {"update.comp:9: too large an array or structure is copied as a whole", "",
          "layout(binding = 1) buffer B { uint a[100000]; } from;\nlayout(binding = 2) buffer C { uint "
          "a[100000]; } to;",
          "to.a = from.a;"},
-        {"update.comp, line 9: more than 64 blocks inside each other", "", "",
+        {"update.comp:9: more than 64 blocks inside each other", "", "",
          repeated(
              100,
              [](std::size_t k) { return "if (data[sum + 64] != " + std::to_string(k) + ") { ++sum; "; }) +

@@ -109,6 +109,7 @@ LaneFigures figuresOf(const LaneResult& result) {
 
 std::vector<LaneFigures> figuresOf(const std::vector<LaneResult>& results) {
     std::vector<LaneFigures> figures;
+    figures.reserve(results.size());
     for (const LaneResult& result : results) figures.push_back(figuresOf(result));
     return figures;
 }

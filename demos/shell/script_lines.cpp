@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "engine/net/names.h"
+#include <fmt/format.h>
 
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"

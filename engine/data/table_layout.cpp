@@ -413,6 +413,7 @@ class Inference {
                                                quotedForMessage(wanted), "; give the ", what,
                                                "'s number, from 1 to ", all.size()));
         std::vector<std::string_view> known;
+        known.reserve(all.size());
         for (const TableColumn& column : all) known.emplace_back(column.name);
         throwUnknownName("column of " + std::string(name_), wanted, known);
     }

@@ -220,6 +220,7 @@ bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     }
     if (views.size() > 1) {
         std::vector<std::string> names;
+        names.reserve(views.size());
         for (const std::size_t view : views) names.push_back(answersViewNames[view]);
         auto chosen = static_cast<std::size_t>(std::ranges::find(views, view_) - views.begin());
         if (ui.segments("##race answers as", chosen, names)) view_ = views[chosen];
