@@ -296,7 +296,7 @@ TEST_CASE("a state that would be too large to be read again is not written") {
     const std::filesystem::path file = folder.path() / "s.json";
     writeStateFile(file, {{"lockstep", 1}});
     const Json tooLarge = {{"text", std::string(std::size_t{129} << 20, 'x')}};
-    CHECK_THROWS_WITH_AS(writeStateFile(file, tooLarge), doctest::Contains("at most 134217728"),
+    CHECK_THROWS_WITH_AS(writeStateFile(file, tooLarge), doctest::Contains("at most 8388608"),
                          std::runtime_error);
     CHECK(readStateFile(file) == Json{{"lockstep", 1}});
 }
