@@ -414,9 +414,10 @@ TEST_CASE("weights under the names of other programs are matched, and that is sa
                                                          {"1.", "3."},
                                                          {"module.0.", "module.2."},
                                                          {"_orig_mod.0.", "_orig_mod.2."}};
-    for (const auto& [first, second] : names) {
+    for (const auto& stems : names) {
+        const std::string& first = stems.first;
         CAPTURE(first);
-        writeRenamed(model, file, first, second);
+        writeRenamed(model, file, first, stems.second);
         const Outcome outcome = run(start + file);
         CHECK(losses(outcome)[0]["loss"] == wanted[0]["loss"]);
         CHECK(outcome.says("note: layers were put in the order of the numbers in their names: '" +

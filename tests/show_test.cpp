@@ -73,13 +73,13 @@ TEST_CASE("presets load, say what they show, and run") {
         };
         CHECK(words("about") + words("task") <= 60); // they share a narrow panel with the exhibit's own
         const Folder folder;
-        Json quick = preset;
+        Json light = preset;
         // Nothing looks at the numbers, and without a window the ladder's frames wait for its measurements.
-        if (Json& ladder = quick["exhibits"]; ladder.contains("ladder")) {
+        if (Json& ladder = light["exhibits"]; ladder.contains("ladder")) {
             CHECK(ladder["ladder"]["batch"] <= 4096);
             ladder["ladder"]["batch"] = 4;
         }
-        std::ofstream(folder.file("preset.json")) << quick;
+        std::ofstream(folder.file("preset.json")) << light;
         const Outcome outcome = run("show " + folder.file("preset.json") + " --headless --mask --frames 3");
         CHECK(outcome.code == 0);
         // What a file edits waits for its reader; there is nothing else to say.

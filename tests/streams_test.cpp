@@ -278,13 +278,14 @@ TEST_CASE(
     // A shell sends SIGHUP once more to what the closing terminal has sent it already.
     const std::pair<std::vector<int>, int> cases[] = {
         {{SIGHUP}, 129}, {{SIGHUP, SIGHUP, SIGHUP}, 129}, {{SIGTERM}, 143}, {{SIGINT}, 130}};
-    for (const auto& [signals, code] : cases) {
+    for (const auto& each : cases) {
+        const int code = each.second;
         const Folder folder;
         const std::string model = folder.file("m.safetensors");
         CAPTURE(code);
         const Outcome outcome = interrupted({"train", "--data", "spiral", "--lane", "cpu:best", "--seconds",
                                              "60", "--quiet", "--save", model},
-                                            "until", signals);
+                                            "until", each.first);
         CHECK(outcome.code == code);
         CHECK(outcome.says("saved to"));
         CHECK(fs::exists(model));

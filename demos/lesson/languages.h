@@ -27,6 +27,8 @@ struct WordFile {
 /// Reads a table. A translation whose placeholders are not those of the English text is not used. Throws
 /// std::invalid_argument with the line, std::runtime_error if it cannot be read.
 WordFile readWords(const std::filesystem::path& file);
+/// The same from the text of a file with that name.
+WordFile wordsFromText(std::string_view text, const std::string& name);
 
 /// The placeholders of a format, in their order: "{}", "{:.1f}". Doubled braces are letters.
 std::vector<std::string_view> placeholders(std::string_view format);

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = asText(std::as_bytes(std::span(data + 1, size - 1)));
     const CsvOptions options = optionsFrom(data[0]);
     // A column that is not there is a wrong argument.
-    const bool refusals = !options.label.empty();
+    const bool refusals = !options.table.target.empty();
     fuzz::expectDocumented(
         "t.csv",
         [&] {
