@@ -84,8 +84,8 @@ TEST_CASE("presets load, say what they show, and run") {
         CHECK(outcome.code == 0);
         // What a file edits waits for its reader; there is nothing else to say.
         const Json exhibits = preset.value("exhibits", Json::object());
-        const bool edited = exhibits.contains("inside") && exhibits["inside"].contains("shaders");
-        CHECK(outcome.says("message: Edited shaders wait in Source") == edited);
+        const bool edits = exhibits.contains("inside") && exhibits["inside"].contains("shaders");
+        CHECK(outcome.says("message: Edited shaders wait in Source") == edits);
         if (!edited) CHECK_FALSE(outcome.says("message:"));
     }
     CHECK(presets >= 8);
