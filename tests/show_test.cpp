@@ -86,7 +86,7 @@ TEST_CASE("presets load, say what they show, and run") {
         const Json exhibits = preset.value("exhibits", Json::object());
         const bool edits = exhibits.contains("inside") && exhibits["inside"].contains("shaders");
         CHECK(outcome.says("message: Edited shaders wait in Source") == edits);
-        if (!edited) CHECK_FALSE(outcome.says("message:"));
+        if (!edits) CHECK_FALSE(outcome.says("message:"));
     }
     CHECK(presets >= 8);
 }
