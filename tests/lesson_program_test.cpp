@@ -249,7 +249,10 @@ TEST_CASE("no handout of a lesson that comes with the program gives an answer aw
         const bool onlyExhibits = handout.pictures.size() == lesson.steps.size();
         for (std::size_t i = 1; onlyExhibits && i < lesson.steps.size(); ++i) {
             CAPTURE(lesson.steps[i].title);
-            if (lesson.steps[i].state.empty()) CHECK(handout.pictures[i] == handout.pictures[i - 1]);
+            // But for the ring around what a step points at.
+            const bool alike = lesson.steps[i].point == lesson.steps[i - 1].point;
+            if (lesson.steps[i].state.empty() && alike)
+                CHECK((handout.pictures[i] == handout.pictures[i - 1])); // in brackets: a message of a MB
         }
     }
 }
