@@ -183,10 +183,10 @@ TEST_CASE("every mistake in a script is said with file and line") {
     for (const auto& [line, message] : std::vector<std::pair<std::string, std::string>>{
              {"click Runn", "script.txt:2: nothing called 'Runn' is on the screen; there are:   Run"},
              {"key Spaec", "script.txt:2: unknown key 'Spaec'; did you mean 'Space'? (known: Space, "},
-             {"frames many", "script.txt:2: 'many' is not a number"},
+             {"frames many", "script.txt:2: frames takes a whole number from 0 to 1000000, not 'many'"},
              {"frames 1.5", "script.txt:2: frames takes a whole number"},
-             {"wheel up", "script.txt:2: 'up' is not a number"},
-             {"move 0.5", "script.txt:2: two numbers are needed"},
+             {"wheel up", "script.txt:2: wheel takes numbers from -1000 to 1000, not 'up'"},
+             {"move 0.5", "script.txt:2: move takes numbers from -100 to 100, not ''"},
              {"lesson what-is-a-gpo",
               "script.txt:2: unknown lesson 'what-is-a-gpo'; did you mean 'what-is-a-gpu'?"},
              {"clikc Run",
