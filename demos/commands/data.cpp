@@ -31,10 +31,10 @@ constexpr const char* dataAbout =
 program reads, and Lockstep with --data csv:FILE: the same examples, classes and split. Without SPEC, lists the data sets.)";
 
 constexpr const char* dataExamples = R"(examples:
-  lockstep data                                    the list
+  lockstep data                                      the list
   lockstep data fashion-mnist
   lockstep data spiral --samples 1000 --noise 0.1 --csv spiral.csv
-  lockstep race --data csv:spiral.csv --scale none the same points again
+  lockstep race --data csv:spiral.csv --scale none   the same points again
   lockstep data csv:flowers.csv --label species --json flowers.json
 )";
 
