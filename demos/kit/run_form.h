@@ -141,7 +141,7 @@ class RunForm {
         const std::string control = std::string("##").append(prefix_).append(field);
         this->field(control.c_str(), title, units, [&](const char* label) { changed_ |= draw(label); });
     }
-    /// The same from the table of its names.
+    /// A choice among the values of a table of names.
     template <class Enum, std::size_t N>
     void choice(std::string_view field, const char* title, float units, Enum& value,
                 const NameOf<Enum> (&all)[N]) {

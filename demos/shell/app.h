@@ -127,7 +127,7 @@ class App {
     void setLanguage(const std::string& code);
     /// Named in the command line, or by its absence there: states do not change it. Throws likewise.
     void fixLanguage(const std::string& code);
-    /// Named by nobody, as by the environment. Throws likewise.
+    /// The language of the environment, which the user did not name here. Throws likewise.
     void speakLanguage(const std::string& code);
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 

@@ -326,7 +326,7 @@ bool beginsAsIdx(const fs::path& path) {
     return type >= 0x08 && type <= 0x0E && dimensions >= 1 && dimensions <= 4;
 }
 
-/// What looks related in the folder of the files and is not read, as sentences.
+/// Sentences that name files in the same folder that seem related and are not read.
 std::vector<std::string> unreadTexts(const FolderScan& scan, const IdxFiles& files) {
     std::vector<std::string> sets;
     std::vector<fs::path> known; // entries of which enough is said
