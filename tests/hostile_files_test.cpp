@@ -11,16 +11,16 @@
 #include "tests/show_script.h"
 
 using namespace lockstep::test;
+using namespace std::string_view_literals;
 
 namespace {
 
 constexpr const char* lessonHead = "---\ntitle: t\n---\n";
 
 /// A PNG of 4x4 pixels with a chunk whose length is nonsense.
-const std::string
-    damagedPng("\x89PNG\r\n\x1a\n\0\0\0\x0DIHDR\0\0\0\x04\0\0\0\x04\x08\x06\0\0\0\xA9\xF1\x9E\x7E"
-               "\xFF\xFF\xFF\xFFIDATx\xDA\x63\x08\x45\x03\x0C\xA4\x0B\0\0\xD2\xE2\x15\x41",
-               60);
+constexpr std::string_view damagedPng =
+    "\x89PNG\r\n\x1a\n\0\0\0\x0DIHDR\0\0\0\x04\0\0\0\x04\x08\x06\0\0\0\xA9\xF1\x9E\x7E"
+    "\xFF\xFF\xFF\xFFIDATx\xDA\x63\x08\x45\x03\x0C\xA4\x0B\0\0\xD2\xE2\x15\x41"sv;
 
 /// The most memory that any child of this test has had so far, in MB.
 long peakMegabytes() {

@@ -261,9 +261,8 @@ TEST_CASE("while a lesson's 'try' is done, nothing is saved") {
     const std::string state = "state: {exhibit: playground}\n";
     const auto lessonWith = [&](const std::string& fields) {
         return step + "Text.\n```step\n" + fields + "\n```\n## Two\nText.\n```step\nask: Q\nright: 1\n" +
-               "try: [click ##lesson/number, type 1, key Enter, click Your name##lesson, type Ada, key "
-               "Enter, "
-               "click Save answers##lesson]\n```\n";
+               "try: [\"click ##lesson/number\", type 1, key Enter, \"click Your name##lesson\", type Ada, "
+               "key Enter, \"click Save answers##lesson\"]\n```\n";
     };
     const auto filesOf = [](const fs::path& path) {
         std::vector<std::string> files;
@@ -276,14 +275,14 @@ TEST_CASE("while a lesson's 'try' is done, nothing is saved") {
     const Folder folder;
     fs::create_directories(folder.path / "work");
     std::ofstream(folder.file("work/precious.json")) << "{\"precious\": 1}";
-    const std::string saveAs = "click menu/File, click menu/Save as, click ##file/folder, type " +
-                               folder.file("work") + ", key Enter, click ##file/name, type ";
+    const std::string saveAs = "click menu/File, click menu/Save as, \"click ##file/folder\", type " +
+                               folder.file("work") + ", key Enter, \"click ##file/name\", type ";
     const std::string tries[] = {
-        state + "try: [" + saveAs + "precious, click Save##file, try Replace##file]",
-        state + "try: [" + saveAs + "new/other, click Save##file, try Replace##file]",
+        state + "try: [" + saveAs + "precious, \"click Save##file\", \"try Replace##file\"]",
+        state + "try: [" + saveAs + "new/other, \"click Save##file\", \"try Replace##file\"]",
         state + "try: [key F12, key Shift+F12, click menu/File, click menu/Save state, click menu/File, "
                 "click menu/Save picture, click menu/File, click menu/Record]",
-        "state: {exhibit: map}\ntry: [click Save##map, click Save##map]",
+        "state: {exhibit: map}\ntry: [\"click Save##map\", \"click Save##map\"]",
     };
     for (const std::string& each : tries) {
         CAPTURE(each);
