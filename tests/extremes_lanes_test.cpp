@@ -133,19 +133,19 @@ TEST_CASE("activations and derivatives on every lane") {
 
 // Five outputs whose biases are the numbers; an example per target.
 TEST_CASE("losses on lanes with different kernels") {
-    const std::vector<float> targetsOf = {0, 1, 0.3f, 1e-38f, 1e3f, 1e38f};
-    std::vector<float> targets;
-    for (const float target : targetsOf) targets.insert(targets.end(), 5, target);
-    const Dataset data = valuesData(1, 5, std::vector<float>(targetsOf.size()), targets);
     for (const RungRow* row : differentLosses())
         for (const Loss loss : {Loss::meanSquared, Loss::huber, Loss::binaryCrossEntropy}) {
+            std::vector<float> targetsOf = {0, 1, 0.3f, 1e-38f};
+            if (loss != Loss::binaryCrossEntropy) targetsOf.insert(targetsOf.end(), {1e3f, 1e38f});
+            std::vector<float> targets;
+            for (const float target : targetsOf) targets.insert(targets.end(), 5, target);
+            const Dataset data = valuesData(1, 5, std::vector<float>(targetsOf.size()), targets);
             const TrainJob job = jobOn(data, {1, 5}, loss);
             const ParamLayout layout(job.shape);
             const auto trainer = makeOn(*row, job);
             const TrainerState fresh = trainer->state();
             for (std::size_t example = 0; example < targetsOf.size(); ++example)
                 for (const float y : extremeNumbers()) {
-                    if (loss == Loss::binaryCrossEntropy && targetsOf[example] > 1) continue;
                     TrainerState state = fresh;
                     state.step = example;
                     std::ranges::fill(state.parameters, 0.0f);
