@@ -1,6 +1,7 @@
 // `lockstep data`: what it says of a data set, and that what it exports is read back as the same data set.
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -114,4 +115,16 @@ TEST_CASE("a column `split` is the split where it says train and test, and a col
     // Places are those of the file.
     CHECK_THROWS_WITH_AS(loadDataset("csv:" + file), doctest::Contains("wrong.csv:3:1: "),
                          std::runtime_error);
+}
+
+TEST_CASE("`data` scales inputs once, and pictures only where there are some") {
+    const Folder folder;
+    std::ofstream(folder.file("t.csv")) << "a,b,kind\n100,1,x\n300,2,y\n500,3,x\n700,4,y\n";
+    const std::string json = folder.file("d.json");
+    CHECK(run("data csv:" + folder.file("t.csv") + " --test-share 0 --scale standard --json " + json).code ==
+          0);
+    const auto columns = Json::parse(contents(json))["data"]["columns"]["each"];
+    CHECK(columns[0]["mean"] == 400.0);
+    const Outcome pixels = run("data csv:" + folder.file("t.csv") + " --scale pixels --ignore a");
+    CHECK_FALSE(pixels.says("0x0 pixels"));
 }

@@ -106,6 +106,17 @@ TEST_CASE("from a table to predictions for new rows") {
         CHECK(outcome.says("1 row has a label that the model does not know ('strange')"));
         CHECK(outcome.says("accuracy 100.00 % of the 6 with a known label"));
     }
+    SUBCASE("trained with a target said by its place") {
+        CHECK(run("train" + quickly + "--data csv:" + folder.file("t.csv") +
+                  " --target last --steps 50 --save " + model)
+                  .code == 0);
+        CHECK(run("predict --model " + model).says("(test)"));
+        write(folder, "new.csv", clusters(6, false));
+        const Outcome outcome = run("predict --model " + model + " --data csv:" + folder.file("new.csv"));
+        CHECK(outcome.code == 0);
+        CHECK(outcome.says("no labels, so no accuracy"));
+        CHECK(run("train" + quickly + "--resume " + model + " --steps 51").code == 0);
+    }
     SUBCASE("a column is missing") {
         write(folder, "new.csv", "width,kind\n5,kind0\n6,kind1\n");
         const Outcome outcome = run("predict --model " + model + " --data csv:" + folder.file("new.csv"));
@@ -210,11 +221,12 @@ TEST_CASE("nothing that a terminal obeys comes out of the names in files") {
     const Folder folder;
     const std::string controls = "\x1b[31m\xC2\x9B"
                                  "2J\x07";
+    const std::string nested = "\xC2\x1B\x9B\xC2\xC2\x9B\x9B"; // what is left once the inner ones are gone
     std::string rows = "x" + controls + ",w,kind" + controls + "\n";
     for (int i = 0; i < 12; ++i)
         rows += std::to_string(1.5 * i) + ",2.5," + (i % 2 ? "a" : "b") + controls + "\n";
     write(folder, "t.csv", rows);
-    write(folder, controls + ".csv", rows + "1,2\n");
+    write(folder, controls + nested + ".csv", rows + "1,2\n");
     const std::string model = folder.file("m.safetensors");
     const auto requirePlain = [](const Outcome& outcome) {
         for (const std::string* text : {&outcome.out, &outcome.err}) {
@@ -232,7 +244,7 @@ TEST_CASE("nothing that a terminal obeys comes out of the names in files") {
     CHECK(predicted.says("is \\ says"));
     requirePlain(predicted);
     const Outcome refused =
-        run("train --lane cpu:best --steps 20 --data 'csv:" + folder.file(controls + ".csv") + "'");
+        run("train --lane cpu:best --steps 20 --data 'csv:" + folder.file(controls + nested + ".csv") + "'");
     CHECK(refused.code == 1);
     CHECK(refused.says("this row has 2 fields"));
     requirePlain(refused);

@@ -232,9 +232,9 @@ TEST_CASE("the header can be chosen") {
 }
 
 TEST_CASE("cells that are not valid features") {
-    CHECK(parseComplaint("a,b,c\n1,2,x\n1,abc,y\n") == "t.csv:3:2: column 'b': 'abc' is not a number; most "
-                                                       "of this column are numbers (option --ignore leaves a "
-                                                       "column out)");
+    CHECK(parseComplaint("a,b,c\n1,2,x\n1,abc,y\n") ==
+          "t.csv:3:2: column 'b': 'abc' is not a number; this column is read as numbers (option --ignore "
+          "leaves a column out)");
     CHECK(parseComplaint("a,b,c\n1,2,x\n1, ,y\n") == "t.csv:3:2: column 'b': the cell is empty (1 of 2 rows "
                                                      "has such cells); --missing drop leaves these rows "
                                                      "out, --missing mean fills in the column's mean");

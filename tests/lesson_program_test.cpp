@@ -13,6 +13,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
+#include "tests/sanitized.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::demos;
@@ -232,8 +233,10 @@ TEST_CASE("what a step measures and explains is in no handout, though a later on
 }
 
 TEST_CASE("no handout of a lesson that comes with the program gives an answer away") {
+    int number = 0;
     for (const fs::path& file : shippedLessons()) {
         if (lessonNameOf(file).language == "de") continue; // the same steps and pictures
+        if (sanitized && number++ % 6 != 0) continue;      // minutes there, and the same code
         CAPTURE(file.filename().string());
         const Lesson lesson = readLesson(file);
         const Paper handout = paperOf(file.string());

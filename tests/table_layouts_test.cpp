@@ -463,6 +463,28 @@ TEST_CASE("a class may be called NA among other words") {
     CHECK(data.train.count == 4);
 }
 
+TEST_CASE("a comma between three digits is taken for nothing where it could be either") {
+    const std::string tabs = "a\tb\n1,234\t950\n2,345\t870\n";
+    CHECK(complaintAbout(tabs).starts_with("t.csv:3: the comma of '2,345' may be a decimal sign"));
+    CHECK(load(tabs, {.decimal = TableDecimal::comma}).train.count == 2);
+    CHECK(load("a\tb\n1,234\t950\n2,3\t870\n").table->decimal == ',');
+    CHECK(load("a;b\n1,234;950\n2,345;870\n").table->decimal == ',');
+}
+
+TEST_CASE("years and wavelengths are names over numbers where the target's name stands beside them") {
+    const Dataset data =
+        load("400,410,430,class\n0.1,0.2,0.3,a\n0.2,0.3,0.4,b\n0.3,0.1,0.2,a\n0.5,0.1,0.3,b\n");
+    CHECK(data.train.count == 4);
+    CHECK(data.classNames == Names{"a", "b"});
+    CHECK(data.table->columns.front().name == "400");
+}
+
+TEST_CASE("a column 'split' that is ignored splits nothing") {
+    const std::string table = "a,split,kind\n1.5,train,x\n2.5,train,y\n3.5,test,x\n4.5,train,y\n";
+    CHECK(load(table).test.count == 1);
+    CHECK(load(table, {.ignore = {"split"}}).test.count == 0);
+}
+
 TEST_CASE("a table of numbers without a header keeps its first row") {
     CHECK(load("1,2,3.5\n2,4,6.5\n3,6,9.5\n").train.count == 3);
     CHECK(load("2019,2020,0.5\n1,2,1.5\n").train.count == 2);
@@ -581,6 +603,31 @@ TEST_CASE("a model reads other tables as its own") {
         REQUIRE(data.notes.size() == 1);
         CHECK(data.notes.front().find("'z'") != std::string::npos);
     }
+    SUBCASE("a target that was said by its place") {
+        CHECK(read("a,b,kind\n1,10,x\n", true, {.target = "last"}).train.labels ==
+              std::vector<std::uint32_t>{0});
+        const Dataset data = read("id,a,b\n9,1,10\n", true, {.target = "b"}); // which is a feature
+        CHECK(data.train.values == first);
+        CHECK(data.unlabelled == Split::train);
+    }
+    SUBCASE("a feature whose name begins like a comment") {
+        Dataset own = parseCsvDataset("Id,# of rooms,kind\n1,2.5,x\n2,3.5,y\n3,5.5,x\n", "t.csv", {});
+        const TableSchema rooms = *own.table;
+        const Dataset data =
+            parseCsvDataset("# of rooms\n2.5\n", "n.csv", {{}, own.classNames, &rooms, true});
+        CHECK(data.train.values == std::vector<float>{2.5F});
+    }
+    SUBCASE("without a header, a column more and a column less") {
+        Dataset own =
+            parseCsvDataset("7,1.5,10,0\n9,3.5,30,1\n7,5.5,50,1\n", "t.csv", {.table = {.ignore = {"1"}}});
+        const TableSchema four = *own.table;
+        const auto columns = [&](const std::string& file) {
+            return parseCsvDataset(file, "n.csv", {{}, own.classNames, &four, true}).train.count;
+        };
+        CHECK(columns("7,1.5,10,0\n") == 1);
+        CHECK(columns("1.5,10\n") == 1);
+        CHECK(complaint([&] { columns("1.5,10,0\n"); }).find("it is not clear whether") != std::string::npos);
+    }
     SUBCASE("a column is missing") {
         CHECK(complaint([&] { read("a,c,kind\n1,2,x\n2,3,y\n"); }) ==
               "n.csv: the model needs the columns 'b', which this table does not have (it has: a, c, kind)");
@@ -588,6 +635,17 @@ TEST_CASE("a model reads other tables as its own") {
               "n.csv: the table has 1 column, the model was trained on 3, of which it reads 2");
         CHECK(complaint([&] { read("a,b\n1,10\n", false); }).find("does not have the target") !=
               std::string::npos);
+    }
+    SUBCASE("a number that no float holds once it is scaled") {
+        CHECK(std::isfinite(read("a,b\n3e38,10\n").train.values.front()));
+    }
+    SUBCASE("many words that the model never saw are said once") {
+        Dataset own = parseCsvDataset("t,kind\nu,x\nv,y\nw,x\nu,y\nv,x\nw,y\n", "t.csv", {});
+        const TableSchema words = *own.table;
+        const Dataset data =
+            parseCsvDataset("t\na\nb\nc\nd\ne\nd\n", "n.csv", {{}, own.classNames, &words, true});
+        REQUIRE(data.notes.size() == 4);
+        CHECK(data.notes.back().find("more words") != std::string::npos);
     }
     SUBCASE("numbers far from those trained on") {
         const Dataset data = read("a,b\n1,10\n255,30\n");

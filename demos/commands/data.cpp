@@ -154,7 +154,7 @@ std::vector<std::size_t> classCounts(const Dataset& data, Split split) {
 
 /// The size of pictures; empty for other data.
 std::string sizeText(const Dataset& data) {
-    if (!data.bytes()) return {};
+    if (data.imageWidth == 0) return {};
     return fmt::format("{}x{} pixels, which a network sees from 0 to 1\n", data.imageWidth, data.imageHeight);
 }
 
@@ -191,7 +191,7 @@ std::string classesText(const Dataset& data) {
 
 Json dataSetJson(const Dataset& data) {
     Json json{{"data", dataJson(data)}, {"image", nullptr}, {"inputs", Json::array()}};
-    if (data.bytes()) json["image"] = {{"width", data.imageWidth}, {"height", data.imageHeight}};
+    if (data.imageWidth > 0) json["image"] = {{"width", data.imageWidth}, {"height", data.imageHeight}};
     for (const Range& range : inputRanges(data)) json["inputs"].push_back(range.json());
     json["labels"] = Json::array();
     const std::vector<std::size_t> train = classCounts(data, Split::train);
@@ -239,8 +239,7 @@ Dataset asTheyStand(const DataSetOptions& options) {
 int describeData(const DataSetOptions& options) {
     requireResultFiles(options, {tableOf(options.data)});
     const Dataset data = asTheyStand(options);
-    Dataset seen = data; // as a network would see them
-    scaleInputs(seen, options.dataOptions.table.scale, nullptr);
+    const Dataset seen = loadData(options); // as a network would see them
     printTo(peopleStream(options), "{}{}: {} training and {} test examples\n{}\n{}{}", understoodText(seen),
             data.name, grouped(data.train.count), grouped(data.test.count), sizeText(data), inputsText(data),
             classesText(data));

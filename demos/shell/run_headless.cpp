@@ -161,8 +161,11 @@ class Headless {
         for (; reported_ < app_.ui().messages.size(); ++reported_) {
             const Message& message = app_.ui().messages[reported_];
             // With a teller, somebody else has standard output.
-            printTo(options_.teller ? stderr : stdout, "message: {}{}{}\n", message.text,
-                    message.hint.empty() ? "" : " ", message.hint);
+            // The window writes the hint below the text; in one line a full stop divides them.
+            const bool closed = message.text.ends_with('.') || message.text.ends_with(':');
+            const char* between = message.hint.empty() ? "" : closed ? " " : ". ";
+            printTo(options_.teller ? stderr : stdout, "message: {}{}{}\n", message.text, between,
+                    message.hint);
         }
     }
 

@@ -145,7 +145,7 @@ class TableReader {
         if (!schema_.header && lines_.empty()) return "; is this row a header?";
         if (schema_.decimal == '.' && cellNumber(cell, ',').kind == NumberKind::finite)
             return "; is the comma a decimal sign (option --decimal comma)?";
-        return "; most of this column are numbers (option --ignore leaves a column out)";
+        return "; this column is read as numbers (option --ignore leaves a column out)";
     }
 
     float word(std::size_t column, const CsvField& cell) {
@@ -157,9 +157,13 @@ class TableReader {
             const auto& known = options_.model->columns[*layout_.modelColumns[column]].words;
             const auto found = std::ranges::find(known, text);
             if (found != known.end()) return static_cast<float>(found - known.begin());
-            if (list.numbers.emplace(text, 0).second && list.numbers.size() <= 3)
+            const bool another = list.numbers.emplace(text, 0).second;
+            if (another && list.numbers.size() <= 3)
                 notes_.push_back(concat("line ", cell.line, ": the model never saw ", quotedForMessage(text),
                                         " in ", schema_.title(column), "; it counts as none of the words"));
+            else if (another && list.numbers.size() == 4)
+                notes_.push_back(concat("line ", cell.line, ": the model never saw more words of ",
+                                        schema_.title(column), ", which are not listed here"));
             return unknownWord;
         }
         const auto number = static_cast<float>(list.numbers.size());
@@ -194,9 +198,10 @@ class TableReader {
                                             quotedColumns(columns)));
         if (firstGap_ && schema_.missing == MissingCells::error) throwGap();
         if (lines_.empty())
-            throw std::runtime_error(concat(name_, ": none of the ", layout_.rows,
-                                            " rows is complete; with --missing mean, "
-                                            "missing numbers are filled in"));
+            throw std::runtime_error(concat(name_, ": none of the ", layout_.rows, " rows is complete",
+                                            schema_.missing == MissingCells::mean
+                                                ? ""
+                                                : "; with --missing mean, missing numbers are filled in"));
     }
 
     static std::string quotedColumns(const std::string& columns) {
@@ -318,6 +323,7 @@ class TableReader {
             std::string name = schema_.columns[column].name;
             data.classNames.push_back(name.empty() ? concat("column ", column + 1) : name);
         }
+        if (options_.classNames.size() == width) data.classNames = options_.classNames; // the model's
         for (std::size_t row = 0; row < data.train.count; ++row) {
             std::size_t ones = 0;
             std::uint32_t label = 0;

@@ -57,7 +57,7 @@ struct ColumnLook {
     bool inOrder = true;     ///< n, n + 1, n + 2, ... with n = 0 or 1
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();
-    std::set<std::string> distinct; ///< cells, up to a few more than `mostDistinct`
+    std::set<std::string> distinct; ///< cells, up to `mostDistinct`
 
     // One odd cell does not turn numbers into words.
     ColumnKind kind() const { return words > numbers ? ColumnKind::words : ColumnKind::numbers; }
@@ -180,13 +180,15 @@ bool mayBeThousands(std::string_view number) {
     return number.size() - comma == 4 && !before.starts_with('0');
 }
 
-void inferDecimal(TableSchema& schema, const std::vector<Row>& rows, const TableOptions& options) {
+void inferDecimal(TableSchema& schema, const std::vector<Row>& rows, std::string_view name,
+                  const TableOptions& options) {
     schema.decimal = options.decimal == TableDecimal::comma ? ',' : '.';
     schema.why.decimal = asked;
     if (options.decimal != TableDecimal::automatic) return;
     std::size_t points = 0;
     std::size_t commas = 0;
     std::size_t certain = 0; // commas that no thousands have
+    const CsvField* example = nullptr;
     for (const Row& row : rows)
         for (const CsvField& cell : row) {
             const std::string_view text = trimmed(cell.raw);
@@ -195,9 +197,18 @@ void inferDecimal(TableSchema& schema, const std::vector<Row>& rows, const Table
             } else if (cellNumber(cell, ',').kind == NumberKind::finite) {
                 ++commas;
                 certain += mayBeThousands(text) ? 0 : 1;
+                example = &cell;
             }
         }
-    const bool comma = points == 0 && commas > 0 && (certain > 0 || schema.separator != ',');
+    // Programs write semicolons where the comma is the decimal sign; beside other separators it may be
+    // either.
+    const bool open = points == 0 && commas > 0 && certain == 0 && schema.separator != ';';
+    if (open && schema.separator != ',')
+        throw std::runtime_error(
+            concat(name, ":", example->line, ": the comma of ", quotedForMessage(trimmed(example->raw)),
+                   " may be a decimal sign or separate thousands; say --decimal comma, or "
+                   "write the thousands without it"));
+    const bool comma = points == 0 && commas > 0 && !open;
     schema.decimal = comma ? ',' : '.';
     schema.why.decimal = comma ? "numbers have commas and none has a point" : "usual";
 }
@@ -252,6 +263,8 @@ std::string headerReason(const HeaderView& view) {
     if (empty > 0 && view.isEmpty(0) && view.below[0].inOrder && ordered)
         return "its first cell is empty over row numbers";
     if (numbers >= 3 && ordered && wordColumns > 0 && newWords) return "its numbers count the columns";
+    if (numbers > 0 && targetName && wordColumns > 0 && newWords) // years, wavelengths
+        return "one of its words is a usual name of targets and does not come again below";
     if (numbers + words + empty == 0 && wordColumns > 0 && newWords)
         return "its words do not come again below";
     if (targetName && !anyNumber) return "one of its words is a usual name of targets";
@@ -296,7 +309,7 @@ class Inference {
         inferSeparator(schema(), text_, name_, options_);
         sample_ = firstRows(text_, name_, schema().separator, sampledRows);
         if (sample_.empty()) throw std::runtime_error(concat(name_, ": the table has no rows"));
-        inferDecimal(schema(), sample_, options_);
+        inferDecimal(schema(), sample_, name_, options_);
         inferHeader();
         scan();
         if (model_ != nullptr) {
@@ -362,7 +375,9 @@ class Inference {
         const std::size_t shift = layout_.headerShort ? 1 : 0;
         for (std::size_t i = 0; i < first.size(); ++i) {
             std::string name = cellText(first[i]);
-            if (i == 0 && name.starts_with('#'))
+            const bool models =
+                model_ != nullptr && std::ranges::count(model_->columns, name, &TableColumn::name) > 0;
+            if (i == 0 && name.starts_with('#') && !models)
                 name = std::string(trimmed(std::string_view(name).substr(1)));
             columns()[i + shift].name = name;
         }
@@ -391,8 +406,9 @@ class Inference {
     }
 
     [[noreturn]] void throwUneven(const Row& row) const {
-        throw std::runtime_error(concat(name_, ":", row.front().line, ": this row has ",
-                                        counted(row.size(), "field"), ", the first row ", width_));
+        throw std::runtime_error(
+            concat(name_, ":", row.front().line, ": this row has ", counted(row.size(), "field"),
+                   layout_.headerShort ? ", the row below the header " : ", the first row ", width_));
     }
 
     // -- a table to train on
@@ -427,6 +443,8 @@ class Inference {
     void findSplit() {
         const auto found = std::ranges::find(columns(), "split", &TableColumn::name);
         if (found == columns().end() || options_.target == "split") return;
+        const auto isModels = [&](std::size_t target) { return model_->columns[target].name == "split"; };
+        if (model_ != nullptr && std::ranges::any_of(model_->targets, isModels)) return;
         const auto column = static_cast<std::size_t>(found - columns().begin());
         const bool says = std::ranges::all_of(looks_[column].distinct, [](const std::string& word) {
             return word == "train" || word == "test";
@@ -439,7 +457,11 @@ class Inference {
         if (layout_.split) ignore(*layout_.split, "it says which rows are for testing");
         const bool nothing = options_.ignore == std::vector<std::string>{"none"};
         if (!nothing)
-            for (const std::string& name : options_.ignore) ignore(columnNamed(name, "column"), asked);
+            for (const std::string& name : options_.ignore) {
+                const std::size_t column = columnNamed(name, "column");
+                if (layout_.split == column) layout_.split.reset();
+                ignore(column, asked);
+            }
         for (std::size_t column = 0; column < columns().size(); ++column)
             if (!filled_[column]) ignore(column, "it is empty in every row");
         if (!nothing && columns().front().role == ColumnRole::feature && options_.target != "first")
@@ -449,7 +471,7 @@ class Inference {
     // Why the first column only numbers or names the rows; empty if it does not.
     std::string whyRowNames() const {
         const ColumnLook& first = edges_[0];
-        const bool distinct = first.distinct.size() == layout_.rows;
+        const bool distinct = first.inOrder || first.distinct.size() == std::min(layout_.rows, mostDistinct);
         const bool whole = first.numbers == layout_.rows && first.whole;
         const std::string& name = layout_.schema.columns.front().name;
         if (layout_.headerShort) return "the header has no name for it: row names";
@@ -628,9 +650,10 @@ class Inference {
             throw std::runtime_error(concat(name_, ": the model needs the columns ", missing,
                                             ", which this table does not have (it has: ", has, ")"));
         }
-        const std::optional<std::size_t> wanted = targets.size() == 1 ? wantedTarget() : std::nullopt;
+        const std::size_t none = columns().size();
+        const std::size_t wanted = targets.size() == 1 ? wantedTarget().value_or(none) : none;
         for (const std::size_t models : targets) {
-            const std::size_t own = wanted ? *wanted : find(models);
+            const std::size_t own = wanted < none && !taken[wanted] ? wanted : find(models);
             if (own == columns().size())
                 layout_.hasTargets = false;
             else
@@ -660,6 +683,15 @@ class Inference {
         if (width == model_->columns.size()) {
             for (std::size_t i = 0; i < width; ++i) models.push_back(i);
         } else if (width + targets.size() == model_->columns.size()) {
+            // Or it has the targets, and lacks as many columns that the model does not read.
+            const bool rowNumbers = model_->columns[0].role == ColumnRole::ignored && edges_[0].inOrder;
+            if (width == features.size() + targets.size() && !rowNumbers)
+                throw std::runtime_error(concat(
+                    name_, ": the table has ", counted(width, "column"), ", the model was trained on ",
+                    model_->columns.size(),
+                    "; without a header it is not clear whether the targets are missing or columns that "
+                    "the model does not read; give all columns, or the ",
+                    features.size(), " that it reads"));
             for (std::size_t i = 0; i < model_->columns.size(); ++i)
                 if (model_->columns[i].role != ColumnRole::target) models.push_back(i);
             layout_.hasTargets = false;

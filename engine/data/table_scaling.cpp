@@ -103,6 +103,12 @@ void measure(TableColumn& column, const std::vector<float>& values, std::size_t 
     if (!(column.deviation > 1e-7 * std::abs(column.mean))) column.deviation = 0;
 }
 
+// A number far from all that were trained on stays finite.
+float floatWithin(double value) {
+    constexpr double most = std::numeric_limits<float>::max();
+    return static_cast<float>(std::clamp(value, -most, most));
+}
+
 std::uint64_t apply(const TableColumn& column, std::vector<float>& values, std::size_t first,
                     std::size_t width, bool pixels = false) {
     std::uint64_t filled = 0;
@@ -112,9 +118,8 @@ std::uint64_t apply(const TableColumn& column, std::vector<float>& values, std::
                 column.scaled ? 0.0F : static_cast<float>(pixels ? std::round(column.mean) : column.mean);
             ++filled;
         } else if (column.scaled) {
-            values[i] = column.deviation > 0
-                            ? static_cast<float>((values[i] - column.mean) / column.deviation)
-                            : 0.0F;
+            values[i] =
+                column.deviation > 0 ? floatWithin((values[i] - column.mean) / column.deviation) : 0.0F;
         }
     }
     return filled;
@@ -174,6 +179,7 @@ void scaleInputs(Dataset& data, InputScale wanted, const TableSchema* model) {
         if (model->scale == InputScale::pixels && rangeOf(table, features).most <= 1) {
             table.scale = InputScale::none;
             table.why.scale = "the model was trained on pixels / 255, and no number exceeds 1";
+            for (const std::size_t feature : features) table.columns[feature].mean /= 255;
         }
     } else {
         table.scale = wanted;

@@ -98,10 +98,10 @@ std::string gunzipped(std::span<const std::byte> file, std::string_view name) {
         const std::span<char> free = std::span(text).subspan(before);
         const std::size_t count = reader.read(std::as_writable_bytes(free));
         text.resize(before + count);
-        if (count < free.size()) return text;
         if (text.size() > largestFile)
             throw std::runtime_error(
                 concat(name, ": unpacked, it has more than ", largestFile, " bytes, which is the limit"));
+        if (count < free.size()) return text;
     }
 }
 

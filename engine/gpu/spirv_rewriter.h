@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <spirv/unified1/spirv.hpp>
@@ -60,7 +61,9 @@ class SpirvRewriter {
     const std::string& placeOf(const SpirvInstruction& now) {
         if (now.opcode == spv::OpString) {
             operand(now, 1);
-            files_[now.operands[0]] = reinterpret_cast<const char*>(&now.operands[1]);
+            const auto words = std::span(now.operands).subspan(1);
+            const std::string_view text(reinterpret_cast<const char*>(words.data()), words.size_bytes());
+            files_[now.operands[0]] = text.substr(0, text.find('\0'));
         }
         if (now.opcode == spv::OpLine)
             place_ = files_[operand(now, 0)] + ":" + std::to_string(operand(now, 1));
