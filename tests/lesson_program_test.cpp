@@ -76,6 +76,7 @@ TEST_CASE(
     const Outcome checked = run("lesson check" + names);
     INFO(checked.out << checked.err);
     CHECK(checked.code == 0);
+    int number = 0;
     for (const fs::path& file : shippedLessons()) {
         CAPTURE(file.filename().string());
         const Lesson lesson = readLesson(file);
@@ -90,7 +91,8 @@ TEST_CASE(
             CHECK(words <= 100);
         }
         for (const std::string& needed : lesson.needs) CHECK_NOTHROW(lessonFile(needed));
-        if (lesson.name == "first-hour") continue; // states to look at: nothing in it waits
+        if (lesson.name == "first-hour") continue;    // states to look at: nothing in it waits
+        if (sanitized && number++ % 3 != 0) continue; // minutes there, and the same code
         const Outcome done = run("lesson run --quick " + file.stem().string());
         INFO(done.out << done.err);
         CHECK(done.code == 0);

@@ -168,6 +168,23 @@ TEST_CASE("broken states and foreign files become messages, and what was there s
     CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
 }
 
+TEST_CASE("a dropped table with an empty cell is read, and the message says what was done about it") {
+    const Folder folder;
+    std::string rows = "size,rooms,price\n";
+    for (int i = 0; i < 20; ++i)
+        rows += std::to_string(40 + i) + "," + (i == 3 ? "" : std::to_string(1 + i % 3)) + "," +
+                std::to_string(100 + 7 * i) + ".5\n";
+    std::ofstream(folder.file("homes.csv")) << rows;
+    for (const char* exhibit : {"race", "ladder", "inside"}) {
+        CAPTURE(exhibit);
+        const Outcome outcome =
+            showScript(folder, exhibit, "drop homes.csv\nframes 2\nstate " + folder.file("s.json") + "\n");
+        CHECK(outcome.says(
+            "1 cell had no value and took the mean of its column: Settings, Table, Missing cells."));
+        CHECK(contents(folder.file("s.json")).find("homes.csv") != std::string::npos);
+    }
+}
+
 TEST_CASE("of a state with a wrong part nothing is taken, and what runs goes on") {
     const Folder folder;
     std::ofstream(folder.file("half.json")) << R"({"lockstep": 1, "theme": "light", "exhibit": "playground",

@@ -471,6 +471,24 @@ TEST_CASE("a comma between three digits is taken for nothing where it could be e
     CHECK(load("a;b\n1,234;950\n2,345;870\n").table->decimal == ',');
 }
 
+TEST_CASE("a column of numbers with another decimal sign than the rest is not taken for words") {
+    const std::string mixed = "area;price\n62.5;223,9\n70.0;310,5\n55.5;199,0\n";
+    CHECK(complaintAbout(mixed).starts_with(
+        "t.csv:4:2: column 'price': '199,0' is a number only if its ',' is the decimal sign"));
+    CHECK(load(mixed, {.task = TableTask::classes}).classes == 3);
+    CHECK(complaintAbout("size,kind\n\"1,234\",a\n\"2,345\",b\n\"2,945\",b\n").find("write all") ==
+          std::string::npos);
+    CHECK(complaintAbout("w,size,kind\n1.5,\"1,234\",a\n2.5,\"2,345\",b\n")
+              .starts_with("t.csv:3:2: column 'size'"));
+}
+
+TEST_CASE("a cell more in every row is a name of the row only where names differ") {
+    CHECK(load("a,kind\nr1,1.5,x\nr2,2.5,y\n").inputs == 1);
+    CHECK(complaintAbout("town,area,kind\nA,80,5,x\nB,70,5,y\nA,60,5,x\n").find("comes again") !=
+          std::string::npos);
+    CHECK(complaintAbout("a,b,kind\n1,2,x\n1,2,3,x\n") == "t.csv:3: this row has 4 fields, the first row 3");
+}
+
 TEST_CASE("years and wavelengths are names over numbers where the target's name stands beside them") {
     const Dataset data =
         load("400,410,430,class\n0.1,0.2,0.3,a\n0.2,0.3,0.4,b\n0.3,0.1,0.2,a\n0.5,0.1,0.3,b\n");
@@ -631,6 +649,7 @@ TEST_CASE("a model reads other tables as its own") {
     SUBCASE("a column is missing") {
         CHECK(complaint([&] { read("a,c,kind\n1,2,x\n2,3,y\n"); }) ==
               "n.csv: the model needs the columns 'b', which this table does not have (it has: a, c, kind)");
+        CHECK(complaint([&] { read("a,b\n1,10,5\n"); }) == "n.csv:2: this row has 3 fields, the first row 2");
         CHECK(complaint([&] { read("1\n2\n"); }) ==
               "n.csv: the table has 1 column, the model was trained on 3, of which it reads 2");
         CHECK(complaint([&] { read("a,b\n1,10\n", false); }).find("does not have the target") !=

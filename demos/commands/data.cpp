@@ -84,8 +84,12 @@ struct Range {
     double deviation = 0;
 
     std::vector<std::string> row() const {
-        const auto text = [](double value) { return threeDigits(value); };
-        return {name, text(least), text(mean), text(deviation), text(most)};
+        // Years and prices as they stand in the table, without marks between thousands.
+        const auto text = [](double value) {
+            const bool large = std::abs(value) >= 1e6 && std::abs(value) < 1e15;
+            return large ? fmt::format("{:.0f}", value) : sixDigits(value);
+        };
+        return {name, text(least), text(mean), threeDigits(deviation), text(most)};
     }
     Json json() const {
         return {{"name", name}, {"least", least}, {"mean", mean}, {"deviation", deviation}, {"most", most}};

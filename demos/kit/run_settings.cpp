@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/futures.h"
+#include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 #include "engine/run/settings_json.h"
@@ -176,12 +177,30 @@ bool isTableFile(const std::filesystem::path& file) {
     return std::ranges::find(endings, name.extension().string()) != endings.end();
 }
 
-void takeDroppedFile(RunOptions& run, const std::filesystem::path& file) {
+std::string takeDroppedFile(RunOptions& run, const std::filesystem::path& file) {
     RunOptions next = run;
     next.data = "csv:" + file.string();
     next.dataOptions.table = {}; // what was said of another table
-    if (readAtOnce(file)) static_cast<void>(loadData(next));
+    std::string filled;
+    if (readAtOnce(file)) {
+        try {
+            static_cast<void>(loadData(next));
+        } catch (const std::exception&) {
+            next.dataOptions.table.missing = MissingCells::mean;
+            std::uint64_t cells = 0;
+            try {
+                cells = loadData(next).table->filled;
+            } catch (
+                const std::exception&) { // something else is wrong with it, too: the first message says it
+            }
+            if (cells == 0) throw;
+            filled =
+                fmt::format("{} had no value and took the mean of {} column: Settings, Table, Missing cells.",
+                            counted(cells, "cell"), cells == 1 ? "its" : "their");
+        }
+    }
     run = std::move(next);
+    return filled;
 }
 
 std::shared_ptr<const Dataset> DataLoader::get(const RunOptions& run, bool wait) {

@@ -59,9 +59,10 @@ std::string dataKey(const RunOptions& run);
 /// Whether the file's name is that of a table: .csv, .tsv, .tab, .data, .txt, also with .gz behind it.
 bool isTableFile(const std::filesystem::path& file);
 
-/// Sets the data to a dropped table. A small one is read at once, so that an invalid file changes nothing.
-/// Throws what is wrong with it.
-void takeDroppedFile(RunOptions& run, const std::filesystem::path& file);
+/// Sets the data to a dropped table. A small one is read at once, so that an invalid file changes nothing;
+/// where only missing cells are in the way, they are filled in by the means of their columns. Returns a
+/// sentence about that, and where it can be changed; empty otherwise. Throws what is wrong with the table.
+std::string takeDroppedFile(RunOptions& run, const std::filesystem::path& file);
 
 /// Loads a data set on a thread of its own, once for as long as it stays the same.
 class DataLoader {

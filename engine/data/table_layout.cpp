@@ -318,6 +318,7 @@ class Inference {
             ignoreColumns();
             chooseTarget();
             requireColumns();
+            requireNumbersAlike();
         }
         return std::move(layout_);
     }
@@ -346,8 +347,13 @@ class Inference {
 
     void inferHeader() {
         const Row& first = sample_.front();
-        // R writes names for the rows, but no name over them.
-        const bool oneLess = first.size() + 1 == sample_.back().size() && allWords(first);
+        // R writes names for the rows, but no name over them. A model that was trained on such a table
+        // expects another; for any other model a cell more is a mistake, such as a decimal comma between
+        // commas.
+        const bool mayBeShort = model_ == nullptr || model_->columns.front().name.empty();
+        const auto hasOneMore = [&](const Row& row) { return row.size() == first.size() + 1; };
+        const bool oneLess = mayBeShort && sample_.size() > 1 && allWords(first) &&
+                             std::all_of(sample_.begin() + 1, sample_.end(), hasOneMore);
         width_ = first.size() + (oneLess ? 1 : 0);
         std::string reason;
         if (options_.header == TableHeader::present) {
@@ -401,8 +407,40 @@ class Inference {
             look(edges_[0], row.front(), schema().decimal);
             look(edges_[1], row.back(), schema().decimal);
         }
+        // Names of rows differ.
+        if (layout_.headerShort && edges_[0].distinct.size() < std::min(layout_.rows, mostDistinct))
+            throw std::runtime_error(
+                concat(name_, ": the header has ", counted(width - 1, "name"), ", every row ",
+                       counted(width, "field"),
+                       ", and the first does not name the rows, for it comes again; is a "
+                       "comma a decimal sign?"));
         looks_ = looks(0);
         for (std::size_t column = 0; column < width; ++column) columns()[column].kind = looks_[column].kind();
+    }
+
+    // Numbers that only the other decimal sign makes numbers would be taken for words, silently.
+    void requireNumbersAlike() const {
+        const char other = layout_.schema.decimal == '.' ? ',' : '.';
+        for (std::size_t column = 0; column < looks_.size(); ++column) {
+            const TableColumn& each = layout_.schema.columns[column];
+            if (each.role == ColumnRole::ignored || each.kind != ColumnKind::words) continue;
+            if (each.role == ColumnRole::target && options_.task == TableTask::classes) continue;
+            std::size_t numbers = 0;
+            const CsvField* example = nullptr;
+            for (const Row& row : sample_)
+                if (column < row.size() && cellNumber(row[column], other).kind == NumberKind::finite) {
+                    ++numbers;
+                    example = &row[column];
+                }
+            if (2 * numbers <= looks_[column].words) continue;
+            throw std::runtime_error(concat(
+                name_, ":", example->line, ":", column + 1, ": ", layout_.schema.header ? "column " : "",
+                layout_.schema.title(column), ": ", quotedForMessage(trimmed(example->raw)),
+                " is a number only if its '", std::string(1, other), "' is the decimal sign; here it is '",
+                std::string(1, layout_.schema.decimal), "' (", layout_.schema.why.decimal,
+                "). Write all numbers alike, choose --decimal, or leave the column out "
+                "with --ignore"));
+        }
     }
 
     [[noreturn]] void throwUneven(const Row& row) const {

@@ -184,10 +184,11 @@ class InsideExhibit final : public Exhibit {
             inside_.timeline.view = shown;
         };
     }
-    bool dropFile(Ui&, const std::filesystem::path& file) override {
+    bool dropFile(Ui& ui, const std::filesystem::path& file) override {
         if (!isTableFile(file)) return false;
         RunOptions settings = inside_.model.settings();
-        takeDroppedFile(settings, file);
+        const std::string filled = takeDroppedFile(settings, file);
+        if (!filled.empty()) ui.say(Severity::warning, filled);
         inside_.change(settings);
         return true;
     }

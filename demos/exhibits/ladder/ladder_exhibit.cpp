@@ -185,10 +185,11 @@ class LadderExhibit final : public Exhibit {
             answerShown_ = answer;
         };
     }
-    bool dropFile(Ui&, const std::filesystem::path& file) override {
+    bool dropFile(Ui& ui, const std::filesystem::path& file) override {
         if (!isTableFile(file)) return false;
         RunOptions settings = model_.settings();
-        takeDroppedFile(settings, file);
+        const std::string filled = takeDroppedFile(settings, file);
+        if (!filled.empty()) ui.say(Severity::warning, filled);
         model_.change(settings);
         return true;
     }

@@ -160,8 +160,10 @@ class RaceExhibit : public Exhibit {
             return true;
         }
         if (!isTableFile(file)) return false;
-        takeDroppedFile(model_.settings.run, file);
-        ui.say(Severity::info, fmt::format("The next race trains on {}", file.filename().string()),
+        const std::string filled = takeDroppedFile(model_.settings.run, file);
+        ui.say(filled.empty() ? Severity::info : Severity::warning,
+               fmt::format("The next race trains on {}.{}{}", file.filename().string(),
+                           filled.empty() ? "" : " ", filled),
                "Press Run to start it.");
         return true;
     }
