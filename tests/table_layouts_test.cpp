@@ -476,8 +476,8 @@ TEST_CASE("a column of numbers with another decimal sign than the rest is not ta
     CHECK(complaintAbout(mixed).starts_with(
         "t.csv:4:2: column 'price': '199,0' is a number only if its ',' is the decimal sign"));
     CHECK(load(mixed, {.task = TableTask::classes}).classes == 3);
-    CHECK(complaintAbout("size,kind\n\"1,234\",a\n\"2,345\",b\n\"2,945\",b\n").find("write all") ==
-          std::string::npos);
+    CHECK(complaintAbout("size,kind\n\"1,234\",a\n\"2,345\",b\n\"2,945\",b\n")
+              .starts_with("t.csv:4:1: column 'size'"));
     CHECK(complaintAbout("w,size,kind\n1.5,\"1,234\",a\n2.5,\"2,345\",b\n")
               .starts_with("t.csv:3:2: column 'size'"));
 }

@@ -61,7 +61,6 @@ struct PredictOptions : RunOptions {
 /// The data options of the run that trained the model, overridden by those given here.
 DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, const Checkpoint& checkpoint) {
     DataOptions data = checkpoint.dataOptions;
-    if (data.model) data.table.target.clear(); // "last" was said of another table; the model knows its target
     const DataOptions& own = options.dataOptions;
     const auto take = [&command](const char* option, auto& into, const auto& from) {
         if (given(command, option)) into = from;

@@ -209,8 +209,6 @@ void refuseWithResume(const CLI::App& command) {
 void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
     options.data = checkpoint.dataSpec;
     options.dataOptions = checkpoint.dataOptions;
-    // Such as "last", which was said of the whole table: the model knows its target.
-    if (options.dataOptions.model) options.dataOptions.table.target.clear();
     options.settings = checkpoint.settings;
     if (options.lanes.empty() && !checkpoint.lane.empty())
         options.lanes = {laneSpecFromText(checkpoint.lane)};

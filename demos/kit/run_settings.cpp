@@ -181,26 +181,24 @@ std::string takeDroppedFile(RunOptions& run, const std::filesystem::path& file) 
     RunOptions next = run;
     next.data = "csv:" + file.string();
     next.dataOptions.table = {}; // what was said of another table
-    std::string filled;
+    std::uint64_t filled = 0;
     if (readAtOnce(file)) {
         try {
             static_cast<void>(loadData(next));
         } catch (const std::exception&) {
             next.dataOptions.table.missing = MissingCells::mean;
-            std::uint64_t cells = 0;
             try {
-                cells = loadData(next).table->filled;
-            } catch (
-                const std::exception&) { // something else is wrong with it, too: the first message says it
+                filled = loadData(next).table->filled;
+            } catch (const std::exception&) {
+                filled = 0; // gaps are not all that is wrong with it
             }
-            if (cells == 0) throw;
-            filled =
-                fmt::format("{} had no value and took the mean of {} column: Settings, Table, Missing cells.",
-                            counted(cells, "cell"), cells == 1 ? "its" : "their");
+            if (filled == 0) throw;
         }
     }
     run = std::move(next);
-    return filled;
+    if (filled == 0) return {};
+    return fmt::format("{} had no value and took the mean of {} column: Settings, Table, Missing cells.",
+                       counted(filled, "cell"), filled == 1 ? "its" : "their");
 }
 
 std::shared_ptr<const Dataset> DataLoader::get(const RunOptions& run, bool wait) {

@@ -160,10 +160,10 @@ class Headless {
     void reportMessages() {
         for (; reported_ < app_.ui().messages.size(); ++reported_) {
             const Message& message = app_.ui().messages[reported_];
-            // With a teller, somebody else has standard output.
             // The window writes the hint below the text; in one line a full stop divides them.
             const bool closed = message.text.ends_with('.') || message.text.ends_with(':');
             const char* between = message.hint.empty() ? "" : closed ? " " : ". ";
+            // With a teller, somebody else has standard output.
             printTo(options_.teller ? stderr : stdout, "message: {}{}{}\n", message.text, between,
                     message.hint);
         }

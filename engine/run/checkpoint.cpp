@@ -89,7 +89,12 @@ void readRun(Checkpoint& checkpoint, const std::string& text) {
     const ordered_json& data = jsonField(run, "data");
     checkpoint.dataSpec = jsonValue<std::string>(data, "spec");
     checkpoint.dataOptions = dataOptionsFromJson(jsonField(data, "options"));
-    if (data.contains("table")) checkpoint.dataOptions.model = tableSchemaFromJson(data["table"]);
+    if (data.contains("table")) {
+        checkpoint.dataOptions.model = tableSchemaFromJson(data["table"]);
+        // Such as "last", which was said of the table of the training; the schema knows the target by its
+        // name.
+        checkpoint.dataOptions.table.target.clear();
+    }
     if (data.contains("fingerprint")) {
         const ordered_json& print = data["fingerprint"];
         checkpoint.fingerprint = {jsonValue<std::uint64_t>(print, "train"),
