@@ -102,7 +102,10 @@ TEST_CASE("a card is measured, shown as text, and written as JSON and PNG") {
     if (!card["gpu"].is_null()) CHECK(fp32["gpu"] > 0);
     const Json& scalar = card["parts"][4]["rows"][0];
     CHECK(scalar["name"] == "cpu:scalar");
-    if (!lockstep::test::sanitized) CHECK(scalar["cpu"] > 0);
+    // The first card of a machine spends its time on comparing kernels, and then says so.
+    CHECK((scalar["cpu"] > 0 ||
+           scalar["note"].get<std::string>().find("the time left") != std::string::npos ||
+           scalar["note"].get<std::string>().find("out of time") != std::string::npos));
     if (!card["gpu"].is_null() && card["gpu"]["software"] == true) CHECK(outcome.says("software, not a GPU"));
     const std::string png = contents(folder.file("card.png"));
     REQUIRE(png.size() > 10'000);
@@ -208,7 +211,7 @@ TEST_CASE("what was written is read again") {
     // What drivers say may have line breaks, and be longer than a card's texts.
     alone.noGpu = "no Vulkan device can be used:\n  0 a\t b\n" + std::string(398, 'x');
     for (int letter = 0; letter < 300; ++letter) alone.noGpu += "é";
-    alone.parts[0].rows[0].note = "two\nlines";
+    alone.parts[0].rows[0].note = "two\nlines\xC2\x9B"; // a terminal takes U+009B for the start of a command
     const Card again = cardFromJson(cardJson(alone), "card.json");
     CHECK(again.noGpu.starts_with("no Vulkan device can be used: 0 a b xxx"));
     CHECK(again.noGpu.size() <= 400);
@@ -366,6 +369,7 @@ TEST_CASE("broken and foreign files are refused with file and reason") {
         {changed([](Json& json) { json["gpu"]["software"] = 1; }), "'gpu.software' must be true or false"},
         {changed([](Json& json) { json["cpu"]["device"] = std::string(1000, 'x'); }), "longer than"},
         {changed([](Json& json) { json["cpu"]["device"] = "\x1b[2J"; }), "control characters"},
+        {changed([](Json& json) { json["cpu"]["device"] = "\xC2\x9B[2J"; }), "control characters"},
         {std::string(2 << 20, ' '), "the limit is"},
     };
     for (const auto& [text, reason] : files) {

@@ -446,6 +446,7 @@ constexpr const char* numberShape = "[0-9][0-9.,]*(:[0-9]+)*[kM]?(e[-+]?[0-9]+)?
 const std::regex mayBeMissing(" +short, so it was timed .*");
 const std::regex mayBeMore("warning: .*");
 const std::regex progress("(cpu|gpu):[a-z-]+ +[0-9]+ %.*");
+const std::regex warmUp("[^ ]+ +0 %  [^0-9]+(, [0-9]+ of [0-9]+)?");
 
 /// A regular expression for texts like this one.
 std::string shapeOf(std::string_view text) {
@@ -479,12 +480,14 @@ bool like(const std::string& printed, const std::string& shown) {
 }
 
 /// Progress, which comes as often as a machine takes and tells what is known by then, is taken out of
-/// `lines`. Returns its parts: "step 171", "0:02 left", "finished".
+/// `lines`. Returns its parts: "step 171", "0:02 left", "finished". Warming up is left out: a slower machine
+/// tells of it in more words than a fast one.
 std::vector<std::string> takeProgress(std::vector<std::string>& lines) {
     std::vector<std::string> parts;
     static const std::regex between(" {2,}");
     std::erase_if(lines, [&](const std::string& line) {
         if (!std::regex_match(line, progress)) return false;
+        if (std::regex_match(line, warmUp)) return true;
         const std::sregex_token_iterator first(line.begin(), line.end(), between, -1), end;
         parts.insert(parts.end(), first, end);
         return true;

@@ -23,7 +23,7 @@ constexpr std::size_t longestText = 400;
 /// As Fields::text() reads it: what drivers and systems say may have line breaks, and be long.
 std::string oneLine(std::string_view text) {
     std::string line;
-    for (const char letter : text) {
+    for (const char letter : withoutControls(text)) {
         const bool blank = static_cast<unsigned char>(letter) <= ' ';
         if (!blank)
             line += letter;
@@ -59,8 +59,8 @@ class Fields {
         if (!value.is_string()) refuse(key, "must be a string");
         const auto& read = value.get_ref<const std::string&>();
         if (read.size() > longestText) refuse(key, fmt::format("is longer than {} bytes", longestText));
-        for (const char letter : read)
-            if (static_cast<unsigned char>(letter) < ' ') refuse(key, "contains control characters");
+        if (withoutControls(read) != read || read.find_first_of("\n\t") != std::string::npos)
+            refuse(key, "contains control characters");
         return read;
     }
     double number(const char* key) const {

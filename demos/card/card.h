@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "demos/draw/png.h"
+#include "demos/draw/read_png.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep::demos {

@@ -12,6 +12,7 @@
 
 #include "demos/card/card_measure.h"
 #include "demos/commands/command.h"
+#include "demos/draw/png.h"
 #include "demos/kit/interrupt.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"

@@ -86,6 +86,18 @@ void writeAnswersSeeds(const std::filesystem::path& folder) {
               R"("answers":[{"step":"S","question":"Q","answer":"b","verdict":"none"}]})");
 }
 
+void writeCardSeeds(const std::filesystem::path& folder) {
+    const std::string head = R"({"card":1,"program":"lockstep 0.9.0","date":"2026-03-01","owner":"Ana",)"
+                             R"("cpu":{"device":"C","driver":"","software":false,"threads":2},)";
+    const std::string foot =
+        R"("facts":[{"name":"memory","value":"12.0 GiB"}],"parts":[{"id":"roofs",)"
+        R"("title":"Roofs","unit":"Gop/s","rows":[{"name":"fp32","cpu":1.5,"gpu":null,)"
+        R"("note":"no GPU","unchecked":false}],"remark":"R"}],"seconds":5,"quick":true})";
+    writeSeed(folder / "both", head + R"("gpu":{"device":"G","driver":"D","software":true,"threads":0},)" +
+                                   R"("no_gpu":"",)" + foot);
+    writeSeed(folder / "alone", head + R"("gpu":null,"no_gpu":"none found",)" + foot);
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
@@ -101,4 +113,5 @@ int main(int count, char** arguments) {
     writePictureSeeds(folder / "picture");
     writeWordsSeeds(folder / "words");
     writeAnswersSeeds(folder / "answers");
+    writeCardSeeds(folder / "card");
 }
