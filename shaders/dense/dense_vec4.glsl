@@ -36,13 +36,22 @@ vec4 loadColumns(uint o) {
     return four;
 }
 
+// For the four outputs from o on: f of their sums, and 0 in padding columns, whatever f(0) is.
+vec4 activated(uint o, vec4 sum) {
+    vec4 result = vec4(0.0);
+    [[unroll]] for (uint j = 0; j < 4; ++j)
+        if (o + j < params.outputs) result[j] = activate(activation, sum[j]);
+    return result;
+}
+
+// A brief f is applied at once. A lengthy one waits for finish(), which reads the sums back from the outputs.
 void store(uint row, uint o, vec4 product, vec4 biases) {
+    uint at = (row * params.outputStride + o) / 4;
     vec4 sum = product + biases;
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
-        sum[j] = o + j < params.outputs ? sum[j] : 0.0;
-        if (activationIsShort(activation)) sum[j] = activate(activation, sum[j]);
-    }
-    outputs[(row * params.outputStride + o) / 4] = PACK(sum);
+    [[unroll]] for (uint j = 0; j < 4; ++j)
+        if (o + j >= params.outputs) sum[j] = 0.0;
+    if (activationIsShort(activation) && derivativeNeedsSum(activation)) sums[at] = PACK(sum);
+    outputs[at] = PACK(activationIsShort(activation) ? activated(o, sum) : sum);
 }
 
 void finish(uint row, uint o) {
