@@ -14,6 +14,7 @@
 #include "demos/draw/ui.h"
 #include "demos/kit/operations.h"
 
+using namespace lockstep;
 using namespace lockstep::demos;
 
 namespace {
@@ -138,12 +139,12 @@ TEST_CASE("colours are told apart with every kind of colour vision") {
                 {{"good", theme.good}, {"warning", theme.warning}, {"bad", theme.bad}}},
             noticeable);
         // Of the operations, two have no pattern. The others also differ in that (fillOperation).
-        const auto operation = [&theme](OperationKind kind) {
+        const auto operation = [&theme](Operation kind) {
             return NamedColour{std::string(rowOf(kind).name), colourOf(theme, kind)};
         };
-        checkApart(std::array{operation(OperationKind::gather), operation(OperationKind::forward)}, plain);
+        checkApart(std::array{operation(Operation::gatherBatch), operation(Operation::dense)}, plain);
         std::vector<NamedColour> operations;
-        for (const OperationKind kind : operationKinds) operations.push_back(operation(kind));
+        for (const Operation kind : recipeOperations) operations.push_back(operation(kind));
         checkApart(operations, noticeable);
         // The points of each class have a shape of their own as well.
         std::vector<NamedColour> classes;

@@ -15,7 +15,7 @@ namespace {
 
 TracedOperation operation(const char* name, std::size_t layer = 0, const char* source = "") {
     TracedOperation made;
-    made.name = name;
+    made.operation = operationFromName(std::string_view(source) == "loss_sum" ? source : name);
     made.layer = layer;
     made.source = source;
     return made;
@@ -45,7 +45,7 @@ TEST_CASE("every operation has a name and perhaps a short form, never a tensor's
         REQUIRE_FALSE(labels.empty());
         for (const std::string& label : labels) CHECK(label.find('[') == std::string::npos);
         for (std::size_t i = 1; i < labels.size(); ++i) CHECK(labels[i].size() < labels[i - 1].size());
-        CHECK(std::string(rowOf(kindOf(each)).purpose).size() > 20);
+        CHECK(std::string(rowOf(each.operation).purpose).size() > 20);
         CHECK_FALSE(formulaOf(each, shape(), Optimizer::adam).empty());
     }
     CHECK(barLabels(operation("dense", 1)) == std::vector<std::string>{"forward 2", "fwd 2"});
@@ -54,7 +54,8 @@ TEST_CASE("every operation has a name and perhaps a short form, never a tensor's
     CHECK(titleOf(operation("dense", 2), 3) == "forward, layer 3 of 3"); // people count from 1
     CHECK(titleOf(operation("dense_backward_weights", 0), 3) == "backward: weights, layer 1 of 3");
     CHECK(titleOf(operation("update", 2), 3) == "update"); // it is of no layer
-    for (const OperationKind kind : operationKinds) CHECK(kindOf(rowOf(kind).name) == kind);
+    for (const OperationRow& row : operationTable) CHECK(operationFromName(row.name) == row.operation);
+    CHECK_THROWS_WITH_AS(operationFromName("dens"), doctest::Contains("'dens'"), std::invalid_argument);
 }
 
 TEST_CASE("formulas have the layer's own indices and activation") {
@@ -67,9 +68,8 @@ TEST_CASE("formulas have the layer's own indices and activation") {
     CHECK(formulaOf(operation("dense_backward_inputs", 1), net, Optimizer::sgd) == "dZ[0] = dZ[1] W[1]");
     // A rung that folds the update into the gradient says so.
     TracedOperation weights = operation("dense_backward_weights", 1);
-    weights.writes = {{TensorKind::dWeights, 1}};
     CHECK(formulaOf(weights, net, Optimizer::sgd) == "dW[1] = dZ[1]^T A[1]\ndb[1] = Σ dZ[1]");
-    weights.writes = {{TensorKind::weights, 1, true}};
+    weights.operation = Operation::denseBackwardWeightsAndUpdate;
     CHECK(formulaOf(weights, net, Optimizer::sgd).starts_with("W[1] -= lr dZ[1]^T A[1]"));
     CHECK(formulaOf(operation("update"), net, Optimizer::sgd) == "W -= lr dW");
 }
@@ -128,14 +128,14 @@ TEST_CASE("an element of a product is the sum of the products that are shown") {
         const auto trainer = makeCpuTrainer(job, Rung::scalar, 1);
         trainer->run(3);
         const StepTrace trace = trainer->traceStep({});
-        std::map<OperationKind, int> seen;
+        std::map<Operation, int> seen;
         for (const TracedOperation& each : trace.operations)
             for (const TensorId& id : each.writes) {
-                const OperationKind kind = kindOf(each);
+                const Operation kind = kindOf(each);
                 const std::string tensor = titleOf(each, 3) + ", " + name(id);
                 CAPTURE(tensor);
-                if (kind == OperationKind::gather || kind == OperationKind::loss ||
-                    kind == OperationKind::update) {
+                if (kind == Operation::gatherBatch || kind == Operation::lossAndGradient ||
+                    kind == Operation::update) {
                     CHECK_FALSE(elementSum(job.shape, trace, each, {id, 0, 0}));
                     continue;
                 }
@@ -145,9 +145,9 @@ TEST_CASE("an element of a product is the sum of the products that are shown") {
                 CHECK(errors.shown <= 1e-12);
                 ++seen[kind];
             }
-        CHECK(seen[OperationKind::forward] >= 3);
-        CHECK(seen[OperationKind::backwardInputs] == 2);
-        CHECK(seen[OperationKind::backwardWeights] == 6);
+        CHECK(seen[Operation::dense] >= 3);
+        CHECK(seen[Operation::denseBackwardInputs] == 2);
+        CHECK(seen[Operation::denseBackwardWeights] == 6);
     }
 }
 

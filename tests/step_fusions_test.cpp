@@ -25,7 +25,7 @@ struct Trained {
 
 /// `steps` steps of the job, with the kernels of `rung` and what `fusions` has; the first layer's forward
 /// product, and all weight gradients, by another kernel where one is given.
-Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Fusion>& fusions, std::uint64_t steps,
+Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Operation>& fusions, std::uint64_t steps,
                   const std::optional<ProductKernel>& forward = {},
                   const std::optional<ProductKernel>& weights = {}) {
     gpu::Device& device = testDevice();
@@ -37,18 +37,18 @@ Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Fusion>& fus
     for (LayerKernels& layer : how.layers) layer.backwardWeights = weights.value_or(layer.backwardWeights);
     gpu::Recorder recorder(device);
     StepFusions fused(kernels, arenas, job.settings, how);
-    GpuOps ops(recorder, arenas, kernels, job.settings, how);
-    for (const Fusion fusion : fusions) {
+    GpuOps ops(recorder, arenas, kernels, job.settings, how, nullptr, &fused);
+    for (const Operation fusion : fusions) {
         CAPTURE(name(fusion));
         REQUIRE(fused.possible(fusion));
         fused.set(fusion, true);
     }
-    ops.fuse(&fused);
+    const StepPlan plan = fused.plan();
     recorder.begin();
     std::uint64_t before = 0;
     for (std::uint64_t step = 0; step < steps; ++step) {
         before = recorder.barriers();
-        trainStep(ops, job.shape, stepSettings(job.settings, arenas.order, step));
+        execute(ops, plan, stepSettings(job.settings, arenas.order, step));
     }
     recorder.submitAndTime();
     Trained result;
@@ -58,7 +58,7 @@ Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Fusion>& fus
     result.failedStep = arenas.status.downloadValues<std::uint32_t>(1).front();
     recorder.begin();
     recorder.traceDispatches(true);
-    trainStep(ops, job.shape, stepSettings(job.settings, arenas.order, steps));
+    execute(ops, plan, stepSettings(job.settings, arenas.order, steps));
     recorder.submitAndTime();
     result.dispatches = recorder.takeTrace().size();
     const std::size_t rows = arenas.order.range(steps).rows;
@@ -75,7 +75,7 @@ void checkSame(const Trained& one, const Trained& other) {
     CHECK(one.failedStep == other.failedStep);
 }
 
-const std::vector<Fusion> everything(std::begin(allFusions), std::end(allFusions));
+const std::vector<Operation> everything(std::begin(joinedOperations), std::end(joinedOperations));
 
 } // namespace
 
@@ -123,9 +123,9 @@ TEST_CASE(
         CAPTURE(name(each.activation));
         CAPTURE(each.batch);
         const Trained apart = trainWith(job, Rung::fused, {}, 5);
-        std::vector<std::vector<Fusion>> choices{everything};
-        for (const Fusion fusion : allFusions) choices.push_back({fusion});
-        for (const std::vector<Fusion>& choice : choices) {
+        std::vector<std::vector<Operation>> choices{everything};
+        for (const Operation fusion : joinedOperations) choices.push_back({fusion});
+        for (const std::vector<Operation>& choice : choices) {
             CAPTURE(name(choice.front()));
             CAPTURE(choice.size());
             checkSame(apart, trainWith(job, Rung::fused, choice, 5));
@@ -143,7 +143,7 @@ TEST_CASE("pipelined kernels, and those that share sums: the same bits fused or 
         const ProductKernel pipelined{Rung::pipelined, 4, 4, 4, 4, 8, 0, false, slices};
         const Trained expected = trainWith(job, Rung::fused, {}, 5, tiled, tiled);
         checkSame(expected, trainWith(job, Rung::fused, {}, 5, pipelined, pipelined));
-        checkSame(expected, trainWith(job, Rung::fused, {Fusion::gather}, 5, pipelined, pipelined));
+        checkSame(expected, trainWith(job, Rung::fused, {Operation::gatheredDense}, 5, pipelined, pipelined));
         if (slices == 1)
             checkSame(expected, trainWith(job, Rung::fused, everything, 5, pipelined, pipelined));
     }
@@ -171,10 +171,10 @@ TEST_CASE("what cannot be fused says so") {
         return StepFusions(kernels, arenas, job.settings,
                            chooseKernels(device, kernels, rung, job.shape, job.settings.optimizer.kind, 10));
     };
-    CHECK_FALSE(fusionsOf(Rung::blocked).possible(Fusion::weightGradients)); // gradients are to be seen
-    CHECK(fusionsOf(Rung::blocked).possible(Fusion::lastLayer));
+    CHECK_FALSE(fusionsOf(Rung::blocked).possible(Operation::weightGradients)); // gradients are to be seen
+    CHECK(fusionsOf(Rung::blocked).possible(Operation::lastLayer));
     StepFusions half = fusionsOf(Rung::half);
-    for (const Fusion fusion : allFusions) {
+    for (const Operation fusion : joinedOperations) {
         CHECK_FALSE(half.possible(fusion));
         CHECK_THROWS_AS(half.set(fusion, true), std::logic_error);
         CHECK_NOTHROW(half.set(fusion, false));

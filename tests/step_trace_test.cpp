@@ -107,14 +107,14 @@ TEST_CASE("operations come in the order of the recipe, with times that fit into 
         CHECK(count(trace, "dense_backward_inputs") == layers - 1);
         CHECK(count(trace, "dense_backward_weights") == layers);
         CHECK(count(trace, "update") == 1); // adam is never folded
-        CHECK(trace.operations.front().name == "gather_batch");
-        CHECK(trace.operations.back().name == "update");
+        CHECK(trace.operations.front().name() == "gather_batch");
+        CHECK(trace.operations.back().name() == "update");
         CHECK(trace.operations[2].layer == 1);
         CHECK(trace.operations.back().flops > 0);
         REQUIRE(trace.timed);
         double end = 0;
         for (const TracedOperation& operation : trace.operations) {
-            CAPTURE(operation.name);
+            CAPTURE(operation.name());
             CHECK(operation.beginMs >= 0);
             CHECK(operation.endMs > operation.beginMs);
             if (operation.barrierBefore || !trace.machine.gpu) CHECK(operation.beginMs >= end);
@@ -136,12 +136,12 @@ TEST_CASE("barriers are noted where they were needed") {
     for (std::size_t i = 1; i <= 4; ++i) CHECK(gpu.operations[i].barrierBefore);
     // dZ[0] is computed from dZ[1].
     for (std::size_t i = 5; i <= 6; ++i) {
-        REQUIRE(gpu.operations[i].name == "dense_backward_inputs");
+        REQUIRE(gpu.operations[i].name() == "dense_backward_inputs");
         CHECK(gpu.operations[i].barrierBefore);
     }
     // dW[2] and dW[1] need dZ[2] and dZ[1], which are there by now; only dW[0] waits for dZ[0].
     for (std::size_t i = 7; i <= 9; ++i) {
-        REQUIRE(gpu.operations[i].name == "dense_backward_weights");
+        REQUIRE(gpu.operations[i].name() == "dense_backward_weights");
         CHECK(gpu.operations[i].barrierBefore == (i == 9));
     }
 

@@ -120,7 +120,7 @@ TEST_CASE("who computes a part changes nothing, to the bit") {
             team.run(
                 [&](std::size_t thread) {
                     for (std::uint64_t step = 0; step < 20; ++step) {
-                        trainStep(*ops[thread], job.shape, stepSettings(job.settings, arenas.order, step));
+                        execute(*ops[thread], arenas.plan, stepSettings(job.settings, arenas.order, step));
                         ops[thread]->endStep();
                     }
                 },

@@ -65,7 +65,7 @@ Result trainCut(const TrainJob& job, const CpuKernels& kernels, std::uint64_t st
         REQUIRE(cut == arenas.parts());
         team.run(
             [&](std::size_t thread) {
-                trainStep(*ops[thread], job.shape, stepSettings(job.settings, arenas.order, step));
+                execute(*ops[thread], arenas.plan, stepSettings(job.settings, arenas.order, step));
                 ops[thread]->endStep();
             },
             grains.size());
@@ -185,7 +185,7 @@ TEST_CASE("a slow thread's share shrinks, whichever thread it is") {
                 const double waited = ops[thread]->waitedSeconds();
                 const auto start = std::chrono::steady_clock::now();
                 for (std::uint64_t k = step; k < step + 5; ++k) {
-                    trainStep(*ops[thread], job.shape, stepSettings(job.settings, arenas.order, k));
+                    execute(*ops[thread], arenas.plan, stepSettings(job.settings, arenas.order, k));
                     ops[thread]->endStep();
                 }
                 seconds[thread] = secondsSince(start) - (ops[thread]->waitedSeconds() - waited);

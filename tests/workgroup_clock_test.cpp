@@ -81,7 +81,7 @@ TEST_CASE("every workgroup of every operation notes its time once, and the step 
             CHECK(with.noWorkgroups.empty());
             for (std::size_t i = 0; i < with.operations.size(); ++i) {
                 const TracedOperation& operation = with.operations[i];
-                CAPTURE(operation.name);
+                CAPTURE(operation.name());
                 CHECK(without.operations[i].workgroups.empty());
                 CHECK_FALSE(operation.workgroups.empty());
                 std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> groups;

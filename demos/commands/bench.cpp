@@ -19,7 +19,7 @@
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/gpu/error.h"
-#include "engine/step/work.h"
+#include "engine/plan/work.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/cpu/thread_team.h"
-#include "engine/step/work.h"
+#include "engine/plan/work.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 

@@ -2,21 +2,24 @@
 
 #include <cstddef>
 
-#include "engine/step/work.h"
+#include "engine/plan/work.h"
 
 namespace lockstep::demos {
 
 std::vector<StepIntensity> stepIntensities() {
     const NetShape net{{784, 256, 128, 10}};
     constexpr std::size_t rows = 128;
-    const auto ratio = [](const Work& work) { return work.flops / work.bytes; };
-    OptimizerSettings adam;
-    return {{"gather", ratio(gatherWork(rows, 784, true))},
-            {"update", ratio(updateWork(net, adam))},
-            {"loss", ratio(lossWork(rows, 10))},
-            {"layer 3", ratio(denseWork(denseShapeOf(net, 2, rows)))},
-            {"layer 2", ratio(denseWork(denseShapeOf(net, 1, rows)))},
-            {"layer 1", ratio(denseWork(denseShapeOf(net, 0, rows)))}};
+    const StepSizes sizes{.net = net, .optimizer = {}, .pixels = true};
+    const auto ratio = [&](const PlannedOperation& operation) {
+        const Work work = workOf(sizes, operation, rows);
+        return work.flops / work.bytes;
+    };
+    return {{"gather", ratio({Operation::gatherBatch})},
+            {"update", ratio({Operation::update, 0, net.layers()})},
+            {"loss", ratio({Operation::lossAndGradient})},
+            {"layer 3", ratio({Operation::dense, 2})},
+            {"layer 2", ratio({Operation::dense, 1})},
+            {"layer 1", ratio({Operation::dense, 0})}};
 }
 
 } // namespace lockstep::demos

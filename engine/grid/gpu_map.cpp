@@ -11,8 +11,8 @@
 #include "engine/gpu/recorder.h"
 #include "engine/grid/grid_pace.h"
 #include "engine/grid/map.h"
+#include "engine/plan/work.h"
 #include "engine/step/shaders.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 

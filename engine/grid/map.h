@@ -8,7 +8,7 @@
 // one number stays, its outcome, so that 16 million of them fit where a population keeps the weights of
 // 65,536.
 //
-// A fused form of the recipe (engine/step/step.cpp): its lines 2 to 5 for a network without biases, with all
+// A fused form of the recipe (engine/plan/step.cpp): its lines 2 to 5 for a network without biases, with all
 // examples as the batch. The recipe itself computes neither this loss's scaling nor ends a training at the
 // first step beyond the limit, and its operations are too many for networks this small. tests/map_test.cpp
 // holds the plain loops here (plainMapOutcome) to differences of the loss in double, and everything else to

@@ -42,7 +42,7 @@ class PlainBlock final : public PopulationBlock {
         for (std::size_t array = 0; array < optimizerState_.size(); ++array)
             std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
         for (; steps > 0; --steps, ++state_.steps) {
-            trainStep(backend.ops, arenas.shape, stepSettings(alone.settings, arenas.order, state_.steps));
+            execute(backend.ops, arenas.plan, stepSettings(alone.settings, arenas.order, state_.steps));
             state_.diverged = backend.ops.failed();
             if (state_.diverged) break;
             state_.batchLoss = backend.ops.loss();

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/net/activation.h"
-#include "engine/step/work.h"
+#include "engine/plan/work.h"
 
 namespace lockstep {
 

@@ -1,11 +1,10 @@
 // Networks side by side in SIMD registers, one per element: a block of them goes through every step together.
 //
-// A fused form of the recipe (engine/step/step.cpp): VectorPass::takeBatch() is its line 1, forward() 2,
-// lossAndGradient() 3, backward() 4 and the gradients of 5; VectorBlock::trainStep() walks through them and
-// updates. It cannot use the recipe itself, whose operations work on one network: here every operation works
-// on 4 to 16 networks that have their own rates, batches and ends, and a batch passes in parts that stay in
-// the first-level cache. tests/population_test.cpp compares every member with the same network trained alone
-// by the recipe.
+// A fused form of the recipe (engine/plan/step.cpp): VectorPass::takeBatch() is its line 1, forward() 2,
+// lossAndGradient() 3, backward() 4; VectorBlock::trainStep() walks through them and updates. It cannot use
+// the recipe itself, whose operations work on one network: here every operation works on 4 to 16 networks
+// that have their own rates, batches and ends, and a batch passes in parts that stay in the first-level
+// cache. tests/population_test.cpp compares every member with the same network trained alone by the recipe.
 #include <algorithm>
 #include <array>
 #include <utility>

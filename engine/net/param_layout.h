@@ -32,6 +32,10 @@ class ParamLayout {
 
     const LayerLayout& layer(std::size_t index) const { return layers_[index]; }
     std::size_t layers() const { return layers_.size(); }
+    /// Where the next layer's weights begin; of the last one, size().
+    std::size_t endOf(std::size_t index) const {
+        return index + 1 < layers_.size() ? layers_[index + 1].weightOffset : size_;
+    }
     std::size_t size() const { return size_; } ///< floats of the whole arena, a multiple of 64
 
   private:

@@ -6,9 +6,9 @@
 
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
+#include "engine/plan/work.h"
 #include "engine/step/dense_kernel.h"
 #include "engine/step/gpu_arenas.h"
-#include "engine/step/work.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep {

@@ -43,7 +43,7 @@ class CpuTrainer final : public TrainerBase {
         arenas_.setOptimizer(job_.settings.optimizer);
         describeMachine();
     }
-    bool foldsUpdate() const override { return arenas_.foldsUpdate; }
+    StepPlan tracedPlan() const override { return arenas_.plan; }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return arenas_.tensor(id, floats);
     }
@@ -100,7 +100,7 @@ void CpuTrainer::describeMachine() {
     machine_.kernels = arenas_.byNeuron ? std::string("built-in kernels for small networks, ") +
                                               lockstep::name(vectorLevel())
                                         : describeKernels(arenas_.kernels);
-    if (arenas_.foldsUpdate)
+    if (arenas_.plan.has(Operation::denseBackwardWeightsAndUpdate))
         machine_.kernels += ", update fused into the weight gradients (gradients are not kept)";
 }
 
@@ -152,7 +152,7 @@ void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t first, std::uint
     const double waitedBefore = ops.waitedSeconds();
     for (std::uint64_t step = first; step < first + steps; ++step) {
         if (thread == 0) timing_.beginStep(step);
-        trainStep(ops, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+        execute(ops, arenas_.plan, stepSettings(job_.settings, arenas_.order, step));
         ops.endStep();
         if (ops.failed()) break;
         if (thread != 0) continue;
@@ -217,7 +217,7 @@ void CpuTrainer::runTraced(StepTrace& trace) {
         runTeam(shares_.next(team_.size()), [&](std::size_t thread) {
             team_.barrier();
             if (thread == 0) timing_.beginTrace();
-            trainStep(*ops_[thread], arenas_.shape, step);
+            execute(*ops_[thread], arenas_.plan, step);
             ops_[thread]->endStep();
             if (thread == 0) timing_.endTrace(trace);
         });

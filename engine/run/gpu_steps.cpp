@@ -1,6 +1,7 @@
 #include "engine/run/gpu_steps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/net/names.h"
 #include "engine/tune/fusion_choice.h"
@@ -11,19 +12,21 @@ namespace lockstep {
 GpuSteps::GpuSteps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
                    Rung rung, const StepKernels& how, const HalfArenas* half, std::size_t workgroups)
     : recorder_(recorder), arenas_(arenas), kernels_(kernels), job_(job), rung_(rung),
-      inPieces_(how.inPieces()), workgroups_(workgroups), fusions_(kernels, arenas, job.settings, how),
-      ops_(recorder, arenas, kernels, job.settings, how, half) {}
+      inPieces_(how.inPieces()), workgroups_(workgroups), apart_(how.plan(arenas.shape)),
+      fusions_(kernels, arenas, job.settings, how),
+      ops_(recorder, arenas, kernels, job.settings, how, half, &fusions_) {}
 
 void GpuSteps::record(std::uint64_t first, std::uint64_t count) {
     if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
+    const StepPlan plan = joins_ ? fusions_.plan() : apart_;
     for (std::uint64_t step = first; step < first + count; ++step)
-        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+        execute(ops_, plan, stepSettings(job_.settings, arenas_.order, step));
 }
 
 void GpuSteps::recordApart(std::uint64_t step) {
-    ops_.fuse(nullptr);
+    const bool joins = std::exchange(joins_, false);
     record(step, 1);
-    ops_.fuse(&fusions_);
+    joins_ = joins;
 }
 
 double GpuSteps::millisecondsOf(std::uint64_t first, std::uint64_t steps) {
@@ -37,7 +40,7 @@ void GpuSteps::warmUp() {
     submitEachOperation(true); // their times are not known yet
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     coldMilliseconds_ = warmUpSteps();
-    ops_.fuse(&fusions_);
+    joins_ = true;
     if (inPieces_) return limitWorkgroups();
     submitEachOperation(false); // it would slow down what is compared below
     mayChange_ = rung_ == Rung::best && wholeStepLayout(kernels_.device(), job_).refusal.empty();
@@ -130,8 +133,12 @@ void GpuSteps::countDispatches() {
 std::string GpuSteps::describe() const {
     if (wholeStep_) return wholeStep_->describe();
     std::string together;
-    for (const Fusion fusion : allFusions)
-        if (fusions_.on(fusion)) together += concat(together.empty() ? ", fused: " : ", ", name(fusion));
+    for (const Operation joined : joinedOperations) {
+        if (!fusions_.on(joined)) continue;
+        std::string words(name(joined));
+        std::ranges::replace(words, '_', ' ');
+        together += concat(together.empty() ? ", fused: " : ", ", words);
+    }
     return together;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/gpu/recorder.h"
+#include "engine/plan/rewrites.h"
 #include "engine/step/gpu_ops.h"
 #include "engine/step/step_fusions.h"
 #include "engine/step/whole_step.h"
@@ -27,6 +28,8 @@ class GpuSteps {
     /// One step whose operations can be told from each other: nothing is fused (the bits are the same), but a
     /// whole step stays whole.
     void recordApart(std::uint64_t step);
+    /// What that step is.
+    StepPlan planApart() const { return whole() ? wholeStepPlan(arenas_.shape) : apart_; }
     /// GpuOps::submitEachOperation.
     void submitEachOperation(bool on) { ops_.submitEachOperation(on); }
 
@@ -63,7 +66,9 @@ class GpuSteps {
     const Rung rung_;
     const bool inPieces_;
     const std::size_t workgroups_;
+    const StepPlan apart_; ///< every operation by itself
     StepFusions fusions_;
+    bool joins_ = false; ///< what fusions_ has chosen
     GpuOps ops_;
     std::optional<WholeStep> wholeStep_; ///< instead of ops_
     bool mayChange_ = false;

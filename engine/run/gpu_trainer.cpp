@@ -71,7 +71,7 @@ class GpuTrainer final : public TrainerBase {
         return evaluation_.outputs(split, first, rows);
     }
     std::size_t rowsAtOnce() const override { return evaluation_.rowsAtOnce(); }
-    bool foldsUpdate() const override { return how_.foldsUpdate; }
+    StepPlan tracedPlan() const override { return steps_.planApart(); }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
     }

@@ -134,7 +134,7 @@ void TrainerBase::goOnFrom(const TrainerState& state) {
 StepTrace TrainerBase::traceStep(const TraceOptions& options) {
     finish();
     throwIfFailed();
-    const TracedStep step{job_, order_.range(completed_).rows, foldsUpdate(), options,
+    const TracedStep step{job_, order_.range(completed_).rows, options,
                           [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); }};
     StepTrace trace;
     trace.step = completed_;
@@ -148,7 +148,7 @@ StepTrace TrainerBase::traceStep(const TraceOptions& options) {
         trace.operations[i].workgroups = std::move(clocked[i].workgroups);
     throwIfFailed();
     trace.loss = losses_.back().loss;
-    keepAfter(step, trace);
+    keepAfter(step, tracedPlan(), trace);
     if (trace.skipped) trace.operations.back().shapes += "; skipped: gradients have overflowed";
     return trace;
 }

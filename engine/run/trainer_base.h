@@ -67,7 +67,8 @@ class TrainerBase : public Trainer {
     virtual std::size_t rowsAtOnce() const = 0;
     /// The settings in job_ have changed.
     virtual void optimizerChanged() {}
-    virtual bool foldsUpdate() const = 0;
+    /// The step that runTraced() makes.
+    virtual StepPlan tracedPlan() const = 0;
     /// As TracedStep::source.
     virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) = 0;
     /// Makes the next step and takes it back. Returns its operations with their workgroups, or says why not.

@@ -5,7 +5,7 @@
 
 #include "engine/cpu/small_kernels.h"
 #include "engine/net/activation.h"
-#include "engine/step/step_trace.h"
+#include "engine/plan/rewrites.h"
 
 namespace lockstep {
 
@@ -18,9 +18,14 @@ constexpr std::size_t evaluationRowsPerThread = 128;
 // layers. One thread has nothing to divide.
 constexpr std::size_t partsWorthDividing = 16;
 
-bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {
-    return kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0;
+// The update is folded where kernels add a scaled gradient to weights: the plain one of SGD without L1.
+StepPlan planFor(const NetShape& shape, const CpuKernels& kernels, const OptimizerSettings& optimizer) {
+    StepPlan plan = trainStep(shape);
+    if (kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0) foldUpdate(plan);
+    return plan;
 }
+
+bool storesGradients(const StepPlan& plan) { return plan.has(Operation::denseBackwardWeights); }
 
 } // namespace
 
@@ -28,12 +33,12 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
     : data(*job.data), shape(job.shape), optimizer(job.settings.optimizer), layout(job.shape),
       order(job.order()), targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
       byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
-      foldsUpdate(folds(kernelTable, optimizer)),
+      plan(planFor(shape, kernelTable, optimizer)),
       capacity(byNeuron ? roundUpToGrain(order.batch())
                         : std::max(order.batch(), threads * evaluationRowsPerThread)),
-      parameters(layout.size()), gradients(foldsUpdate ? 0 : layout.size()),
+      parameters(layout.size()), gradients(storesGradients(plan) ? layout.size() : 0),
       inputs(capacity * paddedWidth(0)), targets(capacity * data.targetWidth),
-      partialLosses(threads * partsPerThread) {
+      partialLosses(threads * partsPerThread), sizes_(sizesOf(shape, optimizer, data)) {
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
@@ -47,10 +52,11 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
 }
 
 void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
-    const bool foldsNow = folds(kernels, settings);
-    if (foldsNow != foldsUpdate) gradients = AlignedArray<float>(foldsNow ? 0 : layout.size());
-    optimizer = settings;
-    foldsUpdate = foldsNow;
+    StepPlan now = planFor(shape, kernels, settings);
+    if (storesGradients(now) != storesGradients(plan))
+        gradients = AlignedArray<float>(storesGradients(now) ? layout.size() : 0);
+    optimizer = sizes_.optimizer = settings;
+    plan = std::move(now);
 }
 
 std::size_t CpuArenas::paddedWidth(std::size_t level) const {

@@ -8,11 +8,11 @@
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
 #include "engine/net/param_layout.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/work.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
-
-struct TensorId; // engine/step/step_trace.h
 
 /// Arrays of one layer for the rows at hand.
 struct LayerArrays {
@@ -40,11 +40,11 @@ struct CpuArenas {
     const CpuKernels& kernels;
     const bool byNeuron;
     const std::size_t partsPerThread; ///< when all threads run and have equal shares
-    bool foldsUpdate;                 ///< see Ops::foldsUpdate(); then there are no gradients
+    StepPlan plan;              ///< of a step; where the update is folded into it, there are no gradients
     const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
 
     AlignedArray<float> parameters;
-    AlignedArray<float> gradients; ///< empty when foldsUpdate
+    AlignedArray<float> gradients; ///< empty when the plan stores none
     std::vector<AlignedArray<float>> optimizerState;
 
     AlignedArray<float> inputs; ///< A[0]
@@ -65,6 +65,8 @@ struct CpuArenas {
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
     void setOptimizer(const OptimizerSettings& settings);
+    /// For workOf().
+    const StepSizes& sizes() const { return sizes_; }
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
@@ -73,6 +75,8 @@ struct CpuArenas {
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
 
   private:
+    StepSizes sizes_;
+
     std::size_t paddedWidth(std::size_t level) const;
     std::vector<float> trained(const TensorId& id, std::size_t floats) const;
 };

@@ -22,13 +22,4 @@ void CpuBackend::setLoss(double sumOfTerms) {
     failed_ = !std::isfinite(loss_);
 }
 
-Work CpuBackend::workOf(CpuOperation operation, std::size_t layer) const {
-    switch (operation) {
-    case CpuOperation::gatherBatch: return gatherWork(rows_, arenas_.shape.inputs(), arenas_.data.bytes());
-    case CpuOperation::lossAndGradient: return lossWork(rows_, arenas_.shape.outputs());
-    case CpuOperation::update: return updateWork(arenas_.shape, arenas_.optimizer);
-    default: return denseWork(denseShapeOf(arenas_.shape, layer, rows_));
-    }
-}
-
 } // namespace lockstep

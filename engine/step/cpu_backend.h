@@ -27,7 +27,6 @@ class CpuBackend : public Ops {
     virtual void takeParts(Share) {}
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() {}
-    bool foldsUpdate() const final { return arenas_.foldsUpdate; }
     void denseBackwardWeights(std::size_t layer) final {
         addWeightGradient(layer, 0, 1, arenas_.gradients.data());
     }
@@ -49,11 +48,11 @@ class CpuBackend : public Ops {
 
     /// target = keep target + scale gradient, for the layer's weights and biases in an arena.
     virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
-    /// Ends an operation (of that layer): the time since the last one was its.
-    void lap(CpuOperation operation, std::size_t layer = 0) {
+    /// Ends an operation of a plan: the time since the last one was its.
+    void lap() {
         // Counting the work of a small network takes as long as some of it: only for steps that are timed.
-        if (timing_ != nullptr && timing_->watching())
-            timing_->lap(operation, workOf(operation, layer), layer);
+        if (timing_ != nullptr && timing_->watching() && planned() != nullptr)
+            timing_->lap(*planned(), workOf(arenas_.sizes(), *planned(), rows_));
     }
     /// The mean of the batch's loss terms; whether it is finite decides if the step may change weights.
     void setLoss(double sumOfTerms);
@@ -67,8 +66,6 @@ class CpuBackend : public Ops {
     double waitedSeconds_ = 0;
 
   private:
-    Work workOf(CpuOperation operation, std::size_t layer) const;
-
     float loss_ = 0;
     ScoreSum scored_;
     std::vector<std::uint64_t> confusion_;

@@ -66,7 +66,7 @@ void CpuOps::gather(const Examples& examples, const BatchOrder& order, const Bat
 
 void CpuOps::gatherBatch(const StepSettings& step) { // endStep() waited
     gather(arenas_.data.train, arenas_.order, step.batch);
-    lap(CpuOperation::gatherBatch);
+    lap();
 }
 
 // The last range of a split is shorter and divided differently: wait until no
@@ -93,7 +93,7 @@ void CpuOps::dense(std::size_t layer) {
             arenas_.parameters.data() + place.biasOffset + columns.begin, arenas_.shape.activationOf(layer),
             arenas_.layers[layer].outputs.data() + first, sums == nullptr ? nullptr : sums + first);
     });
-    lap(CpuOperation::dense, layer);
+    lap();
 }
 
 void CpuOps::lossAndGradient(const StepSettings&) {
@@ -108,7 +108,7 @@ void CpuOps::lossAndGradient(const StepSettings&) {
             arenas_.targets.data() + rows.begin * shape.targetWidth,
             arenas_.layers[last].dSums.data() + offset);
     }
-    lap(CpuOperation::lossAndGradient);
+    lap();
 }
 
 void CpuOps::denseBackwardInputs(std::size_t layer) {
@@ -125,7 +125,7 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
             arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved() + below,
             arenas_.layers[layer - 1].dSums.data() + below);
     });
-    lap(CpuOperation::denseBackwardInputs, layer);
+    lap();
 }
 
 /// This thread's rows of the layer's weights.
@@ -146,18 +146,18 @@ void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float
                                              end, keep, scale, target + place.weightOffset,
                                              target + place.biasOffset);
     });
-    lap(CpuOperation::denseBackwardWeights, layer);
+    lap();
 }
 
 // A thread updates the slices whose gradients it has just computed: they are in
 // its cache, and it needs no barrier.
-void CpuOps::update(const StepSettings& step) {
+void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t layers) {
     if (failed_) return;
     const auto updateSlice = [&](std::size_t begin, std::size_t end) {
         arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
                                arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
     };
-    for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
+    for (std::size_t layer = first; layer < first + layers; ++layer) {
         const LayerLayout& place = arenas_.layout.layer(layer);
         forOutputs(layer, [&](std::size_t begin, std::size_t end) {
             updateSlice(place.weightOffset + begin * place.rowStride,
@@ -165,7 +165,7 @@ void CpuOps::update(const StepSettings& step) {
             updateSlice(place.biasOffset + begin, place.biasOffset + end);
         });
     }
-    lap(CpuOperation::update);
+    lap();
 }
 
 void CpuOps::score() {

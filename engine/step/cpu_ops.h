@@ -33,7 +33,7 @@ class CpuOps final : public CpuBackend {
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
     void denseBackwardInputs(std::size_t layer) override;
-    void update(const StepSettings& step) override;
+    void update(const StepSettings& step, std::size_t first, std::size_t layers) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 

@@ -8,25 +8,21 @@ namespace lockstep {
 
 namespace {
 
-// As in Ops and in the shaders' file names.
-constexpr const char* operationNames[] = {"gather_batch",           "dense",
-                                          "loss_and_gradient",      "dense_backward_inputs",
-                                          "dense_backward_weights", "update"};
-
 double milliseconds(std::chrono::steady_clock::duration passed) {
     return std::chrono::duration<double, std::milli>(passed).count();
 }
 
 } // namespace
 
-void CpuTiming::lap(CpuOperation operation, const Work& work, std::size_t layer) {
+void CpuTiming::lap(const PlannedOperation& operation, const Work& work) {
     const Clock::time_point begin = std::exchange(last_, Clock::now());
     if (tracing_) {
-        laps_.push_back({operation, layer, begin, last_, work, std::exchange(barrier_, false)});
+        laps_.push_back(
+            {operation.operation, operation.layer, begin, last_, work, std::exchange(barrier_, false)});
         return;
     }
-    lastOperation_ = operation;
-    OperationTiming& total = totalOf(operation);
+    lastOperation_ = rowOf(operation.operation).countsAs;
+    OperationTiming& total = totalOf(lastOperation_);
     total.milliseconds += milliseconds(last_ - begin);
     total.calls += 1;
     total.flops += work.flops;
@@ -55,7 +51,7 @@ void CpuTiming::endTrace(StepTrace& trace) {
     tracing_ = false;
     for (const Lap& lap : laps_) {
         TracedOperation& operation = trace.operations.emplace_back();
-        operation.name = operationNames[static_cast<std::size_t>(lap.operation)];
+        operation.operation = lap.operation;
         operation.layer = lap.layer;
         operation.beginMs = milliseconds(lap.begin - traceStart_);
         operation.endMs = milliseconds(lap.end - traceStart_);
@@ -67,10 +63,11 @@ void CpuTiming::endTrace(StepTrace& trace) {
 
 std::vector<OperationTiming> CpuTiming::timings() const {
     std::vector<OperationTiming> result;
-    for (std::size_t index = 0; index < totals_.size(); ++index) {
-        if (totals_[index].calls == 0) continue;
-        result.push_back(totals_[index]);
-        result.back().name = operationNames[index];
+    for (const Operation operation : recipeOperations) {
+        const OperationTiming& total = totals_[static_cast<std::size_t>(operation)];
+        if (total.calls == 0) continue;
+        result.push_back(total);
+        result.back().name = name(operation);
     }
     return result;
 }

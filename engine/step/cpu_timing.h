@@ -7,22 +7,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/plan/operation.h"
+#include "engine/plan/work.h"
 #include "engine/step/train_job.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 
 struct StepTrace; // engine/step/step_trace.h
-
-/// In the order of a step.
-enum class CpuOperation : std::size_t {
-    gatherBatch,
-    dense,
-    lossAndGradient,
-    denseBackwardInputs,
-    denseBackwardWeights,
-    update,
-};
 
 /// Reading the clock costs as much as a small layer, so at most one step in sixteen is timed. Only the first
 /// thread is timed. The time it waits at a barrier counts towards the operation before the barrier.
@@ -38,8 +29,8 @@ class CpuTiming {
     void endSteps() { sampling_ = false; }
     /// Whether the current step is timed or traced.
     bool watching() const { return sampling_ || tracing_; }
-    /// While watching(): attributes the time since the last call to `operation` (of that layer).
-    void lap(CpuOperation operation, const Work& work, std::size_t layer);
+    /// While watching(): attributes the time since the last call to `operation`.
+    void lap(const PlannedOperation& operation, const Work& work);
     /// The time since the last call was spent waiting for the other threads. It is added to the operation
     /// before, without counting another call; a trace shows it as a gap.
     void waited();
@@ -57,7 +48,7 @@ class CpuTiming {
     using Clock = std::chrono::steady_clock;
 
     struct Lap {
-        CpuOperation operation = CpuOperation::gatherBatch;
+        Operation operation = Operation::gatherBatch;
         std::size_t layer = 0;
         Clock::time_point begin;
         Clock::time_point end;
@@ -65,13 +56,13 @@ class CpuTiming {
         bool afterBarrier = false; ///< the thread waited for the others before it
     };
 
-    OperationTiming& totalOf(CpuOperation operation) { return totals_[static_cast<std::size_t>(operation)]; }
+    OperationTiming& totalOf(Operation operation) { return totals_[static_cast<std::size_t>(operation)]; }
 
     std::uint64_t samplePeriod_ = 16;
     bool sampling_ = false;
     Clock::time_point last_;
-    CpuOperation lastOperation_ = CpuOperation::gatherBatch;
-    std::array<OperationTiming, 6> totals_; // without names
+    Operation lastOperation_ = Operation::gatherBatch;
+    std::array<OperationTiming, std::size(recipeOperations)> totals_; // without names
 
     bool tracing_ = false;
     bool barrier_ = false; // since the last lap

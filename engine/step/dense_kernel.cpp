@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "engine/plan/work.h"
 #include "engine/step/shaders.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 

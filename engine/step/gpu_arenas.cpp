@@ -5,9 +5,8 @@
 #include "engine/gpu/error.h"
 #include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
+#include "engine/plan/work.h"
 #include "engine/step/kernels.h"
-#include "engine/step/step_trace.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 

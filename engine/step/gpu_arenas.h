@@ -9,12 +9,11 @@
 #include "engine/gpu/buffer.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
+#include "engine/plan/tensor.h"
 #include "engine/step/train_job.h"
 #include "shaders/shared/params.h"
 
 namespace lockstep {
-
-struct TensorId; // engine/step/step_trace.h
 
 /// One split of the data set as the kernels read it. Rows are padded to 16 bytes.
 struct GpuExamples {

@@ -8,9 +8,12 @@
 #include "engine/step/gpu_ops.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "engine/plan/rewrites.h"
+#include "engine/plan/work.h"
 #include "engine/step/dense_kernel.h"
-#include "engine/step/work.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
@@ -21,9 +24,6 @@ using gpu::asUint;
 std::uint32_t groupsOf(std::size_t rows) {
     return asUint((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
 }
-
-// The layer is the tag by which a traced dispatch is recognised.
-gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, work.bytes, layer, false}; }
 
 } // namespace
 
@@ -49,24 +49,44 @@ shared::LossParams lossParams(const GpuArenas& arenas, const StepSettings& step)
                 1.0 / static_cast<double>(lossTerms(arenas.shape.loss, step.batch.rows, outputs)))};
 }
 
+StepPlan StepKernels::plan(const NetShape& net) const {
+    StepPlan plan = trainStep(net);
+    if (foldsUpdate) foldUpdate(plan);
+    return plan;
+}
+
+// Of the planned operation. Evaluations have no plan, and nobody asks what they cost. Work is counted once
+// for batches of a size: counting takes about as long as recording.
+gpu::Cost GpuOps::cost() {
+    if (planned() == nullptr) return {};
+    if (rows_ != costRows_) costs_.clear();
+    costRows_ = rows_;
+    const std::uint64_t tag = traceTag(planned()->operation, planned()->layer);
+    auto known = std::ranges::find(costs_, tag, &std::pair<std::uint64_t, Work>::first);
+    if (known == costs_.end()) {
+        costs_.emplace_back(tag, workOf(sizes_, *planned(), rows_));
+        known = costs_.end() - 1;
+    }
+    return {known->second.flops, known->second.bytes, tag, false};
+}
+
+const StepFusions& GpuOps::fusions() const {
+    if (fusions_ == nullptr) throw std::logic_error("these operations have no kernels for joined ones");
+    return *fusions_;
+}
+
 void GpuOps::gather(const GpuExamples& examples, const shared::GatherBatchParams& params) {
     const std::size_t rows = rows_ = params.rows;
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, asUint(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), activations(0),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
-                       cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels, half_ != nullptr)));
+                       cost());
     endOperation();
 }
 
-void GpuOps::gatherBatch(const StepSettings& step) {
-    training_ = true;
-    step_ = step;
-    rows_ = step.batch.rows;
-    if (!fused(Fusion::gather)) gather(arenas_.train, gatherParams(arenas_, step));
-}
+void GpuOps::gatherBatch(const StepSettings& step) { gather(arenas_.train, gatherParams(arenas_, step)); }
 
 void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
-    training_ = false;
     const GpuExamples& examples = arenas_.examples(split);
     gather(examples, {asUint(rows),
                       asUint(first),
@@ -80,32 +100,18 @@ void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 
 void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
                      std::initializer_list<gpu::BufferView> views) {
-    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
-    const Work work = half_ != nullptr ? halfDenseWork(shape, kernel.product == Product::backwardWeights)
-                                       : denseWork(shape);
-    dispatchProduct(recorder_, kernel, shape, views, cost(work, layer), firstPiecesOnly_);
+    dispatchProduct(recorder_, kernel, denseShapeOf(arenas_.shape, layer, rows_), views, cost(),
+                    firstPiecesOnly_);
     endOperation();
 }
 
 void GpuOps::dense(std::size_t layer) {
-    const bool isLast = layer + 1 == arenas_.shape.layers();
-    if (isLast && fused(Fusion::lastLayer)) return; // lossAndGradient() does it
-    if (layer == 0 && fused(Fusion::gather)) {
-        const Work batch = gatherWork(rows_, arenas_.shape.inputs(), arenas_.pixels);
-        const Work product = denseWork(denseShapeOf(arenas_.shape, 0, rows_));
-        fusions_->gatheredDense(recorder_, step_, cost(batch + product));
-        return endOperation();
-    }
     product(layers_[layer].forward, layer,
             {activations(layer), weights(layer), arenas_.bias(layer), activations(layer + 1), sums(layer)});
 }
 
 void GpuOps::lossAndGradient(const StepSettings& step) {
     const std::size_t last = arenas_.shape.layers() - 1;
-    if (fused(Fusion::lastLayer)) {
-        fusions_->lastLayer(recorder_, step, cost(lastLayerWork(), last));
-        return endOperation();
-    }
     const shared::LossParams params = lossParams(arenas_, step);
     const std::uint32_t groups = params.groups;
     const gpu::BufferView partials = arenas_.lossPartials.view();
@@ -114,17 +120,17 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
     recorder_.dispatch(lossAndGradient_, {asUint(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
                         arenas_.targets.view(), dSums(last), partials, scale},
-                       cost(lossWork(rows_, arenas_.shape.outputs(), half_ != nullptr)));
+                       cost());
     if (groups > 1)
         recorder_.dispatch(lossSum_, {1, 1, 1},
                            shared::LossSumParams{groups, params.step, params.slot, params.scale},
                            {arenas_.losses.view(), arenas_.status.view(), partials},
-                           {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float)});
+                           {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float),
+                            traceTag(Operation::lossSum, 0)});
     endOperation();
 }
 
 void GpuOps::denseBackwardInputs(std::size_t layer) {
-    if (layer + 1 == arenas_.shape.layers() && fused(Fusion::lastLayer)) return; // done
     product(layers_[layer].backwardInputs, layer,
             {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
 }
@@ -134,16 +140,7 @@ void GpuOps::denseBackwardWeights(std::size_t layer) {
             {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
 }
 
-// Layers come from the last to the first: only then all gradients of sums are known.
 void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
-    if (fused(Fusion::weightGradients)) {
-        if (layer > 0) return;
-        Work work;
-        for (std::size_t each = 0; each < arenas_.shape.layers(); ++each)
-            work = work + denseWork(denseShapeOf(arenas_.shape, each, rows_));
-        fusions_->weightGradients(recorder_, step, cost(work));
-        return endOperation();
-    }
     const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
                                 arenas_.activations(layer, rows_),
@@ -151,37 +148,57 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
                                 arenas_.layerOf(arenas_.parameters, layer),
                                 arenas_.layerOf(arenas_.state(0), layer),
                                 arenas_.layerOf(arenas_.state(1), layer)};
-    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers,
-                        cost(denseWork(shape), layer));
+    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers, cost());
     endOperation();
 }
 
-Work GpuOps::lastLayerWork() const {
-    const Work product = denseWork(denseShapeOf(arenas_.shape, arenas_.shape.layers() - 1, rows_));
-    return product + product + lossWork(rows_, arenas_.shape.outputs());
+void GpuOps::gatheredDense(const StepSettings& step) {
+    rows_ = step.batch.rows;
+    fusions().gatheredDense(recorder_, step, cost());
+    endOperation();
 }
 
-void GpuOps::update(const StepSettings& step) {
+void GpuOps::lastLayer(const StepSettings& step) {
+    fusions().lastLayer(recorder_, step, cost());
+    endOperation();
+}
+
+void GpuOps::weightGradients(const StepSettings& step) {
+    fusions().weightGradients(recorder_, step, cost());
+    endOperation();
+}
+
+void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t layers) {
+    const std::size_t begin = arenas_.layout.layer(first).weightOffset;
+    const std::size_t floats = arenas_.layout.endOf(first + layers - 1) - begin;
     shared::UpdateParams params = step.update;
-    params.count = asUint(arenas_.layout.size());
+    params.count = asUint(floats);
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
-    if (half_ != nullptr) return updateWithHalves(params);
+    if (half_ != nullptr) {
+        if (layers != arenas_.shape.layers())
+            throw std::logic_error("in half precision, the update is that of all layers");
+        return updateWithHalves(params);
+    }
+    const auto part = [&](const gpu::Buffer& arena) {
+        return arena.view(begin * sizeof(float), floats * sizeof(float));
+    };
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
-                       {arenas_.status.view(), arenas_.gradients.view(), arenas_.parameters.view(),
-                        arenas_.state(0).view(), arenas_.state(1).view()},
-                       cost(updateWork(arenas_.shape, optimizer_)));
+                       {arenas_.status.view(), part(arenas_.gradients), part(arenas_.parameters),
+                        part(arenas_.state(0)), part(arenas_.state(1))},
+                       cost());
     endOperation();
 }
 
 void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     const auto layers = asUint(arenas_.shape.layers());
     recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
-                       {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
+                       {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()},
+                       {0, 0, traceTag(Operation::lossScale, 0)});
     recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
                        {arenas_.status.view(), arenas_.gradients.view(), arenas_.parameters.view(),
                         arenas_.state(0).view(), arenas_.state(1).view(), half_->lossScale(), half_->table(),
                         half_->allWeights()},
-                       cost(updateWork(arenas_.shape, optimizer_, true)));
+                       cost());
     endOperation();
 }
 
@@ -204,17 +221,19 @@ void GpuOps::score() {
 }
 
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-               const StepKernels& how, const HalfArenas* half)
-    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer), foldsUpdate_(how.foldsUpdate),
+               const StepKernels& how, const HalfArenas* half, const StepFusions* fusions)
+    : recorder_(recorder), arenas_(arenas),
+      optimizer_(settings.optimizer), sizes_{arenas.shape, settings.optimizer, arenas.targetWidth,
+                                             arenas.pixels, half != nullptr},
       half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
-      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
+      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64), fusions_(fusions) {
     if (half != nullptr) {
         updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
         lossScale_ = &kernels.lossScale();
-    } else if (!foldsUpdate_) {
+    } else if (!how.foldsUpdate) {
         update_ = &kernels.update(settings.optimizer.kind);
     }
     // The forward pass applies a layer's activation; the backward pass, the derivative of the one below.
@@ -226,7 +245,7 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
         pipelines.forward = kernels.dense(Product::forward, products.forward, own);
         if (layer > 0)
             pipelines.backwardInputs = kernels.dense(Product::backwardInputs, products.backwardInputs, below);
-        if (foldsUpdate_)
+        if (how.foldsUpdate)
             pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, optimizer_.kind);
         else
             pipelines.backwardWeights =

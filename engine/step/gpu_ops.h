@@ -1,15 +1,17 @@
 // The operations of a training step on a Vulkan device: each records the dispatches that compute it.
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/recorder.h"
+#include "engine/plan/work.h"
 #include "engine/step/gpu_arenas.h"
 #include "engine/step/half_arenas.h"
 #include "engine/step/kernels.h"
 #include "engine/step/ops.h"
 #include "engine/step/step_fusions.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -23,14 +25,15 @@ struct LayerKernels {
 /// Which kernels make a training step.
 struct StepKernels {
     std::vector<LayerKernels> layers; ///< one entry per dense layer
-    /// The update is folded into the weight gradients (Kernels::denseUpdate): there is no operation `update`,
-    /// and gradients are not stored.
+    /// The update is folded into the weight gradients (Kernels::denseUpdate).
     bool foldsUpdate = false;
     /// Operands are fp16 (half_arenas.h), and all kernels are those for fp16.
     bool half = false;
 
     /// A product takes several dispatches, and possibly several submissions (rung `one`).
     bool inPieces() const { return !layers.empty() && layers.front().forward.rung == Rung::one; }
+    /// The recipe as these kernels carry it out, operation by operation.
+    StepPlan plan(const NetShape& net) const;
 };
 
 /// The push constants of a training step's batch and of its loss.
@@ -40,21 +43,20 @@ shared::LossParams lossParams(const GpuArenas& arenas, const StepSettings& step)
 class GpuOps final : public Ops {
   public:
     /// All references must outlive the object. `half` holds the operands of fp16 kernels; null for fp32.
+    /// `fusions` has the kernels of plans in which operations are joined; null where none are.
     GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-           const StepKernels& how, const HalfArenas* half = nullptr);
-
-    /// From now on, operations of training steps that `fusions` fuses are recorded together, where the last
-    /// of them is due. Null: one by one. It must outlive the object or the next call.
-    void fuse(const StepFusions* fusions) { fusions_ = fusions; }
+           const StepKernels& how, const HalfArenas* half = nullptr, const StepFusions* fusions = nullptr);
 
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
     void denseBackwardInputs(std::size_t layer) override;
     void denseBackwardWeights(std::size_t layer) override;
-    void update(const StepSettings& step) override;
-    bool foldsUpdate() const override { return foldsUpdate_; }
+    void update(const StepSettings& step, std::size_t first, std::size_t layers) override;
     void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
+    void gatheredDense(const StepSettings& step) override;
+    void lastLayer(const StepSettings& step) override;
+    void weightGradients(const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
@@ -80,8 +82,8 @@ class GpuOps final : public Ops {
         const DenseUpdateKernel* denseUpdate = nullptr; // null if not
     };
 
-    bool fused(Fusion fusion) const { return training_ && fusions_ != nullptr && fusions_->on(fusion); }
-    Work lastLayerWork() const;
+    gpu::Cost cost();
+    const StepFusions& fusions() const;
     void gather(const GpuExamples& examples, const shared::GatherBatchParams& params);
     void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
@@ -103,7 +105,7 @@ class GpuOps final : public Ops {
     gpu::Recorder& recorder_;
     GpuArenas& arenas_;
     const OptimizerSettings optimizer_;
-    const bool foldsUpdate_;
+    const StepSizes sizes_;
     const HalfArenas* half_; // null: fp32
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
@@ -115,9 +117,9 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
     const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
     const StepFusions* fusions_ = nullptr;
-    StepSettings step_{};         ///< of the batch that gatherBatch() has announced
-    bool training_ = false;       ///< not evaluating: that is never fused
-    std::size_t rows_ = 0;        ///< of the current batch or range
+    std::size_t rows_ = 0;                              ///< of the current batch or range
+    std::vector<std::pair<std::uint64_t, Work>> costs_; ///< by traceTag(), of batches of costRows_
+    std::size_t costRows_ = 0;
     std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;

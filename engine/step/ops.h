@@ -1,11 +1,12 @@
-// The operations of a training step. The recipe (step.cpp: trainStep, scoreRange) calls them in order, a
-// backend carries them out: CpuOps and SmallOps compute immediately, GpuOps records dispatches.
+// What a backend can do: the operations of a training step (operation.h), carried out in the order of a plan.
+// CpuOps and SmallOps compute immediately, GpuOps records dispatches.
 #pragma once
 
 #include <cstddef>
 
 #include "engine/net/dataset.h"
 #include "engine/net/settings.h"
+#include "engine/plan/plan.h"
 
 namespace lockstep {
 
@@ -29,24 +30,42 @@ class Ops {
     virtual void denseBackwardInputs(std::size_t layer) = 0;
     /// dW[l] = dZ[l]^T A[l], db[l] = the column sums of dZ[l].
     virtual void denseBackwardWeights(std::size_t layer) = 0;
-    /// One optimizer step on all parameters.
-    virtual void update(const StepSettings& step) = 0;
+    /// One optimizer step on the parameters of layers [first, first + layers).
+    virtual void update(const StepSettings& step, std::size_t first, std::size_t layers) = 0;
 
-    /// Whether the update is folded into the weight gradients. If so, the next operation replaces
-    /// denseBackwardWeights() and update().
-    virtual bool foldsUpdate() const = 0;
+    // In the place of several of them, where a rewrite (rewrites.h) has put them. A backend has those that
+    // its plans hold; the others throw std::logic_error.
+
     /// dW[l] and db[l] as above, and one optimizer step on W[l] and b[l]. The gradients are not stored.
-    virtual void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) = 0;
+    virtual void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step);
+    /// gatherBatch(), and dense() of the first layer.
+    virtual void gatheredDense(const StepSettings& step);
+    /// dense() and denseBackwardInputs() of the last layer, with lossAndGradient() between them.
+    virtual void lastLayer(const StepSettings& step);
+    /// denseBackwardWeightsAndUpdate() of all layers.
+    virtual void weightGradients(const StepSettings& step);
+
+    // Evaluation.
 
     /// A[0] and the targets = examples [first, first + rows) of a split, in file order.
     virtual void gatherRange(Split split, std::size_t first, std::size_t rows) = 0;
     /// Adds the loss, the number of correct predictions and the confusion matrix of the current rows to the
     /// evaluation in progress.
     virtual void score() = 0;
+
+  protected:
+    /// What execute() is at; null while none is being carried out.
+    const PlannedOperation* planned() const { return planned_; }
+
+  private:
+    friend void execute(Ops& ops, const StepPlan& plan, const StepSettings& step);
+
+    const PlannedOperation* planned_ = nullptr;
 };
 
-/// One step of minibatch gradient descent.
-void trainStep(Ops& ops, const NetShape& net, const StepSettings& step);
+/// Carries out a plan, an operation after the other: at once, or by recording. Throws std::logic_error where
+/// the backend has no such operation.
+void execute(Ops& ops, const StepPlan& plan, const StepSettings& step);
 
 /// Forward pass and score of examples [first, first + rows) of a split.
 void scoreRange(Ops& ops, const NetShape& net, Split split, std::size_t first, std::size_t rows);

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "engine/step/step_trace.h"
-
 namespace lockstep {
 
 namespace {
@@ -64,7 +62,7 @@ void SmallOps::gatherBatch(const StepSettings& step) {
         gather(arenas_.data.train, chosenBy(step.batch), step.batch.rows);
     else
         gatherRange(Split::train, step.batch.first, step.batch.rows);
-    lap(CpuOperation::gatherBatch);
+    lap();
 }
 
 void SmallOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
@@ -80,14 +78,14 @@ void SmallOps::dense(std::size_t layer) {
     kernels_.dense(shapes_[layer], arenas_.below(layer), parameters + place.weightOffset,
                    parameters + place.biasOffset, arenas_.shape.activationOf(layer),
                    arenas_.layers[layer].outputs.data(), arenas_.layers[layer].sums.data());
-    lap(CpuOperation::dense, layer);
+    lap();
 }
 
 void SmallOps::lossAndGradient(const StepSettings&) {
     LayerArrays& last = arenas_.layers.back();
     setLoss(kernels_.lossAndGradient(lossShape_, last.outputs.data(), last.saved(), arenas_.targets.data(),
                                      last.dSums.data()));
-    lap(CpuOperation::lossAndGradient);
+    lap();
 }
 
 void SmallOps::denseBackwardInputs(std::size_t layer) {
@@ -96,7 +94,7 @@ void SmallOps::denseBackwardInputs(std::size_t layer) {
                                  arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
                                  arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved(),
                                  arenas_.layers[layer - 1].dSums.data());
-    lap(CpuOperation::denseBackwardInputs, layer);
+    lap();
 }
 
 void SmallOps::addWeightGradient(std::size_t layer, float keep, float scale, float* target) {
@@ -104,15 +102,15 @@ void SmallOps::addWeightGradient(std::size_t layer, float keep, float scale, flo
     const LayerLayout& place = arenas_.layout.layer(layer);
     kernels_.addWeightGradient(shapes_[layer], arenas_.layers[layer].dSums.data(), arenas_.below(layer), keep,
                                scale, target + place.weightOffset, target + place.biasOffset);
-    lap(CpuOperation::denseBackwardWeights, layer);
+    lap();
 }
 
-void SmallOps::update(const StepSettings& step) {
+void SmallOps::update(const StepSettings& step, std::size_t first, std::size_t layers) {
     if (failed_) return;
-    arenas_.kernels.update(arenas_.optimizer.kind, step.update, 0, arenas_.layout.size(),
-                           arenas_.gradients.data(), arenas_.parameters.data(), arenas_.stateArray(0),
-                           arenas_.stateArray(1));
-    lap(CpuOperation::update);
+    arenas_.kernels.update(arenas_.optimizer.kind, step.update, arenas_.layout.layer(first).weightOffset,
+                           arenas_.layout.endOf(first + layers - 1), arenas_.gradients.data(),
+                           arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
+    lap();
 }
 
 // The kernel takes outputs and targets row by row.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/plan/rewrites.h"
 #include "engine/step/gpu_ops.h"
 
 namespace lockstep {
@@ -27,16 +28,11 @@ std::uint32_t divideUp(std::size_t value, std::uint32_t by) { return asUint((val
 
 } // namespace
 
-std::string_view name(Fusion fusion) {
-    constexpr std::string_view names[] = {"last layer", "weight gradients", "gather"};
-    return names[static_cast<std::size_t>(fusion)];
-}
-
 StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainSettings& settings,
                          const StepKernels& how)
     : kernels_(kernels), arenas_(arenas), optimizer_(settings.optimizer.kind),
       forward_(tiledLike(how.layers.front().forward)),
-      weights_(tiledLike(how.layers.front().backwardWeights)) {
+      weights_(tiledLike(how.layers.front().backwardWeights)), apart_(how.plan(arenas.shape)) {
     const gpu::Limits& limits = kernels.device().limits();
     const NetShape& shape = arenas.shape;
     const auto allows = [&](std::uint32_t buffers, std::uint32_t invocations, std::uint64_t shared) {
@@ -52,8 +48,8 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
     const std::size_t last = shape.layers() - 1;
     const std::size_t floats =
         shared::lastLayerRows * (roundUpToFour(shape.widths[last]) + 3 * roundUpToFour(shape.outputs()) + 1);
-    possible_[at(Fusion::lastLayer)] =
-        shape.layers() > 1 && shape.outputs() <= mostOutputs && how.layers[last].forward.slices == 1 &&
+    possible_[indexOf(Operation::lastLayer)] =
+        canJoinLastLayer(apart_) && shape.outputs() <= mostOutputs && how.layers[last].forward.slices == 1 &&
         how.layers[last].backwardInputs.slices == 1 && // sums in one piece
         allows(12, Kernels::rowsPerGroup,
                4 * (floats + 2 * shared::lastLayerRows + Kernels::rowsPerGroup + 1));
@@ -62,21 +58,30 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
     const bool splits = std::ranges::any_of(
         how.layers, [](const LayerKernels& layer) { return layer.backwardWeights.slices > 1; });
     placeLayers();
-    possible_[at(Fusion::weightGradients)] = how.foldsUpdate && !splits && shape.layers() > 1 &&
-                                             groups_ <= limits.groupCount[0] &&
-                                             arenas.allActivations().size <= limits.storageRange &&
-                                             arenas.allDSums().size <= limits.storageRange &&
-                                             allows(7, weights_.invocations(), weights_.sharedBytes());
+    possible_[indexOf(Operation::weightGradients)] =
+        canJoinWeightGradients(apart_) && !splits && groups_ <= limits.groupCount[0] &&
+        arenas.allActivations().size <= limits.storageRange &&
+        arenas.allDSums().size <= limits.storageRange &&
+        allows(7, weights_.invocations(), weights_.sharedBytes());
 
     const gpu::WorkItems block = forward_.outputsPerGroup();
-    possible_[at(Fusion::gather)] =
-        !how.inPieces() && allows(8, forward_.invocations(), forward_.sharedBytes() + 4 * block.y);
+    possible_[indexOf(Operation::gatheredDense)] =
+        canJoinGather(apart_) && !how.inPieces() &&
+        allows(8, forward_.invocations(), forward_.sharedBytes() + 4 * block.y);
 }
 
-void StepFusions::set(Fusion fusion, bool on) {
-    if (on && !possible(fusion))
-        throw std::logic_error("the fusion '" + std::string(name(fusion)) + "' is not possible here");
-    on_[at(fusion)] = on;
+void StepFusions::set(Operation joined, bool on) {
+    if (on && !possible(joined))
+        throw std::logic_error("'" + std::string(name(joined)) + "' is not possible here");
+    on_[indexOf(joined)] = on;
+}
+
+StepPlan StepFusions::plan() const {
+    StepPlan plan = apart_;
+    if (on(Operation::gatheredDense)) joinGather(plan);
+    if (on(Operation::lastLayer)) joinLastLayer(plan);
+    if (on(Operation::weightGradients)) joinWeightGradients(plan);
+    return plan;
 }
 
 // Workgroups are numbered layer by layer.

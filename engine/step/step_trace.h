@@ -1,7 +1,6 @@
 // One training step taken apart: when each operation ran, what it cost, and which tensors it read and wrote.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "engine/gpu/workgroup_clock.h"
+#include "engine/plan/plan.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -28,62 +28,6 @@ struct TraceOptions {
     bool workgroups = false;
 };
 
-/// Notation as in ops.h. `state1` and `state2` are what the optimizer keeps (momentum, mean squares).
-enum class TensorKind {
-    activations,
-    targets,
-    sums,
-    dSums,
-    weights,
-    bias,
-    dWeights,
-    dBias,
-    weightState1,
-    biasState1,
-    weightState2,
-    biasState2,
-};
-
-/// Where a tensor lies: with the batch, or in an arena with the layout of the parameters.
-enum class TensorArena { batch, parameters, gradients, state1, state2 };
-
-struct TensorRow {
-    std::string_view letters;
-    TensorArena arena = TensorArena::batch;
-    bool vector = false; ///< of a layer's biases, not of its weights
-};
-
-/// In the order of TensorKind.
-inline constexpr TensorRow tensorTable[] = {
-    {"A"},
-    {"t"},
-    {"Z"},
-    {"dZ"},
-    {"W", TensorArena::parameters},
-    {"b", TensorArena::parameters, true},
-    {"dW", TensorArena::gradients},
-    {"db", TensorArena::gradients, true},
-    {"m of W", TensorArena::state1},
-    {"m of b", TensorArena::state1, true},
-    {"v of W", TensorArena::state2},
-    {"v of b", TensorArena::state2, true},
-};
-
-constexpr const TensorRow& rowOf(TensorKind kind) { return tensorTable[static_cast<std::size_t>(kind)]; }
-
-/// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
-/// state exist twice: as the step found them, and `updated`.
-struct TensorId {
-    TensorKind kind = TensorKind::activations;
-    std::size_t layer = 0; ///< A's level, or the layer
-    bool updated = false;
-
-    auto operator<=>(const TensorId&) const = default; // NOLINT(modernize-use-nullptr): LLVM 14
-};
-
-/// "A[1]", "W[0]", "dZ[1]", "dW[0]", "b[0]", "m of W[0]", "t"; the same whether `updated` or not.
-std::string name(const TensorId& id);
-
 struct TracedTensor {
     TensorId id;
     std::size_t rows = 0; ///< of the whole tensor
@@ -94,8 +38,8 @@ struct TracedTensor {
 };
 
 struct TracedOperation {
-    std::string name;   ///< as in Ops and in the shader's file name: "dense", "dense_backward_weights", ...
-    std::string source; ///< stem of the shader's file: "dense_blocked"; empty on a CPU
+    Operation operation = Operation::gatherBatch;
+    std::string source;    ///< stem of the shader's file: "dense_blocked"; empty on a CPU
     bool replaced = false; ///< its shader is not the built-in one (see makeGpuTrainer)
     std::string kernel;    ///< how it is computed, for humans: "blocked 16x16, group 1x8"; may be empty
     std::size_t layer = 0; ///< of products; 0 for other operations
@@ -109,6 +53,9 @@ struct TracedOperation {
     std::vector<TensorId> writes;
     std::vector<gpu::WorkgroupTime> workgroups; ///< in the order of their ends
 
+    /// The recipe's operation whose name it has: "dense", "dense_backward_weights", ..., or "whole_step".
+    Operation shownAs() const { return rowOf(operation).countsAs; }
+    std::string_view name() const { return lockstep::name(shownAs()); }
     double milliseconds() const { return endMs - beginMs; }
 };
 
@@ -136,15 +83,19 @@ struct StepTrace {
     }
 };
 
-/// The operations of one step that a GPU has traced; pieces of one product become a single operation. Shapes
-/// and tensors are left to keepAfter().
+/// What a dispatch of an operation has for its gpu::Cost::tag, by which it is recognised in a trace.
+constexpr std::uint64_t traceTag(Operation operation, std::size_t layer) {
+    return (static_cast<std::uint64_t>(operation) << 32) | layer;
+}
+
+/// The operations of one step that a GPU has traced, dispatched with traceTag(); pieces of one product become
+/// a single operation. Shapes and tensors are left to keepAfter().
 std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches);
 
 /// What a trainer says of the step that it traces.
 struct TracedStep {
     const TrainJob& job;
     std::size_t rows;  ///< of its batch
-    bool foldsUpdate;  ///< see Ops::foldsUpdate()
     TraceOptions keep; ///< which tensors
     /// Returns the first `floats` floats of a tensor as the trainer's memory holds them now (rows padded to a
     /// multiple of four; targets as words). Ignores `updated`.
@@ -153,8 +104,8 @@ struct TracedStep {
 
 /// Before the step: copies parameters and the optimizer's state.
 void keepBefore(const TracedStep& step, StepTrace& trace);
-/// After the step: fills in shapes, reads and writes of its operations, whose names, sources and layers are
-/// known, and copies all other tensors that they name.
-void keepAfter(const TracedStep& step, StepTrace& trace);
+/// After the step: fills in shapes, reads and writes of its operations, which `plan` holds, and copies all
+/// other tensors that they name.
+void keepAfter(const TracedStep& step, const StepPlan& plan, StepTrace& trace);
 
 } // namespace lockstep

@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "engine/net/activation.h"
-#include "engine/step/work.h"
+#include "engine/plan/rewrites.h"
+#include "engine/plan/work.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
@@ -56,17 +58,6 @@ WholeStepLayout requiredLayout(const gpu::Device& device, const TrainJob& job) {
     throw std::runtime_error("'" + device.report().name + "' cannot run gpu:whole-step: " + layout.refusal);
 }
 
-// A step of the network: three products per layer but one, and the update; the data are all that comes from
-// memory.
-Work workOf(const NetShape& shape, const TrainSettings& settings, std::size_t rows, bool pixels) {
-    Work work = gatherWork(rows, shape.inputs(), pixels);
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
-        work.flops += denseWork({rows, shape.widths[layer], shape.widths[layer + 1], 0, 0}).flops *
-                      (layer == 0 ? 2 : 3);
-    work.flops += lossWork(rows, shape.outputs()).flops + updateWork(shape, settings.optimizer).flops;
-    return work;
-}
-
 } // namespace
 
 WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job) {
@@ -114,6 +105,8 @@ WholeStep::WholeStep(Kernels& kernels, GpuArenas& arenas, const TrainJob& job)
     : arenas_(arenas), layout_(requiredLayout(kernels.device(), job)),
       kernel_(kernels.wholeStep(job.shape, job.settings.optimizer.kind, layout_.groupSize, layout_.chunk,
                                 layout_.sharedFloats)),
+      sizes_(sizesOf(job.shape, job.settings.optimizer, *job.data)),
+      operation_(wholeStepPlan(job.shape).operations.front()),
       records_(kernels.device(), ringRecords * sizeof(shared::StepRecord), gpu::Memory::upload,
                "records of steps") {}
 
@@ -133,6 +126,8 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
             std::min({first + count - begin, std::uint64_t{layout_.stepsPerDispatch}, ringRecords - slot});
         std::vector<shared::StepRecord> records;
         Work work;
+        Work one; // of a step with `counted` rows
+        std::size_t counted = 0;
         for (std::uint64_t step = begin; step < begin + steps; ++step) {
             const StepSettings now = stepSettings(settings, arenas_.order, step);
             const std::size_t rows = now.batch.rows;
@@ -141,9 +136,10 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                arenas_.order.keys(now.batch.epoch), now.update});
-            const auto [flops, bytes] = workOf(arenas_.shape, settings, rows, arenas_.pixels);
-            work.flops += flops;
-            work.bytes += bytes;
+            if (rows != counted) one = workOf(sizes_, operation_, counted = rows);
+            // Parameters stay in shared memory: of all steps of a dispatch, one reads and one writes them.
+            const double data = dataBytes(sizes_, rows);
+            work = step == begin ? one : work + Work{one.flops, data};
         }
         records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
         const shared::WholeStepParams params{asUint(steps),
@@ -159,7 +155,7 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                           {arenas_.train.source.view(), arenas_.train.answers.view(), records_.view(),
                            arenas_.losses.view(), arenas_.status.view(), arenas_.parameters.view(),
                            arenas_.state(0).view(), arenas_.state(1).view(), arenas_.gradients.view()},
-                          {work.flops, work.bytes});
+                          {work.flops, work.bytes, traceTag(Operation::wholeStep, 0)});
         begin += steps;
     }
 }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "engine/gpu/recorder.h"
+#include "engine/plan/work.h"
 #include "engine/step/gpu_arenas.h"
 #include "engine/step/kernels.h"
 #include "engine/step/train_job.h"
@@ -50,7 +51,9 @@ class WholeStep {
     GpuArenas& arenas_;
     const WholeStepLayout layout_;
     const gpu::Kernel<shared::WholeStepParams>& kernel_;
-    gpu::Buffer records_; ///< ring: step s is at s % ringRecords
+    const StepSizes sizes_;
+    const PlannedOperation operation_; ///< for counting its work
+    gpu::Buffer records_;              ///< ring: step s is at s % ringRecords
 };
 
 } // namespace lockstep

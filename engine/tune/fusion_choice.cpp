@@ -12,9 +12,9 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
     constexpr double hopeless = 1.5;
     const auto time = [&] { return std::min(stepMilliseconds(16), stepMilliseconds(16)); };
     double best = 0; // not measured
-    for (const Fusion fusion : allFusions) {
+    for (const Operation fusion : joinedOperations) {
         if (!fusions.possible(fusion)) continue;
-        const std::string entry = concat("fusion of ", name(fusion), key);
+        const std::string entry = concat("fusion ", name(fusion), key);
         if (const auto known = cache ? cache->find(entry) : std::nullopt) {
             fusions.set(fusion, known->milliseconds >= 0);
             continue;

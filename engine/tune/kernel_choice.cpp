@@ -12,8 +12,8 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
+#include "engine/plan/work.h"
 #include "engine/step/lane_spec.h"
-#include "engine/step/work.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"

@@ -7,7 +7,7 @@
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/random.h"
-#include "engine/step/work.h"
+#include "engine/plan/work.h"
 
 namespace lockstep {
 

@@ -116,17 +116,17 @@ std::optional<ElementSum> elementSum(const NetShape& shape, const StepTrace& tra
     ElementSum element;
     element.stored = {elementName(at.tensor, at.row, at.column), *stored};
     const std::size_t layer = operation.layer;
-    const OperationKind kind = kindOf(operation);
+    const Operation kind = kindOf(operation);
     const bool known =
-        kind == OperationKind::forward           ? forwardSum(shape, trace, layer, at, element)
-        : kind == OperationKind::backwardInputs  ? backwardInputsSum(shape, trace, layer, at, element)
-        : kind == OperationKind::backwardWeights ? backwardWeightsSum(trace, layer, at, element)
-                                                 : false;
+        kind == Operation::dense                  ? forwardSum(shape, trace, layer, at, element)
+        : kind == Operation::denseBackwardInputs  ? backwardInputsSum(shape, trace, layer, at, element)
+        : kind == Operation::denseBackwardWeights ? backwardWeightsSum(trace, layer, at, element)
+                                                  : false;
     const bool alone = element.second.name.empty();
     if (!known || element.size() == 0 || (!alone && element.second.values.size() != element.size()))
         return std::nullopt;
     element.formula = element.stored.name + " = " + element.formula;
-    if (trace.half && kind != OperationKind::backwardWeights) roundToHalves(element.second);
+    if (trace.half && kind != Operation::denseBackwardWeights) roundToHalves(element.second);
     for (std::size_t i = 0; i < element.size(); ++i) element.sum += element.product(i);
     if (element.bias) element.sum += element.bias->value;
     element.result = element.slope ? element.sum * element.slope->value : element.sum;

@@ -90,7 +90,7 @@ class SourceView {
     bool editing = false; ///< the shader's text is a field to type into
 
   private:
-    void show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row);
+    void show(const ShaderEdits& edits, const std::string& shader, const OperationWords& row);
     void drawChoices(Ui& ui);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);
     void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
@@ -99,7 +99,7 @@ class SourceView {
     std::string shader_;             // stem of what is shown
     std::vector<std::string> files_; // of the shader
     std::size_t file_ = 0;           // of these, the one shown
-    const OperationRow* row_ = nullptr;
+    const OperationWords* row_ = nullptr;
     SourceRange lit_;       // the lines of the plain function
     int scroll_ = 0;        // frames: to the functions, until the panes have their height
     std::size_t panes_ = 0; // both, GLSL, C++

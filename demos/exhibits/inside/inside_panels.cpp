@@ -44,7 +44,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     Detail detail;
     detail.title = titleOf(shown, inside.model.shape()->layers());
     detail.formula = formulaShown(inside, shown);
-    detail.values.emplace_back("operation", shown.name);
+    detail.values.emplace_back("operation", std::string(shown.name()));
     detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
     detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
     for (const std::size_t machine : {at.machine, 1 - at.machine}) {
@@ -285,9 +285,9 @@ void drawBottom(Ui& ui, Inside& inside) {
 void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float width = ui.px(26);
-    for (const OperationKind kind : operationKinds) {
+    for (const Operation kind : recipeOperations) {
         drawChip(ui, width, [&](ImVec2 low, ImVec2 high) { fillOperation(ui, draw, low, high, kind); });
-        ui.muted(rowOf(kind).label);
+        ui.muted(wordsOf(kind).label);
         if (oneLine) ImGui::SameLine(0, ui.px(14));
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -37,15 +37,15 @@ struct Lit {
 Lit litBy(const TracedOperation& operation, std::size_t layers) {
     const std::size_t l = operation.layer;
     switch (kindOf(operation)) {
-    case OperationKind::gather: return {0, 1, 0, 0, 0};
-    case OperationKind::forward: return {l + 1, l + 2, l, l + 1, 1};
-    case OperationKind::loss: return {layers, layers + 1, 0, 0, 0};
-    case OperationKind::backwardInputs: return {l, l + 1, l, l + 1, -1};
-    case OperationKind::backwardWeights: return {0, 0, l, l + 1, -1, true};
-    case OperationKind::update: return {0, 0, 0, layers, 0};
-    case OperationKind::wholeStep: return {0, layers + 1, 0, layers, 0};
+    case Operation::gatherBatch: return {0, 1, 0, 0, 0};
+    case Operation::dense: return {l + 1, l + 2, l, l + 1, 1};
+    case Operation::lossAndGradient: return {layers, layers + 1, 0, 0, 0};
+    case Operation::denseBackwardInputs: return {l, l + 1, l, l + 1, -1};
+    case Operation::denseBackwardWeights: return {0, 0, l, l + 1, -1, true};
+    case Operation::update: return {0, 0, 0, layers, 0};
+    case Operation::wholeStep: return {0, layers + 1, 0, layers, 0};
+    default: throw std::logic_error("an operation that touches nothing");
     }
-    return {};
 }
 
 /// What the column shows, its first row: activations or gradients, as far as the step has come; null: nothing
@@ -54,11 +54,11 @@ Lit litBy(const TracedOperation& operation, std::size_t layers) {
 const TracedTensor* valuesAt(const StepTrace& trace, const TracedOperation& operation, std::size_t level,
                              bool arrived) {
     const std::size_t l = operation.layer;
-    const OperationKind kind = kindOf(operation);
-    if (kind == OperationKind::gather && (level > 0 || !arrived)) return nullptr;
-    if (kind == OperationKind::forward && level > (arrived ? l + 1 : l)) return nullptr;
-    const bool back = (kind == OperationKind::backwardInputs && level >= (arrived ? l : l + 1)) ||
-                      (kind == OperationKind::backwardWeights && level > l);
+    const Operation kind = kindOf(operation);
+    if (kind == Operation::gatherBatch && (level > 0 || !arrived)) return nullptr;
+    if (kind == Operation::dense && level > (arrived ? l + 1 : l)) return nullptr;
+    const bool back = (kind == Operation::denseBackwardInputs && level >= (arrived ? l : l + 1)) ||
+                      (kind == Operation::denseBackwardWeights && level > l);
     return trace.find(back ? TensorId{TensorKind::dSums, level - 1}
                            : TensorId{TensorKind::activations, level});
 }

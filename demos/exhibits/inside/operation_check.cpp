@@ -55,18 +55,19 @@ class Checker {
     std::optional<Difference> check() {
         for (const TracedOperation& operation : trace_.operations) {
             operation_ = &operation;
-            const OperationKind kind = kindOf(operation);
+            const Operation kind = kindOf(operation);
             if (operation.writes.empty()) continue; // the sum of groups, what scales the loss
-            if (trace_.skipped && kind != OperationKind::gather && kind != OperationKind::forward)
+            if (trace_.skipped && kind != Operation::gatherBatch && kind != Operation::dense)
                 continue; // beyond what halves can say, and nothing was learned from it
             switch (kind) {
-            case OperationKind::gather: checkGather(); break;
-            case OperationKind::forward: checkForward(operation.layer); break;
-            case OperationKind::loss: checkLoss(); break;
-            case OperationKind::backwardInputs: checkBackwardInputs(operation.layer); break;
-            case OperationKind::backwardWeights: checkBackwardWeights(operation.layer); break;
-            case OperationKind::update: checkUpdate(); break;
-            case OperationKind::wholeStep: checkWholeStep(); break;
+            case Operation::gatherBatch: checkGather(); break;
+            case Operation::dense: checkForward(operation.layer); break;
+            case Operation::lossAndGradient: checkLoss(); break;
+            case Operation::denseBackwardInputs: checkBackwardInputs(operation.layer); break;
+            case Operation::denseBackwardWeights: checkBackwardWeights(operation.layer); break;
+            case Operation::update: checkUpdate(); break;
+            case Operation::wholeStep: checkWholeStep(); break;
+            default: throw std::logic_error("an operation that cannot be checked");
             }
             if (found_) return found_;
         }
@@ -104,11 +105,6 @@ class Checker {
             for (std::size_t column = 0; column < tensor.columns; ++column)
                 some.push_back(static_cast<double>(tensor.values[row * tensor.columns + column]));
         return some;
-    }
-
-    TensorId savedOf(std::size_t layer) const {
-        if (derivativeNeedsSum(job_.shape.activationOf(layer))) return {TensorKind::sums, layer};
-        return {TensorKind::activations, layer + 1};
     }
 
     DenseShape shapeOf(std::size_t layer, std::size_t rows) const {
@@ -206,7 +202,7 @@ class Checker {
             words.push_back(shape.targetKind == shared::targetValues ? std::bit_cast<TargetWord>(target)
                                                                      : static_cast<TargetWord>(target));
         const Values answers = values({TensorKind::activations, last + 1});
-        const Values saved = values(savedOf(last));
+        const Values saved = values(savedOf(job_.shape, last));
         Values dSums(rows_ * outputs);
         const double sum =
             plain::lossAndGradient(shape, answers.data(), saved.data(), words.data(), dSums.data());
@@ -224,7 +220,7 @@ class Checker {
         const Indices rows = someOf(rows_, whole.inputs * whole.outputs);
         const Values dSums = rowsOf({TensorKind::dSums, layer}, rows);
         const Values weights = operandWeights(layer);
-        const Values saved = rowsOf(savedOf(layer - 1), rows);
+        const Values saved = rowsOf(savedOf(job_.shape, layer - 1), rows);
         Values below(rows.size() * whole.inputs);
         plain::denseBackwardInputs(shapeOf(layer, rows.size()), dSums.data(), weights.data(),
                                    job_.shape.activationOf(layer - 1), saved.data(), below.data());
@@ -245,8 +241,7 @@ class Checker {
         const DenseShape some{rows_, whole.inputs, neurons.size(), whole.inputs, neurons.size()};
         plain::denseBackwardWeights(some, dSums.data(), inputs.data(), 0, neurons.size(), weights.data(),
                                     bias.data());
-        if (std::ranges::find(operation_->writes, TensorKind::dWeights, &TensorId::kind) ==
-            operation_->writes.end()) { // they are used up at once
+        if (operation_->operation == Operation::denseBackwardWeightsAndUpdate) { // they are used up at once
             checkFoldedUpdate(layer, neurons, weights, bias);
             return;
         }

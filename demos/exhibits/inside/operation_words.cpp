@@ -1,6 +1,7 @@
 #include "demos/exhibits/inside/operation_words.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -13,21 +14,21 @@ namespace {
 // Of one vocabulary, the operation's: tensors have names of their own.
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t layer = operation.layer + 1;
-    const OperationKind kind = kindOf(operation);
-    const std::string label(translated(rowOf(kind).label));
+    const Operation kind = kindOf(operation);
+    const std::string label(translated(wordsOf(kind).label));
     const std::string ofLayer = fmt::format("{} {}", label, layer);
-    if (operation.source == "loss_sum") return {"loss: sum", "sum"};
-    if (operation.source == "loss_scale") return {"loss scale", "scale"};
+    if (operation.operation == Operation::lossSum) return {"loss: sum", "sum"};
+    if (operation.operation == Operation::lossScale) return {"loss scale", "scale"};
     switch (kind) {
-    case OperationKind::gather: return {label};
-    case OperationKind::forward: return {ofLayer, translatedFormat("fwd {}", layer)};
-    case OperationKind::loss: return {label};
-    case OperationKind::backwardInputs: return {ofLayer, translatedFormat("inputs {}", layer)};
-    case OperationKind::backwardWeights: return {ofLayer, translatedFormat("weights {}", layer)};
-    case OperationKind::update: return {label};
-    case OperationKind::wholeStep: return {label, "step"};
+    case Operation::gatherBatch: return {label};
+    case Operation::dense: return {ofLayer, translatedFormat("fwd {}", layer)};
+    case Operation::lossAndGradient: return {label};
+    case Operation::denseBackwardInputs: return {ofLayer, translatedFormat("inputs {}", layer)};
+    case Operation::denseBackwardWeights: return {ofLayer, translatedFormat("weights {}", layer)};
+    case Operation::update: return {label};
+    case Operation::wholeStep: return {label, "step"};
+    default: throw std::logic_error("an operation without a short name");
     }
-    return {};
 }
 
 std::string lossFormula(const NetShape& shape) {
@@ -53,12 +54,12 @@ std::string lossFormula(const NetShape& shape) {
 } // namespace
 
 std::string titleOf(const TracedOperation& operation, std::size_t layers) {
-    const OperationKind kind = kindOf(operation);
-    const std::string label(translated(rowOf(kind).label));
-    if (operation.source == "loss_sum") return translatedFormat("{}, its sum", label);
-    if (operation.source == "loss_scale") return "loss scale";
-    const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
-                         kind == OperationKind::backwardWeights;
+    const Operation kind = kindOf(operation);
+    const std::string label(translated(wordsOf(kind).label));
+    if (operation.operation == Operation::lossSum) return translatedFormat("{}, its sum", label);
+    if (operation.operation == Operation::lossScale) return "loss scale";
+    const bool ofLayer = kind == Operation::dense || kind == Operation::denseBackwardInputs ||
+                         kind == Operation::denseBackwardWeights;
     return ofLayer ? translatedFormat("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
 }
 
@@ -72,38 +73,41 @@ std::vector<std::string> barLabels(const TracedOperation& operation) {
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer) {
     const std::size_t l = operation.layer;
     switch (kindOf(operation)) {
-    case OperationKind::gather: return "A[0] = this batch's rows, shuffled by the seed";
-    case OperationKind::forward: {
+    case Operation::gatherBatch: return "A[0] = this batch's rows, shuffled by the seed";
+    case Operation::dense: {
         const Activation activation = shape.activationOf(l);
         const std::string sum = fmt::format("A[{0}] W[{0}]^T + b[{0}]", l);
         return activation == Activation::identity
                    ? fmt::format("A[{}] = {}", l + 1, sum)
                    : fmt::format("A[{}] = {}({})", l + 1, name(activation), sum);
     }
-    case OperationKind::loss:
-        return operation.source == "loss_sum" ? "loss = Σ of the groups' sums" : lossFormula(shape);
-    case OperationKind::backwardInputs: {
+    case Operation::lossAndGradient:
+        return operation.operation == Operation::lossSum ? "loss = Σ of the groups' sums"
+                                                         : lossFormula(shape);
+    case Operation::denseBackwardInputs: {
         const Activation below = shape.activationOf(l - 1);
         const std::string product = fmt::format("dZ[{}] = dZ[{}] W[{}]", l - 1, l, l);
         return below == Activation::identity ? product
                                              : fmt::format("{} ⊙ {}'(Z[{}])", product, name(below), l - 1);
     }
-    case OperationKind::backwardWeights: {
+    case Operation::denseBackwardWeights: {
         const std::string product = fmt::format("dZ[{0}]^T A[{0}]", l);
-        const bool folded = !operation.writes.empty() && operation.writes.front().kind == TensorKind::weights;
-        if (folded) return fmt::format("W[{0}] -= lr {1}\nb[{0}] -= lr Σ dZ[{0}]", l, product);
+        if (operation.operation == Operation::denseBackwardWeightsAndUpdate)
+            return fmt::format("W[{0}] -= lr {1}\nb[{0}] -= lr Σ dZ[{0}]", l, product);
         return fmt::format("dW[{0}] = {1}\ndb[{0}] = Σ dZ[{0}]", l, product);
     }
-    case OperationKind::update:
-        if (operation.source == "loss_scale") return "if any db is not finite: scale /= 2, skip the update";
+    case Operation::update:
+        if (operation.operation == Operation::lossScale)
+            return "if any db is not finite: scale /= 2, skip the update";
         return std::string(infoOf(optimizer).formula);
-    case OperationKind::wholeStep: return "W, b ← forward, loss, backward, update (W, b)";
+    case Operation::wholeStep: return "W, b ← forward, loss, backward, update (W, b)";
+    default: throw std::logic_error("an operation without a formula");
     }
-    return {};
 }
 
 std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
-    if (kindOf(operation) != OperationKind::loss || operation.source == "loss_sum") return {};
+    if (kindOf(operation) != Operation::lossAndGradient || operation.operation == Operation::lossSum)
+        return {};
     switch (shape.loss) {
     case Loss::crossEntropy:
         return "z: outputs of the last layer; t: the label; [j = t]: 1 for the output of the labelled class, "
@@ -128,7 +132,7 @@ const char* purposeOfGap(const MachineInfo& machine, bool first) {
 
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other) {
     const auto found = std::ranges::find_if(other.operations, [&](const TracedOperation& each) {
-        return each.name == operation.name && each.layer == operation.layer;
+        return each.shownAs() == operation.shownAs() && each.layer == operation.layer;
     });
     return static_cast<std::size_t>(found - other.operations.begin());
 }

@@ -56,7 +56,7 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
     return {};
 }
 
-void SourceView::show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row) {
+void SourceView::show(const ShaderEdits& edits, const std::string& shader, const OperationWords& row) {
     files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(edits.texts(), shader + ".comp");
     file_ = std::min(file_, files_.empty() ? 0 : files_.size() - 1);
     if (shader == shader_ && &row == row_) return;
@@ -69,7 +69,7 @@ void SourceView::show(const ShaderEdits& edits, const std::string& shader, const
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
                       ShaderEdits& edits) {
-    const OperationRow& row = rowOf(kindOf(operation));
+    const OperationWords& row = wordsOf(operation.operation);
     show(edits, gpu == nullptr ? std::string() : gpu->source, row);
     if (!files_.empty()) drawChoices(ui);
     const bool both = panes_ == 0 && !files_.empty();

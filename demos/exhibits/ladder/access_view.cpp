@@ -139,7 +139,7 @@ std::optional<std::size_t> rungBeside(const std::vector<RungRow>& rungs, std::si
 std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float height) {
     const float top = ImGui::GetCursorPosY();
     std::vector<std::string> names;
-    for (const Product each : allProducts) names.emplace_back(rowOf(kindOf(name(each))).label);
+    for (const Product each : allProducts) names.emplace_back(wordsOf(operationFromName(name(each))).label);
     auto chosen = static_cast<std::size_t>(product);
     const bool roomy = ImGui::GetContentRegionAvail().x >= ui.px(620);
     if (!roomy) ImGui::SetNextItemWidth(std::min(ui.px(156), ImGui::GetContentRegionAvail().x));

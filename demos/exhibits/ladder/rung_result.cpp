@@ -19,15 +19,12 @@ namespace {
 /// The product that an operation computes; none for other operations.
 std::optional<Product> productOf(const TracedOperation& operation) {
     for (const Product each : allProducts)
-        if (name(each) == operation.name) return each;
+        if (name(each) == operation.name()) return each;
     return std::nullopt;
 }
 
-// In the name of a shader that includes the optimizer's step.
-constexpr std::string_view foldedSuffix = "_update";
-
 bool foldsUpdate(const TracedOperation& operation) {
-    return operation.source.find(foldedSuffix) != std::string::npos;
+    return operation.operation == Operation::denseBackwardWeightsAndUpdate;
 }
 
 // Of a folded update: it reads and writes parameters and state instead of writing gradients.
@@ -44,11 +41,11 @@ double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
 ProductKernel kernelOf(const TracedOperation& operation, Product product, gpu::Device& device,
                        const DenseShape& shape) {
     constexpr double most = 1e8; // operations: a second of a single invocation
-    std::string source = operation.source;
-    if (foldsUpdate(operation)) source.erase(source.find(foldedSuffix), foldedSuffix.size());
     for (const auto& all : {candidates(device, product, shape), halfCandidates(device, product, shape)})
         for (const ProductKernel& how : all) {
-            if (how.describe() != operation.kernel || shaderName(name(product), how) != source) continue;
+            if (how.describe() != operation.kernel ||
+                shaderName(name(operation.operation), how) != operation.source)
+                continue;
             if (how.rung == Rung::one && operation.flops > most)
                 throw std::runtime_error(
                     "counting the accesses inside this kernel would take as long as the step itself");
@@ -88,7 +85,7 @@ std::string distanceText(std::uint32_t distance, const RecordedArray& array, boo
 }
 
 /// All operations in one kernel: its products are not to be told from the rest.
-bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
+bool isWholeStep(const TracedOperation& operation) { return operation.operation == Operation::wholeStep; }
 
 /// What the products of a step ask memory for. Throws std::runtime_error, gpu::GpuError.
 double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,

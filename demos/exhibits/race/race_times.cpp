@@ -22,21 +22,21 @@ constexpr const char* whyUnknown =
 bool isOperation(std::string_view part) { return part != windowPart && part != waitingPart; }
 
 std::string_view labelOfPart(std::string_view part) {
-    return isOperation(part) ? rowOf(kindOf(part)).label : part;
+    return isOperation(part) ? wordsOf(operationFromName(part)).label : part;
 }
 
-const char* explanationOf(std::string_view part) {
+std::string explanationOf(std::string_view part) {
     if (part == windowPart)
         return "Drawing this window. The device drew its frames and trained on one queue, in turn.";
     if (part == waitingPart)
         return "The device had no step to work on: the host was preparing the next one, or waiting.";
-    return rowOf(kindOf(part)).purpose;
+    return std::string(rowOf(operationFromName(part)).purpose);
 }
 
 void fillPart(const Ui& ui, ImVec2 min, ImVec2 max, std::string_view part) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (isOperation(part))
-        fillOperation(ui, draw, min, max, kindOf(part));
+        fillOperation(ui, draw, min, max, operationFromName(part));
     else
         draw.AddRectFilled(min, max,
                            part == windowPart ? mixed(ui.theme.muted, ui.theme.background, 0.45f)
@@ -116,7 +116,7 @@ void drawLegend(Ui& ui, std::span<const std::vector<TimeShare>> lanes) {
     for (const std::vector<TimeShare>& shares : lanes)
         for (const TimeShare& share : shares) labels.insert(labelOfPart(share.name));
     std::vector<std::string_view> parts;
-    for (const OperationKind kind : operationKinds) parts.push_back(rowOf(kind).name);
+    for (const Operation each : recipeOperations) parts.push_back(name(each));
     parts.insert(parts.end(), {windowPart, waitingPart});
     bool first = true;
     for (const std::string_view part : parts)

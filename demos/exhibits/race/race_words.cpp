@@ -143,7 +143,7 @@ StepCost stepCost(const LaneResult& lane, const LaneFigures& figures) {
     double shortest = std::numeric_limits<double>::infinity();
     for (const OperationTiming& operation : lane.operations) {
         if (operation.calls == 0) continue;
-        if (kindOf(operation.name) == OperationKind::wholeStep) cost.wholeSteps = true;
+        if (operationFromName(operation.name) == Operation::wholeStep) cost.wholeSteps = true;
         sampledSteps = std::min(sampledSteps, operation.calls);
         calls += operation.calls;
         shortest = std::min(shortest, operation.milliseconds * 1e-3 / static_cast<double>(operation.calls));
@@ -209,7 +209,8 @@ std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const Operat
             shares.push_back({operation.name, device * operation.milliseconds / sum});
     const double rest = figures.secondsPerStep - device;
     const double drawn = std::min(windowSeconds / steps, rest);
-    std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return kindOf(share.name); });
+    std::ranges::stable_sort(shares, {},
+                             [](const TimeShare& share) { return operationFromName(share.name); });
     if (drawn > 0) shares.push_back({std::string(windowPart), drawn});
     if (rest > drawn) shares.push_back({std::string(waitingPart), rest - drawn});
     return shares;

@@ -18,7 +18,7 @@
 #include "demos/words/text.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
-#include "engine/step/work.h"
+#include "engine/plan/work.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 

@@ -1,0 +1,118 @@
+#include "engine/plan/operation.h"
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace lockstep {
+
+namespace {
+
+constexpr bool inOrder() {
+    for (std::size_t at = 0; at < std::size(operationTable); ++at)
+        if (operationTable[at].operation != static_cast<Operation>(at)) return false;
+    return true;
+}
+static_assert(inOrder() && operationTable[std::size(operationTable) - 1].operation == Operation::lossScale);
+
+// Parameters and the optimizer's state of a layer, before or after the update.
+void addTrained(std::vector<TensorId>& ids, std::size_t layer, std::size_t states, bool updated) {
+    constexpr TensorKind trained[] = {TensorKind::weights,      TensorKind::bias,
+                                      TensorKind::weightState1, TensorKind::biasState1,
+                                      TensorKind::weightState2, TensorKind::biasState2};
+    for (const TensorKind kind : std::span(trained).first(2 + 2 * states))
+        ids.push_back({kind, layer, updated});
+}
+
+bool contains(const std::vector<TensorId>& ids, const TensorId& id) {
+    return std::ranges::find(ids, id) != ids.end();
+}
+
+bool isStored(const TensorId& id, NeverStored never) {
+    const TensorArena arena = rowOf(id.kind).arena;
+    if (never == NeverStored::gradients) return arena != TensorArena::gradients;
+    if (never == NeverStored::allButParameters)
+        return arena != TensorArena::batch && arena != TensorArena::gradients;
+    return true;
+}
+
+// What the first of the parts read, and what they write.
+Operands joined(const NetShape& net, const OptimizerSettings& optimizer, const PlannedOperation& operation) {
+    Operands all;
+    std::vector<TensorId> written;
+    const NeverStored never = rowOf(operation.operation).neverStored;
+    for (const PlannedOperation& part : operation.parts) {
+        const Operands operands = operandsOf(net, optimizer, part);
+        for (const TensorId& id : operands.reads)
+            if (!contains(written, id) && !contains(all.reads, id)) all.reads.push_back(id);
+        for (const TensorId& id : operands.writes) {
+            written.push_back(id);
+            if (isStored(id, never)) all.writes.push_back(id);
+        }
+    }
+    return all;
+}
+
+} // namespace
+
+Operation operationFromName(std::string_view name) {
+    for (const OperationRow& row : operationTable)
+        if (row.name == name) return row.operation;
+    throw std::invalid_argument("there is no operation '" + std::string(name) + "'");
+}
+
+Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
+                    const PlannedOperation& operation) {
+    if (!operation.parts.empty()) return joined(net, optimizer, operation);
+    const std::size_t layer = operation.layer;
+    const std::size_t states = optimizer.stateArrays();
+    const std::size_t last = net.layers() - 1;
+    Operands operands;
+    switch (operation.operation) {
+    case Operation::gatherBatch:
+        operands.writes = {{TensorKind::activations, 0}, {TensorKind::targets, 0}};
+        break;
+    case Operation::dense:
+        operands.reads = {
+            {TensorKind::activations, layer}, {TensorKind::weights, layer}, {TensorKind::bias, layer}};
+        operands.writes = {{TensorKind::activations, layer + 1}};
+        if (const TensorId saved = savedOf(net, layer); saved.kind == TensorKind::sums)
+            operands.writes.push_back(saved);
+        break;
+    case Operation::lossAndGradient:
+        operands.reads = {{TensorKind::activations, last + 1}, {TensorKind::targets, 0}};
+        if (const TensorId saved = savedOf(net, last); saved.kind == TensorKind::sums)
+            operands.reads.push_back(saved);
+        operands.writes = {{TensorKind::dSums, last}};
+        break;
+    case Operation::denseBackwardInputs:
+        operands.reads = {{TensorKind::dSums, layer}, {TensorKind::weights, layer}, savedOf(net, layer - 1)};
+        operands.writes = {{TensorKind::dSums, layer - 1}};
+        break;
+    case Operation::denseBackwardWeights:
+        operands.reads = {{TensorKind::dSums, layer}, {TensorKind::activations, layer}};
+        operands.writes = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
+        break;
+    case Operation::update:
+        for (std::size_t each = layer; each < layer + operation.layers; ++each) {
+            operands.reads.insert(operands.reads.end(),
+                                  {{TensorKind::dWeights, each}, {TensorKind::dBias, each}});
+            addTrained(operands.reads, each, states, false);
+            addTrained(operands.writes, each, states, true);
+        }
+        break;
+    case Operation::lossSum:
+    case Operation::lossScale: break;
+    case Operation::denseBackwardWeightsAndUpdate:
+    case Operation::gatheredDense:
+    case Operation::lastLayer:
+    case Operation::weightGradients:
+    case Operation::wholeStep:
+        throw std::invalid_argument("the operation '" + std::string(name(operation.operation)) +
+                                    "' stands in the place of others, and names none");
+    }
+    return operands;
+}
+
+} // namespace lockstep

@@ -1,0 +1,34 @@
+// A training step as a value: its operations in order. trainStep() (step.cpp) writes the recipe into one,
+// rewrites (rewrites.h) change it, and backends (engine/step/ops.h) carry it out. Whoever wants to know what
+// a step does, with which tensors, reads it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/plan/operation.h"
+
+namespace lockstep {
+
+struct StepPlan {
+    std::vector<PlannedOperation> operations;
+
+    // What the recipe calls.
+    void gatherBatch() { operations.push_back({Operation::gatherBatch}); }
+    void dense(std::size_t layer) { operations.push_back({Operation::dense, layer}); }
+    void lossAndGradient() { operations.push_back({Operation::lossAndGradient}); }
+    void denseBackwardInputs(std::size_t layer) {
+        operations.push_back({Operation::denseBackwardInputs, layer});
+    }
+    void denseBackwardWeights(std::size_t layer) {
+        operations.push_back({Operation::denseBackwardWeights, layer});
+    }
+    void update(std::size_t layers) { operations.push_back({Operation::update, 0, layers}); }
+
+    bool has(Operation operation) const;
+};
+
+/// The recipe: one step of minibatch gradient descent.
+StepPlan trainStep(const NetShape& net);
+
+} // namespace lockstep

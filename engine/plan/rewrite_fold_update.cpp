@@ -1,0 +1,42 @@
+// Folding the update. The recipe stores the gradients of all weights, then reads them again to change the
+// weights. Where the kernel that computes a layer's gradients changes its weights at once, they never reach
+// memory, and a step has one operation fewer.
+//
+// Results stay what they are, bit for bit: the gradients are the same sums, and each weight's update needs
+// its own gradient only. It would be wrong earlier in the step, where W[l] is still to be read by
+// denseBackwardInputs(): the recipe has all of these before the first weight gradient.
+#include <algorithm>
+
+#include "engine/plan/rewrites.h"
+
+namespace lockstep {
+
+namespace {
+
+auto isWeightGradient = [](const PlannedOperation& each) {
+    return each.operation == Operation::denseBackwardWeights;
+};
+
+} // namespace
+
+bool canFoldUpdate(const StepPlan& plan) {
+    const auto& operations = plan.operations;
+    if (operations.empty() || operations.back().operation != Operation::update) return false;
+    const auto first = std::ranges::find_if(operations, isWeightGradient);
+    return std::all_of(first, operations.end() - 1, isWeightGradient) &&
+           static_cast<std::size_t>(operations.end() - 1 - first) == operations.back().layers;
+}
+
+void foldUpdate(StepPlan& plan) {
+    plan.operations.pop_back();
+    for (PlannedOperation& each : plan.operations) {
+        if (!isWeightGradient(each)) continue;
+        const std::size_t layer = each.layer;
+        each = {Operation::denseBackwardWeightsAndUpdate,
+                layer,
+                1,
+                {{Operation::denseBackwardWeights, layer}, {Operation::update, layer}}};
+    }
+}
+
+} // namespace lockstep

@@ -1,0 +1,84 @@
+// The tensors of a training step, by name. Notation as in engine/step/ops.h.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "engine/net/net_shape.h"
+
+namespace lockstep {
+
+/// `state1` and `state2` are what the optimizer keeps (momentum, mean squares).
+enum class TensorKind {
+    activations,
+    targets,
+    sums,
+    dSums,
+    weights,
+    bias,
+    dWeights,
+    dBias,
+    weightState1,
+    biasState1,
+    weightState2,
+    biasState2,
+};
+
+/// Where a tensor lies: with the batch, or in an arena with the layout of the parameters.
+enum class TensorArena { batch, parameters, gradients, state1, state2 };
+
+struct TensorRow {
+    std::string_view letters;
+    TensorArena arena = TensorArena::batch;
+    bool vector = false; ///< of a layer's biases, not of its weights
+};
+
+/// In the order of TensorKind.
+inline constexpr TensorRow tensorTable[] = {
+    {"A"},
+    {"t"},
+    {"Z"},
+    {"dZ"},
+    {"W", TensorArena::parameters},
+    {"b", TensorArena::parameters, true},
+    {"dW", TensorArena::gradients},
+    {"db", TensorArena::gradients, true},
+    {"m of W", TensorArena::state1},
+    {"m of b", TensorArena::state1, true},
+    {"v of W", TensorArena::state2},
+    {"v of b", TensorArena::state2, true},
+};
+
+constexpr const TensorRow& rowOf(TensorKind kind) { return tensorTable[static_cast<std::size_t>(kind)]; }
+
+/// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
+/// state exist twice: as the step found them, and `updated`.
+struct TensorId {
+    TensorKind kind = TensorKind::activations;
+    std::size_t layer = 0; ///< A's level, or the layer
+    bool updated = false;
+
+    auto operator<=>(const TensorId&) const = default; // NOLINT(modernize-use-nullptr): LLVM 14
+};
+
+/// "A[1]", "W[0]", "dZ[1]", "dW[0]", "b[0]", "m of W[0]", "t"; the same whether `updated` or not.
+std::string name(const TensorId& id);
+
+/// Without padding.
+struct TensorSize {
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+
+    std::size_t values() const { return rows * columns; }
+};
+
+/// batch         examples at hand
+/// targetWidth   numbers per target; 1 for class numbers
+TensorSize sizeOf(const TensorId& id, const NetShape& net, std::size_t batch, std::size_t targetWidth);
+
+/// The tensor from which the derivative of a layer's activation is computed: Z[layer], or A[layer + 1].
+TensorId savedOf(const NetShape& net, std::size_t layer);
+
+} // namespace lockstep

@@ -1,0 +1,99 @@
+#include "engine/plan/work.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr double floatBytes = sizeof(float);
+constexpr double bytesOfHalf = 2;
+
+// Two bytes: what a lane of half precision keeps so.
+bool isHalf(const StepSizes& sizes, const TensorId& id, Operation operation) {
+    if (!sizes.half) return false;
+    const bool product = operation != Operation::update;
+    return id.kind == TensorKind::activations || id.kind == TensorKind::sums ||
+           id.kind == TensorKind::dSums || (id.kind == TensorKind::weights && product);
+}
+
+double bytesOf(const StepSizes& sizes, const TensorId& id, Operation operation, std::size_t rows) {
+    const auto values = static_cast<double>(sizeOf(id, sizes.net, rows, sizes.targetWidth).values());
+    const bool copied = sizes.half && id.kind == TensorKind::weights && id.updated;
+    return values * ((isHalf(sizes, id, operation) ? bytesOfHalf : floatBytes) + (copied ? bytesOfHalf : 0));
+}
+
+double flopsOf(const StepSizes& sizes, const PlannedOperation& operation, std::size_t rows) {
+    const NetShape& net = sizes.net;
+    const auto weights = [&](std::size_t layer) {
+        return static_cast<double>(net.widths[layer] * net.widths[layer + 1]);
+    };
+    const auto batch = static_cast<double>(rows);
+    double flops = 0;
+    switch (operation.operation) {
+    case Operation::gatherBatch: flops = sizes.pixels ? batch * static_cast<double>(net.inputs()) : 0; break;
+    case Operation::dense:
+    case Operation::denseBackwardInputs:
+    case Operation::denseBackwardWeights: flops = 2 * batch * weights(operation.layer); break;
+    case Operation::lossAndGradient: flops = 5 * batch * static_cast<double>(net.outputs()); break;
+    case Operation::update:
+        for (std::size_t layer = operation.layer; layer < operation.layer + operation.layers; ++layer)
+            flops += infoOf(sizes.optimizer.kind).operations *
+                     (weights(layer) + static_cast<double>(net.widths[layer + 1]));
+        break;
+    case Operation::denseBackwardWeightsAndUpdate:
+    case Operation::gatheredDense:
+    case Operation::lastLayer:
+    case Operation::weightGradients:
+    case Operation::wholeStep:
+        for (const PlannedOperation& part : operation.parts) flops += flopsOf(sizes, part, rows);
+        break;
+    case Operation::lossSum:
+    case Operation::lossScale: break; // a number for each of a few workgroups or layers
+    }
+    return flops;
+}
+
+bool gathers(const PlannedOperation& operation) {
+    return operation.operation == Operation::gatherBatch ||
+           (!operation.parts.empty() && operation.parts.front().operation == Operation::gatherBatch);
+}
+
+} // namespace
+
+StepSizes sizesOf(const NetShape& net, const OptimizerSettings& optimizer, const Dataset& data, bool half) {
+    return {net, optimizer, data.classes > 0 ? 1 : data.targetWidth, data.bytes(), half};
+}
+
+double dataBytes(const StepSizes& sizes, std::size_t rows) {
+    const auto inputs = static_cast<double>(rows * sizes.net.inputs());
+    const auto targets = static_cast<double>(rows * sizes.targetWidth);
+    return inputs * (sizes.pixels ? 1 : floatBytes) + targets * floatBytes;
+}
+
+Work workOf(const StepSizes& sizes, const PlannedOperation& operation, std::size_t rows) {
+    Work work{flopsOf(sizes, operation, rows), gathers(operation) ? dataBytes(sizes, rows) : 0};
+    const Operands operands = operandsOf(sizes.net, sizes.optimizer, operation);
+    for (const auto* ids : {&operands.reads, &operands.writes})
+        for (const TensorId& id : *ids) work.bytes += bytesOf(sizes, id, operation.operation, rows);
+    return work;
+}
+
+DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows) {
+    const std::size_t inputs = shape.widths[layer];
+    const std::size_t outputs = shape.widths[layer + 1];
+    return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+}
+
+Work denseWork(const DenseShape& shape) {
+    const auto rows = static_cast<double>(shape.rows);
+    const auto inputs = static_cast<double>(shape.inputs);
+    const auto outputs = static_cast<double>(shape.outputs);
+    return {2 * rows * inputs * outputs, floatBytes * (rows * inputs + inputs * outputs + rows * outputs)};
+}
+
+Work halfDenseWork(const DenseShape& shape, bool weightGradient) {
+    const Work floats = denseWork(shape);
+    const auto weights = static_cast<double>(shape.inputs * shape.outputs);
+    return {floats.flops, floats.bytes / 2 + (weightGradient ? bytesOfHalf * weights : 0)};
+}
+
+} // namespace lockstep

@@ -1,0 +1,228 @@
+// A step as a value: what the recipe is, which tensors its operations read and write, and what rewrites make
+// of it.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "engine/net/activation.h"
+#include "engine/plan/rewrites.h"
+#include "engine/step/cpu_ops.h"
+#include "tests/trainer_jobs.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+const NetShape threeLayers{.widths = {6, 5, 4, 3}, .activation = Activation::silu};
+
+/// "gather_batch, dense 0, update 0-2"
+std::string textOf(const StepPlan& plan) {
+    std::string text;
+    for (const PlannedOperation& each : plan.operations) {
+        if (!text.empty()) text += ", ";
+        text += name(each.operation);
+        if (rowOf(each.operation).ofLayer) text += " " + std::to_string(each.layer);
+        if (each.operation == Operation::update)
+            text += " " + std::to_string(each.layer) + "-" + std::to_string(each.layer + each.layers - 1);
+    }
+    return text;
+}
+
+std::string textOf(const std::vector<TensorId>& ids) {
+    std::string text;
+    for (const TensorId& id : ids) text += (text.empty() ? "" : " ") + name(id) + (id.updated ? "'" : "");
+    return text;
+}
+
+OptimizerSettings optimizer(Optimizer kind) {
+    OptimizerSettings settings;
+    settings.kind = kind;
+    return settings;
+}
+
+std::string reads(const PlannedOperation& operation, Optimizer kind = Optimizer::sgd) {
+    return textOf(operandsOf(threeLayers, optimizer(kind), operation).reads);
+}
+std::string writes(const PlannedOperation& operation, Optimizer kind = Optimizer::sgd) {
+    return textOf(operandsOf(threeLayers, optimizer(kind), operation).writes);
+}
+
+StepPlan folded() {
+    StepPlan plan = trainStep(threeLayers);
+    foldUpdate(plan);
+    return plan;
+}
+
+/// Losses and parameters after some steps, by the plain loops or other kernels.
+struct Run {
+    std::vector<float> losses;
+    std::vector<float> parameters;
+
+    bool operator==(const Run&) const = default;
+};
+
+Run run(const TrainJob& job, const StepPlan& plan, const CpuKernels& kernels = scalarKernels()) {
+    CpuArenas arenas(job, kernels, 1);
+    if (arenas.gradients.size() == 0) arenas.gradients = AlignedArray<float>(arenas.layout.size());
+    ThreadTeam team(1);
+    CpuOps ops(arenas, team, nullptr);
+    ops.takeParts({0, arenas.parts()});
+    Run result;
+    for (std::uint64_t step = 0; step < 10; ++step) {
+        execute(ops, plan, stepSettings(job.settings, arenas.order, step));
+        result.losses.push_back(ops.loss());
+    }
+    result.parameters.assign(arenas.parameters.span().begin(), arenas.parameters.span().end());
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("the recipe is a plan of its operations, in order") {
+    CHECK(textOf(trainStep(threeLayers)) ==
+          "gather_batch, dense 0, dense 1, dense 2, loss_and_gradient, dense_backward_inputs 2, "
+          "dense_backward_inputs 1, dense_backward_weights 2, dense_backward_weights 1, "
+          "dense_backward_weights 0, update 0-2");
+    CHECK(textOf(trainStep({.widths = {2, 1}})) ==
+          "gather_batch, dense 0, loss_and_gradient, dense_backward_weights 0, update 0-0");
+    for (const OperationRow& row : operationTable) {
+        CAPTURE(row.name);
+        CHECK(operationFromName(row.name) == row.operation);
+        CHECK(rowOf(row.countsAs).countsAs == row.countsAs);
+        CHECK(std::string(row.formula).find_first_of("=:") != std::string::npos);
+        CHECK(row.purpose.ends_with('.'));
+    }
+}
+
+TEST_CASE("operations read and write these tensors") {
+    CHECK(reads({Operation::gatherBatch}) == "");
+    CHECK(writes({Operation::gatherBatch}) == "A[0] t");
+    CHECK(reads({Operation::dense, 1}) == "A[1] W[1] b[1]");
+    CHECK(writes({Operation::dense, 1}) == "A[2] Z[1]"); // silu's derivative needs Z
+    CHECK(writes({Operation::dense, 2}) == "A[3]");      // the outputs have none
+    CHECK(reads({Operation::lossAndGradient}) == "A[3] t");
+    CHECK(writes({Operation::lossAndGradient}) == "dZ[2]");
+    CHECK(reads({Operation::denseBackwardInputs, 2}) == "dZ[2] W[2] Z[1]");
+    CHECK(writes({Operation::denseBackwardInputs, 2}) == "dZ[1]");
+    CHECK(reads({Operation::denseBackwardWeights, 1}) == "dZ[1] A[1]");
+    CHECK(writes({Operation::denseBackwardWeights, 1}) == "dW[1] db[1]");
+    CHECK(reads({Operation::update, 1, 1}, Optimizer::momentum) ==
+          "dW[1] db[1] W[1] b[1] m of W[1] m of b[1]");
+    CHECK(writes({Operation::update, 1, 2}) == "W[1]' b[1]' W[2]' b[2]'");
+    CHECK_THROWS_AS(reads({Operation::lastLayer}), std::invalid_argument); // in whose place?
+}
+
+TEST_CASE("every tensor is written once, and before it is read") {
+    for (const Activation activation : allActivations)
+        for (const Optimizer kind : {Optimizer::sgd, Optimizer::adam}) {
+            NetShape net = threeLayers;
+            net.activation = activation;
+            StepPlan plan = trainStep(net);
+            const auto check = [&] {
+                CAPTURE(textOf(plan));
+                std::set<TensorId> written;
+                for (const PlannedOperation& each : plan.operations) {
+                    const Operands operands = operandsOf(net, optimizer(kind), each);
+                    for (const TensorId& id : operands.reads) {
+                        CAPTURE(name(id));
+                        const TensorArena arena = rowOf(id.kind).arena;
+                        const bool found = arena != TensorArena::batch && arena != TensorArena::gradients;
+                        CHECK((found || written.contains(id)));
+                        // What the step found is not read any more once it is updated.
+                        CHECK_FALSE(written.contains({id.kind, id.layer, true}));
+                    }
+                    for (const TensorId& id : operands.writes) CHECK(written.insert(id).second);
+                }
+            };
+            check();
+            foldUpdate(plan);
+            check();
+            joinGather(plan);
+            joinLastLayer(plan);
+            joinWeightGradients(plan);
+            check();
+            CHECK(plan.operations.size() == 5);
+        }
+}
+
+TEST_CASE("folding the update leaves no gradients to be stored") {
+    CHECK(canFoldUpdate(trainStep(threeLayers)));
+    const StepPlan plan = folded();
+    CHECK_FALSE(canFoldUpdate(plan));
+    CHECK_FALSE(plan.has(Operation::update));
+    CHECK(plan.operations.back().operation == Operation::denseBackwardWeightsAndUpdate);
+    CHECK(reads(plan.operations.back(), Optimizer::momentum) == "dZ[0] A[0] W[0] b[0] m of W[0] m of b[0]");
+    CHECK(writes(plan.operations.back(), Optimizer::momentum) == "W[0]' b[0]' m of W[0]' m of b[0]'");
+    StepPlan early = trainStep(threeLayers); // a weight gradient among the input gradients
+    std::swap(early.operations[6], early.operations[7]);
+    CHECK_FALSE(canFoldUpdate(early)); // weights might change before they are read
+}
+
+TEST_CASE("joined operations have the operands of their parts, without what stays inside") {
+    StepPlan plan = folded();
+    REQUIRE(canJoinGather(plan));
+    REQUIRE(canJoinLastLayer(plan));
+    REQUIRE(canJoinWeightGradients(plan));
+    joinWeightGradients(plan);
+    joinLastLayer(plan);
+    joinGather(plan);
+    CHECK(textOf(plan) == "gathered_dense, dense 1, last_layer, dense_backward_inputs 1, weight_gradients");
+    CHECK_FALSE(canJoinGather(plan));
+    CHECK_FALSE(canJoinLastLayer(plan));
+    CHECK_FALSE(canJoinWeightGradients(plan));
+    CHECK(reads(plan.operations[0]) == "W[0] b[0]");
+    CHECK(writes(plan.operations[0]) == "A[0] t A[1] Z[0]");
+    CHECK(reads(plan.operations[2]) == "A[2] W[2] b[2] t Z[1]");
+    CHECK(writes(plan.operations[2]) == "A[3] dZ[2] dZ[1]");
+    CHECK(writes(plan.operations[4]) == "W[2]' b[2]' W[1]' b[1]' W[0]' b[0]'");
+    const StepPlan whole = wholeStepPlan(threeLayers);
+    CHECK(reads(whole.operations[0]) == "W[0] b[0] W[1] b[1] W[2] b[2]");
+    CHECK(writes(whole.operations[0]) == "W[0]' b[0]' W[1]' b[1]' W[2]' b[2]'");
+    // One layer: nothing below it that a gradient could be passed on to.
+    CHECK_FALSE(canJoinLastLayer(trainStep({.widths = {2, 1}})));
+    CHECK_FALSE(canJoinWeightGradients(trainStep(threeLayers))); // their update would be missing
+}
+
+TEST_CASE("the plain backend carries out what it has, and refuses the rest by name") {
+    const Dataset data = classData();
+    TrainJob job = jobFor(data, {13, 7});
+    job.settings.optimizer.kind = Optimizer::adam;
+    StepPlan layered = trainStep(job.shape);
+    const Run right = run(job, layered);
+    layered.operations.pop_back();
+    for (std::size_t layer = 0; layer < job.shape.layers(); ++layer)
+        layered.operations.push_back({Operation::update, layer});
+    CHECK(run(job, layered) == right); // layer by layer
+    // The input gradients need W alone, so weight gradients may come earlier.
+    StepPlan early = trainStep(job.shape);
+    std::ranges::stable_sort(early.operations, [](const PlannedOperation& a, const PlannedOperation& b) {
+        const auto place = [](const PlannedOperation& each) {
+            const bool backward = each.operation == Operation::denseBackwardInputs ||
+                                  each.operation == Operation::denseBackwardWeights;
+            return std::pair(static_cast<int>(each.operation == Operation::update) * 2 + backward,
+                             backward ? 100 - static_cast<int>(each.layer) : 0);
+        };
+        return place(a) < place(b);
+    });
+    CHECK(textOf(early).find("dense_backward_inputs 2, dense_backward_weights 2, dense_backward_inputs 1") !=
+          std::string::npos);
+    CHECK(run(job, early) == right);
+    StepPlan joined = trainStep(job.shape);
+    joinLastLayer(joined);
+    CHECK_THROWS_WITH_AS(run(job, joined), doctest::Contains("'last_layer'"), std::logic_error);
+}
+
+TEST_CASE("the update folded into the weight gradients of a CPU: the same sums, up to rounding") {
+    const Dataset data = classData();
+    TrainJob job = jobFor(data, {13, 7});
+    job.settings.optimizer.kind = Optimizer::sgd;
+    StepPlan plan = trainStep(job.shape);
+    const Run apart = run(job, plan, simdKernels());
+    foldUpdate(plan);
+    const Run together = run(job, plan, simdKernels());
+    for (std::size_t at = 0; at < apart.parameters.size(); ++at)
+        CHECK(together.parameters[at] == doctest::Approx(apart.parameters[at]).epsilon(1e-5));
+}
