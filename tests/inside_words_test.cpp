@@ -131,7 +131,7 @@ TEST_CASE("an element of a product is the sum of the products that are shown") {
         std::map<Operation, int> seen;
         for (const TracedOperation& each : trace.operations)
             for (const TensorId& id : each.writes) {
-                const Operation kind = kindOf(each);
+                const Operation kind = each.shownAs();
                 const std::string tensor = titleOf(each, 3) + ", " + name(id);
                 CAPTURE(tensor);
                 if (kind == Operation::gatherBatch || kind == Operation::lossAndGradient ||

@@ -91,7 +91,7 @@ TEST_CASE("the recipe is a plan of its operations, in order") {
     for (const OperationRow& row : operationTable) {
         CAPTURE(row.name);
         CHECK(operationFromName(row.name) == row.operation);
-        CHECK(rowOf(row.countsAs).countsAs == row.countsAs);
+        CHECK(rowOf(row.shownAs).shownAs == row.shownAs);
         CHECK(std::string(row.formula).find_first_of("=:") != std::string::npos);
         CHECK(row.purpose.ends_with('.'));
     }

@@ -22,7 +22,7 @@ constexpr OperationWords operationWords[] = {
 
 const OperationWords& wordsOf(Operation operation) {
     const auto* found =
-        std::ranges::find(operationWords, rowOf(operation).countsAs, &OperationWords::operation);
+        std::ranges::find(operationWords, rowOf(operation).shownAs, &OperationWords::operation);
     if (found == std::end(operationWords)) throw std::logic_error("an operation without words");
     return *found;
 }
@@ -30,7 +30,7 @@ const OperationWords& wordsOf(Operation operation) {
 // Not the machines' blue and orange. The two halves of the backward pass are shades of one colour.
 ImU32 colourOf(const Theme& theme, Operation operation) {
     const ImU32 back = seriesColour(theme, 3);
-    switch (rowOf(operation).countsAs) {
+    switch (rowOf(operation).shownAs) {
     case Operation::gatherBatch: return mixed(theme.muted, theme.warning, 0.75f);
     case Operation::dense: return seriesColour(theme, 2);
     case Operation::lossAndGradient: return seriesColour(theme, 5);
@@ -43,7 +43,7 @@ ImU32 colourOf(const Theme& theme, Operation operation) {
 }
 
 void fillOperation(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, Operation operation) {
-    const Operation kind = rowOf(operation).countsAs;
+    const Operation kind = rowOf(operation).shownAs;
     const float width = max.x - min.x;
     // ImGui divides by zero for corners of a fraction of a pixel.
     const float rounding = width >= ui.px(8) ? ui.px(3) : 0;

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "engine/grid/population_block.h"
+#include "engine/plan/tensor.h"
 #include "engine/step/cpu_ops.h"
-#include "engine/step/step_trace.h"
 
 namespace lockstep {
 

@@ -38,7 +38,7 @@ enum class NeverStored { nothing, gradients, allButParameters };
 struct OperationRow {
     Operation operation = Operation::gatherBatch;
     std::string_view name;    ///< of the kernel and the shader file: "dense_backward_weights"
-    Operation countsAs = {};  ///< the recipe's operation under whose name it is timed and shown, or wholeStep
+    Operation shownAs = {};   ///< the recipe's operation under whose name it is timed and shown, or wholeStep
     std::string_view formula; ///< with l for its layer; notation as in engine/step/ops.h
     std::string_view purpose; ///< in a sentence or two
     bool ofLayer = false;     ///< the recipe has one for every layer

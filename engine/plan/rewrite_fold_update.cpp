@@ -2,9 +2,11 @@
 // weights. Where the kernel that computes a layer's gradients changes its weights at once, they never reach
 // memory, and a step has one operation fewer.
 //
-// Results stay what they are, bit for bit: the gradients are the same sums, and each weight's update needs
+// Results stay what they are: the gradients are the same sums, and each weight's update needs
 // its own gradient only. It would be wrong earlier in the step, where W[l] is still to be read by
-// denseBackwardInputs(): the recipe has all of these before the first weight gradient.
+// denseBackwardInputs(): the recipe has all of these before the first weight gradient. On a GPU even the bits
+// stay the same. CPU kernels add the scaled gradient to the weights as they multiply, which rounds
+// differently.
 #include <algorithm>
 
 #include "engine/plan/rewrites.h"
@@ -22,9 +24,10 @@ auto isWeightGradient = [](const PlannedOperation& each) {
 bool canFoldUpdate(const StepPlan& plan) {
     const auto& operations = plan.operations;
     if (operations.empty() || operations.back().operation != Operation::update) return false;
-    const auto first = std::ranges::find_if(operations, isWeightGradient);
-    return std::all_of(first, operations.end() - 1, isWeightGradient) &&
-           static_cast<std::size_t>(operations.end() - 1 - first) == operations.back().layers;
+    const auto update = operations.end() - 1;
+    const auto first = std::find_if(operations.begin(), update, isWeightGradient);
+    return std::all_of(first, update, isWeightGradient) &&
+           static_cast<std::size_t>(update - first) == operations.back().layers;
 }
 
 void foldUpdate(StepPlan& plan) {

@@ -1,7 +1,7 @@
 // Rewrites of a training step's plan: the same results by fewer operations. Each has a file of its own with
 // what it changes and why the results stay what they are. `can...` tells whether the plan allows it; whether
 // a device has the kernel for it is for the backend to say. tests/step_plan_test.cpp shows what they make of
-// the recipe, and tests/step_fusions_test.cpp that the bits stay the same.
+// the recipe, and tests/step_fusions_test.cpp that the bits of joined ones stay the same.
 #pragma once
 
 #include "engine/plan/plan.h"

@@ -60,7 +60,7 @@ bool gathers(const PlannedOperation& operation) {
 } // namespace
 
 StepSizes sizesOf(const NetShape& net, const OptimizerSettings& optimizer, const Dataset& data, bool half) {
-    return {net, optimizer, data.classes > 0 ? 1 : data.targetWidth, data.bytes(), half};
+    return {net, optimizer, data.targetWidth, data.bytes(), half};
 }
 
 double dataBytes(const StepSizes& sizes, std::size_t rows) {
@@ -75,6 +75,22 @@ Work workOf(const StepSizes& sizes, const PlannedOperation& operation, std::size
     for (const auto* ids : {&operands.reads, &operands.writes})
         for (const TensorId& id : *ids) work.bytes += bytesOf(sizes, id, operation.operation, rows);
     return work;
+}
+
+void StepWork::count(const StepPlan& plan, std::size_t rows) {
+    for (const PlannedOperation& each : plan.operations) of(each, rows);
+}
+
+Work StepWork::of(const PlannedOperation& operation, std::size_t rows) {
+    for (const Known& each : known_)
+        if (each.operation == operation.operation && each.layer == operation.layer && each.rows == rows &&
+            each.layers == operation.layers)
+            return each.work;
+    constexpr std::size_t most = 1024; // batches have two sizes; chunks of evaluations a few more
+    if (known_.size() == most) known_.clear();
+    known_.push_back(
+        {operation.operation, operation.layer, operation.layers, rows, workOf(sizes_, operation, rows)});
+    return known_.back().work;
 }
 
 DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows) {

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "engine/net/dataset.h"
 #include "engine/net/plain_ops.h"
-#include "engine/plan/operation.h"
+#include "engine/plan/plan.h"
 
 namespace lockstep {
 
@@ -42,6 +44,31 @@ double dataBytes(const StepSizes& sizes, std::size_t rows);
 /// float. Bytes: the operation's operands (operandsOf), each tensor once and without padding, and the
 /// examples that gathering reads.
 Work workOf(const StepSizes& sizes, const PlannedOperation& operation, std::size_t rows);
+
+/// Counts the work of a run's operations once for each number of rows: counting takes longer than a small
+/// network's operation.
+class StepWork {
+  public:
+    explicit StepWork(StepSizes sizes) : sizes_(std::move(sizes)) {}
+
+    const StepSizes& sizes() const { return sizes_; }
+    /// Beforehand, so that of() neither counts nor allocates for these.
+    void count(const StepPlan& plan, std::size_t rows);
+    /// As workOf(). Where it was not counted yet, no other thread may ask.
+    Work of(const PlannedOperation& operation, std::size_t rows);
+
+  private:
+    struct Known {
+        Operation operation;
+        std::size_t layer;
+        std::size_t layers;
+        std::size_t rows;
+        Work work;
+    };
+
+    StepSizes sizes_;
+    std::vector<Known> known_;
+};
 
 /// A dense layer of a network for so many rows: rows of matrices start at multiples of four.
 DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows);

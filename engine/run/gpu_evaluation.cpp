@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/step/step_trace.h"
+#include "engine/plan/tensor.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep {

@@ -12,13 +12,12 @@ namespace lockstep {
 GpuSteps::GpuSteps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
                    Rung rung, const StepKernels& how, const HalfArenas* half, std::size_t workgroups)
     : recorder_(recorder), arenas_(arenas), kernels_(kernels), job_(job), rung_(rung),
-      inPieces_(how.inPieces()), workgroups_(workgroups), apart_(how.plan(arenas.shape)),
-      fusions_(kernels, arenas, job.settings, how),
+      inPieces_(how.inPieces()), workgroups_(workgroups), fusions_(kernels, arenas, job.settings, how),
       ops_(recorder, arenas, kernels, job.settings, how, half, &fusions_) {}
 
 void GpuSteps::record(std::uint64_t first, std::uint64_t count) {
     if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
-    const StepPlan plan = joins_ ? fusions_.plan() : apart_;
+    const StepPlan& plan = joins_ ? fusions_.plan() : fusions_.apart();
     for (std::uint64_t step = first; step < first + count; ++step)
         execute(ops_, plan, stepSettings(job_.settings, arenas_.order, step));
 }

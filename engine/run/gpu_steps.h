@@ -29,7 +29,7 @@ class GpuSteps {
     /// whole step stays whole.
     void recordApart(std::uint64_t step);
     /// What that step is.
-    StepPlan planApart() const { return whole() ? wholeStepPlan(arenas_.shape) : apart_; }
+    StepPlan planApart() const { return whole() ? wholeStepPlan(arenas_.shape) : fusions_.apart(); }
     /// GpuOps::submitEachOperation.
     void submitEachOperation(bool on) { ops_.submitEachOperation(on); }
 
@@ -66,7 +66,6 @@ class GpuSteps {
     const Rung rung_;
     const bool inPieces_;
     const std::size_t workgroups_;
-    const StepPlan apart_; ///< every operation by itself
     StepFusions fusions_;
     bool joins_ = false; ///< what fusions_ has chosen
     GpuOps ops_;

@@ -38,7 +38,8 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
                         : std::max(order.batch(), threads * evaluationRowsPerThread)),
       parameters(layout.size()), gradients(storesGradients(plan) ? layout.size() : 0),
       inputs(capacity * paddedWidth(0)), targets(capacity * data.targetWidth),
-      partialLosses(threads * partsPerThread), sizes_(sizesOf(shape, optimizer, data)) {
+      work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
+    countWork();
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
@@ -55,8 +56,15 @@ void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
     StepPlan now = planFor(shape, kernels, settings);
     if (storesGradients(now) != storesGradients(plan))
         gradients = AlignedArray<float>(storesGradients(now) ? layout.size() : 0);
-    optimizer = sizes_.optimizer = settings;
+    optimizer = settings;
     plan = std::move(now);
+    work = StepWork(sizesOf(shape, optimizer, data));
+    countWork();
+}
+
+void CpuArenas::countWork() {
+    work.count(plan, order.batch());
+    work.count(plan, order.range(order.stepsPerEpoch() - 1).rows);
 }
 
 std::size_t CpuArenas::paddedWidth(std::size_t level) const {

@@ -51,6 +51,8 @@ struct CpuArenas {
     AlignedArray<TargetWord> targets;
     std::vector<LayerArrays> layers;
 
+    StepWork work; ///< of the plan, counted for every batch; only the thread that is timed asks
+
     std::vector<double> partialLosses; ///< of a batch, one per part of a step
 
     /// How many parts a step has.
@@ -65,8 +67,6 @@ struct CpuArenas {
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
     void setOptimizer(const OptimizerSettings& settings);
-    /// For workOf().
-    const StepSizes& sizes() const { return sizes_; }
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
@@ -75,8 +75,7 @@ struct CpuArenas {
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
 
   private:
-    StepSizes sizes_;
-
+    void countWork();
     std::size_t paddedWidth(std::size_t level) const;
     std::vector<float> trained(const TensorId& id, std::size_t floats) const;
 };

@@ -50,9 +50,8 @@ class CpuBackend : public Ops {
     virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
     /// Ends an operation of a plan: the time since the last one was its.
     void lap() {
-        // Counting the work of a small network takes as long as some of it: only for steps that are timed.
         if (timing_ != nullptr && timing_->watching() && planned() != nullptr)
-            timing_->lap(*planned(), workOf(arenas_.sizes(), *planned(), rows_));
+            timing_->lap(*planned(), arenas_.work, rows_);
     }
     /// The mean of the batch's loss terms; whether it is finite decides if the step may change weights.
     void setLoss(double sumOfTerms);

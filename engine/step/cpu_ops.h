@@ -1,5 +1,5 @@
 // The operations of a training step on a CPU. A step is divided into parts, several per thread of the team.
-// Every thread has its own CpuOps and walks through the whole recipe (step.cpp), computing the parts assigned
+// Every thread has its own CpuOps and walks through the whole plan of a step, computing the parts assigned
 // to it: more on a fast core (work_shares.h), and where fewer threads run (team_sizing.h). The result depends
 // on the parts alone, not on which thread computes them:
 //

@@ -14,14 +14,15 @@ double milliseconds(std::chrono::steady_clock::duration passed) {
 
 } // namespace
 
-void CpuTiming::lap(const PlannedOperation& operation, const Work& work) {
+void CpuTiming::lap(const PlannedOperation& operation, StepWork& counted, std::size_t rows) {
     const Clock::time_point begin = std::exchange(last_, Clock::now());
+    const Work work = counted.of(operation, rows);
     if (tracing_) {
         laps_.push_back(
             {operation.operation, operation.layer, begin, last_, work, std::exchange(barrier_, false)});
         return;
     }
-    lastOperation_ = rowOf(operation.operation).countsAs;
+    lastOperation_ = rowOf(operation.operation).shownAs;
     OperationTiming& total = totalOf(lastOperation_);
     total.milliseconds += milliseconds(last_ - begin);
     total.calls += 1;

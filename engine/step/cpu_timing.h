@@ -30,7 +30,7 @@ class CpuTiming {
     /// Whether the current step is timed or traced.
     bool watching() const { return sampling_ || tracing_; }
     /// While watching(): attributes the time since the last call to `operation`.
-    void lap(const PlannedOperation& operation, const Work& work);
+    void lap(const PlannedOperation& operation, StepWork& work, std::size_t rows);
     /// The time since the last call was spent waiting for the other threads. It is added to the operation
     /// before, without counting another call; a trace shows it as a gap.
     void waited();
@@ -62,7 +62,7 @@ class CpuTiming {
     bool sampling_ = false;
     Clock::time_point last_;
     Operation lastOperation_ = Operation::gatherBatch;
-    std::array<OperationTiming, std::size(recipeOperations)> totals_; // without names
+    std::array<OperationTiming, std::size(operationTable)> totals_; // without names
 
     bool tracing_ = false;
     bool barrier_ = false; // since the last lap

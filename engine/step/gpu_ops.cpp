@@ -55,19 +55,11 @@ StepPlan StepKernels::plan(const NetShape& net) const {
     return plan;
 }
 
-// Of the planned operation. Evaluations have no plan, and nobody asks what they cost. Work is counted once
-// for batches of a size: counting takes about as long as recording.
-gpu::Cost GpuOps::cost() {
-    if (planned() == nullptr) return {};
-    if (rows_ != costRows_) costs_.clear();
-    costRows_ = rows_;
-    const std::uint64_t tag = traceTag(planned()->operation, planned()->layer);
-    auto known = std::ranges::find(costs_, tag, &std::pair<std::uint64_t, Work>::first);
-    if (known == costs_.end()) {
-        costs_.emplace_back(tag, workOf(sizes_, *planned(), rows_));
-        known = costs_.end() - 1;
-    }
-    return {known->second.flops, known->second.bytes, tag, false};
+// What the planned operation costs or, in an evaluation, which has no plan, `alone`.
+gpu::Cost GpuOps::cost(const PlannedOperation& alone) {
+    const PlannedOperation& operation = planned() != nullptr ? *planned() : alone;
+    const Work work = work_.of(operation, rows_);
+    return {work.flops, work.bytes, traceTag(operation.operation, operation.layer), false};
 }
 
 const StepFusions& GpuOps::fusions() const {
@@ -80,7 +72,7 @@ void GpuOps::gather(const GpuExamples& examples, const shared::GatherBatchParams
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, asUint(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), activations(0),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
-                       cost());
+                       cost({Operation::gatherBatch}));
     endOperation();
 }
 
@@ -98,15 +90,15 @@ void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
                       {}});
 }
 
-void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
+void GpuOps::product(const DenseKernel& kernel, const PlannedOperation& operation,
                      std::initializer_list<gpu::BufferView> views) {
-    dispatchProduct(recorder_, kernel, denseShapeOf(arenas_.shape, layer, rows_), views, cost(),
-                    firstPiecesOnly_);
+    dispatchProduct(recorder_, kernel, denseShapeOf(arenas_.shape, operation.layer, rows_), views,
+                    cost(operation), firstPiecesOnly_);
     endOperation();
 }
 
 void GpuOps::dense(std::size_t layer) {
-    product(layers_[layer].forward, layer,
+    product(layers_[layer].forward, {Operation::dense, layer},
             {activations(layer), weights(layer), arenas_.bias(layer), activations(layer + 1), sums(layer)});
 }
 
@@ -120,7 +112,7 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
     recorder_.dispatch(lossAndGradient_, {asUint(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
                         arenas_.targets.view(), dSums(last), partials, scale},
-                       cost());
+                       cost({Operation::lossAndGradient}));
     if (groups > 1)
         recorder_.dispatch(lossSum_, {1, 1, 1},
                            shared::LossSumParams{groups, params.step, params.slot, params.scale},
@@ -131,12 +123,12 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
 }
 
 void GpuOps::denseBackwardInputs(std::size_t layer) {
-    product(layers_[layer].backwardInputs, layer,
+    product(layers_[layer].backwardInputs, {Operation::denseBackwardInputs, layer},
             {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
 }
 
 void GpuOps::denseBackwardWeights(std::size_t layer) {
-    product(layers_[layer].backwardWeights, layer,
+    product(layers_[layer].backwardWeights, {Operation::denseBackwardWeights, layer},
             {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
 }
 
@@ -148,23 +140,24 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
                                 arenas_.layerOf(arenas_.parameters, layer),
                                 arenas_.layerOf(arenas_.state(0), layer),
                                 arenas_.layerOf(arenas_.state(1), layer)};
-    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers, cost());
+    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers,
+                        cost({Operation::denseBackwardWeightsAndUpdate, layer}));
     endOperation();
 }
 
 void GpuOps::gatheredDense(const StepSettings& step) {
     rows_ = step.batch.rows;
-    fusions().gatheredDense(recorder_, step, cost());
+    fusions().gatheredDense(recorder_, step, cost({Operation::gatheredDense}));
     endOperation();
 }
 
 void GpuOps::lastLayer(const StepSettings& step) {
-    fusions().lastLayer(recorder_, step, cost());
+    fusions().lastLayer(recorder_, step, cost({Operation::lastLayer}));
     endOperation();
 }
 
 void GpuOps::weightGradients(const StepSettings& step) {
-    fusions().weightGradients(recorder_, step, cost());
+    fusions().weightGradients(recorder_, step, cost({Operation::weightGradients}));
     endOperation();
 }
 
@@ -185,7 +178,7 @@ void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
                        {arenas_.status.view(), part(arenas_.gradients), part(arenas_.parameters),
                         part(arenas_.state(0)), part(arenas_.state(1))},
-                       cost());
+                       cost({Operation::update, first, layers}));
     endOperation();
 }
 
@@ -198,7 +191,7 @@ void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
                        {arenas_.status.view(), arenas_.gradients.view(), arenas_.parameters.view(),
                         arenas_.state(0).view(), arenas_.state(1).view(), half_->lossScale(), half_->table(),
                         half_->allWeights()},
-                       cost());
+                       cost({Operation::update, 0, arenas_.shape.layers()}));
     endOperation();
 }
 
@@ -223,8 +216,7 @@ void GpuOps::score() {
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
                const StepKernels& how, const HalfArenas* half, const StepFusions* fusions)
     : recorder_(recorder), arenas_(arenas),
-      optimizer_(settings.optimizer), sizes_{arenas.shape, settings.optimizer, arenas.targetWidth,
-                                             arenas.pixels, half != nullptr},
+      work_({arenas.shape, settings.optimizer, arenas.targetWidth, arenas.pixels, half != nullptr}),
       half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
@@ -246,7 +238,7 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
         if (layer > 0)
             pipelines.backwardInputs = kernels.dense(Product::backwardInputs, products.backwardInputs, below);
         if (how.foldsUpdate)
-            pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, optimizer_.kind);
+            pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, settings.optimizer.kind);
         else
             pipelines.backwardWeights =
                 kernels.dense(Product::backwardWeights, products.backwardWeights, own);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "engine/gpu/recorder.h"
@@ -82,10 +81,11 @@ class GpuOps final : public Ops {
         const DenseUpdateKernel* denseUpdate = nullptr; // null if not
     };
 
-    gpu::Cost cost();
+    gpu::Cost cost(const PlannedOperation& alone);
     const StepFusions& fusions() const;
     void gather(const GpuExamples& examples, const shared::GatherBatchParams& params);
-    void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
+    void product(const DenseKernel& kernel, const PlannedOperation& operation,
+                 std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
@@ -104,8 +104,7 @@ class GpuOps final : public Ops {
 
     gpu::Recorder& recorder_;
     GpuArenas& arenas_;
-    const OptimizerSettings optimizer_;
-    const StepSizes sizes_;
+    StepWork work_;
     const HalfArenas* half_; // null: fp32
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
@@ -117,9 +116,7 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
     const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
     const StepFusions* fusions_ = nullptr;
-    std::size_t rows_ = 0;                              ///< of the current batch or range
-    std::vector<std::pair<std::uint64_t, Work>> costs_; ///< by traceTag(), of batches of costRows_
-    std::size_t costRows_ = 0;
+    std::size_t rows_ = 0;        ///< of the current batch or range
     std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/plan/tensor.h"
 #include "engine/step/gpu_arenas.h"
-#include "engine/step/step_trace.h"
 
 namespace lockstep {
 

@@ -60,9 +60,9 @@ const DenseUpdateKernel& Kernels::denseUpdate(const ProductKernel& how, Optimize
     gpu::SpecConstants constants = constantsOf(how, device_);
     constants[shared::updateOptimizer] = gpu::asUint(optimizer);
     const std::string operation(name(Product::backwardWeights));
-    return find<shared::DenseUpdateParams>(shaderName(operation + "_update", how), std::move(constants),
-                                           operation, how.outputsPerGroup(), gpu::TexelFormat::floats,
-                                           how.describe());
+    return find<shared::DenseUpdateParams>(shaderName(name(Operation::denseBackwardWeightsAndUpdate), how),
+                                           std::move(constants), operation, how.outputsPerGroup(),
+                                           gpu::TexelFormat::floats, how.describe());
 }
 
 const gpu::Kernel<shared::WholeStepParams>& Kernels::wholeStep(const NetShape& shape, Optimizer optimizer,

@@ -21,8 +21,12 @@ void Ops::lastLayer(const StepSettings&) { refuse(Operation::lastLayer); }
 void Ops::weightGradients(const StepSettings&) { refuse(Operation::weightGradients); }
 
 void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
+    struct Planned { // also where an operation throws
+        const PlannedOperation*& now;
+        ~Planned() { now = nullptr; }
+    } planned{ops.planned_};
     for (const PlannedOperation& each : plan.operations) {
-        ops.planned_ = &each;
+        planned.now = &each;
         switch (each.operation) {
         case Operation::gatherBatch: ops.gatherBatch(step); break;
         case Operation::dense: ops.dense(each.layer); break;
@@ -42,7 +46,6 @@ void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
             refuse(each.operation); // a kernel for many steps (whole_step.h), and parts of other operations
         }
     }
-    ops.planned_ = nullptr;
 }
 
 void scoreRange(Ops& ops, const NetShape& net, Split split, std::size_t first, std::size_t rows) {

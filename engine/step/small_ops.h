@@ -3,7 +3,7 @@
 // network is less than a microsecond of arithmetic. Handing it to a team of threads, packing panels or
 // reading the clock would take longer than computing it.
 //
-// SmallOps runs the whole recipe of step.cpp. Only its memory layout differs from CpuOps: [neuron][example]
+// SmallOps carries out the same plans. Only its memory layout differs from CpuOps: [neuron][example]
 // instead of [example][neuron]. tests/cpu_small_test.cpp compares every kernel with the plain loops, and
 // whole training runs with cpu:scalar.
 #pragma once

@@ -32,7 +32,7 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
                          const StepKernels& how)
     : kernels_(kernels), arenas_(arenas), optimizer_(settings.optimizer.kind),
       forward_(tiledLike(how.layers.front().forward)),
-      weights_(tiledLike(how.layers.front().backwardWeights)), apart_(how.plan(arenas.shape)) {
+      weights_(tiledLike(how.layers.front().backwardWeights)), apart_(how.plan(arenas.shape)), plan_(apart_) {
     const gpu::Limits& limits = kernels.device().limits();
     const NetShape& shape = arenas.shape;
     const auto allows = [&](std::uint32_t buffers, std::uint32_t invocations, std::uint64_t shared) {
@@ -73,15 +73,11 @@ StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainS
 void StepFusions::set(Operation joined, bool on) {
     if (on && !possible(joined))
         throw std::logic_error("'" + std::string(name(joined)) + "' is not possible here");
-    on_[indexOf(joined)] = on;
-}
-
-StepPlan StepFusions::plan() const {
-    StepPlan plan = apart_;
-    if (on(Operation::gatheredDense)) joinGather(plan);
-    if (on(Operation::lastLayer)) joinLastLayer(plan);
-    if (on(Operation::weightGradients)) joinWeightGradients(plan);
-    return plan;
+    on_.at(indexOf(joined)) = on;
+    plan_ = apart_;
+    if (on_[indexOf(Operation::gatheredDense)]) joinGather(plan_);
+    if (on_[indexOf(Operation::lastLayer)]) joinLastLayer(plan_);
+    if (on_[indexOf(Operation::weightGradients)]) joinWeightGradients(plan_);
 }
 
 // Workgroups are numbered layer by layer.

@@ -33,12 +33,14 @@ class StepFusions {
                 const StepKernels& how);
 
     /// Whether the device and the network allow it, next to the kernels `how`.
-    bool possible(Operation joined) const { return possible_[indexOf(joined)]; }
-    bool on(Operation joined) const { return on_[indexOf(joined)]; }
+    bool possible(Operation joined) const { return possible_.at(indexOf(joined)); }
+    bool on(Operation joined) const { return on_.at(indexOf(joined)); }
     /// Throws std::logic_error where it is not possible.
     void set(Operation joined, bool on);
     /// The plan of `how`, with what is on.
-    StepPlan plan() const;
+    const StepPlan& plan() const { return plan_; }
+    /// The same with nothing on.
+    const StepPlan& apart() const { return apart_; }
 
     void gatheredDense(gpu::Recorder& recorder, const StepSettings& step, const gpu::Cost& cost) const;
     void lastLayer(gpu::Recorder& recorder, const StepSettings& step, const gpu::Cost& cost) const;
@@ -58,6 +60,7 @@ class StepFusions {
     ProductKernel forward_; ///< tiled
     ProductKernel weights_; ///< tiled
     const StepPlan apart_;
+    StepPlan plan_;
     Flags possible_{};
     Flags on_{};
     std::uint32_t groups_ = 0;          ///< of weightGradients()

@@ -2,18 +2,26 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "engine/gpu/recorder.h"
 #include "engine/net/plain_ops.h"
 
 namespace lockstep {
 
+Operation tracedOperation(std::uint64_t tag) {
+    const std::uint64_t number = tag >> 32;
+    if (number == 0 || number > std::size(operationTable))
+        throw std::logic_error("a traced dispatch is of no operation");
+    return static_cast<Operation>(number - 1);
+}
+
 std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches) {
     std::vector<TracedOperation> operations;
     for (const gpu::TracedDispatch& dispatch : dispatches) {
         if (!dispatch.cost.continues || operations.empty()) {
             TracedOperation& operation = operations.emplace_back();
-            operation.operation = static_cast<Operation>(dispatch.cost.tag >> 32);
+            operation.operation = tracedOperation(dispatch.cost.tag);
             operation.source = dispatch.shader;
             operation.kernel = dispatch.variant;
             operation.layer = dispatch.cost.tag & 0xFFFFFFFFu;
@@ -31,8 +39,7 @@ std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> d
 namespace {
 
 TensorSize sizeIn(const TracedStep& step, const TensorId& id) {
-    const Dataset& data = *step.job.data;
-    return sizeOf(id, step.job.shape, step.rows, data.classes > 0 ? 1 : data.targetWidth);
+    return sizeOf(id, step.job.shape, step.rows, step.job.data->targetWidth);
 }
 
 std::string shapesOf(const TracedStep& step, const std::vector<TensorId>& ids) {

@@ -54,7 +54,7 @@ struct TracedOperation {
     std::vector<gpu::WorkgroupTime> workgroups; ///< in the order of their ends
 
     /// The recipe's operation whose name it has: "dense", "dense_backward_weights", ..., or "whole_step".
-    Operation shownAs() const { return rowOf(operation).countsAs; }
+    Operation shownAs() const { return rowOf(operation).shownAs; }
     std::string_view name() const { return lockstep::name(shownAs()); }
     double milliseconds() const { return endMs - beginMs; }
 };
@@ -85,8 +85,10 @@ struct StepTrace {
 
 /// What a dispatch of an operation has for its gpu::Cost::tag, by which it is recognised in a trace.
 constexpr std::uint64_t traceTag(Operation operation, std::size_t layer) {
-    return (static_cast<std::uint64_t>(operation) << 32) | layer;
+    return (static_cast<std::uint64_t>(operation) + 1) << 32 | layer; // 0: none
 }
+/// Throws std::logic_error where the dispatch had no such tag.
+Operation tracedOperation(std::uint64_t tag);
 
 /// The operations of one step that a GPU has traced, dispatched with traceTag(); pieces of one product become
 /// a single operation. Shapes and tensors are left to keepAfter().

@@ -105,7 +105,7 @@ WholeStep::WholeStep(Kernels& kernels, GpuArenas& arenas, const TrainJob& job)
     : arenas_(arenas), layout_(requiredLayout(kernels.device(), job)),
       kernel_(kernels.wholeStep(job.shape, job.settings.optimizer.kind, layout_.groupSize, layout_.chunk,
                                 layout_.sharedFloats)),
-      sizes_(sizesOf(job.shape, job.settings.optimizer, *job.data)),
+      work_(sizesOf(job.shape, job.settings.optimizer, *job.data)),
       operation_(wholeStepPlan(job.shape).operations.front()),
       records_(kernels.device(), ringRecords * sizeof(shared::StepRecord), gpu::Memory::upload,
                "records of steps") {}
@@ -126,8 +126,6 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
             std::min({first + count - begin, std::uint64_t{layout_.stepsPerDispatch}, ringRecords - slot});
         std::vector<shared::StepRecord> records;
         Work work;
-        Work one; // of a step with `counted` rows
-        std::size_t counted = 0;
         for (std::uint64_t step = begin; step < begin + steps; ++step) {
             const StepSettings now = stepSettings(settings, arenas_.order, step);
             const std::size_t rows = now.batch.rows;
@@ -136,10 +134,9 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                arenas_.order.keys(now.batch.epoch), now.update});
-            if (rows != counted) one = workOf(sizes_, operation_, counted = rows);
-            // Parameters stay in shared memory: of all steps of a dispatch, one reads and one writes them.
-            const double data = dataBytes(sizes_, rows);
-            work = step == begin ? one : work + Work{one.flops, data};
+            // Parameters stay in shared memory: a dispatch reads and writes them once, whatever its steps.
+            const Work one = work_.of(operation_, rows);
+            work = step == begin ? one : work + Work{one.flops, dataBytes(work_.sizes(), rows)};
         }
         records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
         const shared::WholeStepParams params{asUint(steps),

@@ -1,11 +1,11 @@
 // Small networks, whole training steps at a time: a single workgroup runs many steps in one dispatch
 // (shaders/step/whole_step.comp).
 //
-// The shader holds all of trainStep() (step.cpp), from gatherBatch() to update(). It cannot use the recipe
-// and its operations: they are separate dispatches, and between two dispatches everything travels through
-// memory. Here parameters and activations stay in the workgroup's shared memory from step to step, and no
-// time is lost starting dispatches. tests/whole_step_test.cpp holds it to the recipe: losses agree with those
-// of cpu:scalar, and weights equal those of single operations bit for bit.
+// The shader holds all of trainStep() (engine/plan/step.cpp), from gatherBatch() to update(). It cannot use
+// the recipe and its operations: they are separate dispatches, and between two dispatches everything travels
+// through memory. Here parameters and activations stay in the workgroup's shared memory from step to step,
+// and no time is lost starting dispatches. tests/whole_step_test.cpp holds it to the recipe: losses agree
+// with those of cpu:scalar, and weights equal those of single operations bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class WholeStep {
     GpuArenas& arenas_;
     const WholeStepLayout layout_;
     const gpu::Kernel<shared::WholeStepParams>& kernel_;
-    const StepSizes sizes_;
+    StepWork work_;
     const PlannedOperation operation_; ///< for counting its work
     gpu::Buffer records_;              ///< ring: step s is at s % ringRecords
 };

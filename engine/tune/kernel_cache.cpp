@@ -50,7 +50,7 @@ std::string shaderFingerprint() {
         const ProductKernel kernel{row.rung};
         for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
             add(shaderName(name(product), kernel));
-        add(shaderName("dense_backward_weights_update", kernel));
+        add(shaderName(name(Operation::denseBackwardWeightsAndUpdate), kernel));
     }
     for (const char* shader : {"update", "whole_step", "last_layer", "weight_gradients", "gathered_dense",
                                "population_invocation", "population_subgroup", "population_workgroup"})

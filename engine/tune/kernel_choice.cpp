@@ -36,7 +36,8 @@ std::string keyOf(Product product, const DenseShape& shape, Activation activatio
 }
 
 std::string keyOf(Optimizer optimizer, const DenseShape& shape) {
-    return sizeOf("dense_backward_weights_update", shape) + " " + std::string(name(optimizer));
+    return sizeOf(std::string(name(Operation::denseBackwardWeightsAndUpdate)), shape) + " " +
+           std::string(name(optimizer));
 }
 
 // Of one candidate's time.

@@ -116,7 +116,7 @@ std::optional<ElementSum> elementSum(const NetShape& shape, const StepTrace& tra
     ElementSum element;
     element.stored = {elementName(at.tensor, at.row, at.column), *stored};
     const std::size_t layer = operation.layer;
-    const Operation kind = kindOf(operation);
+    const Operation kind = operation.shownAs();
     const bool known =
         kind == Operation::dense                  ? forwardSum(shape, trace, layer, at, element)
         : kind == Operation::denseBackwardInputs  ? backwardInputsSum(shape, trace, layer, at, element)

@@ -70,7 +70,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     if (!shown.kernel.empty())
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
     if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
-    detail.text = rowOf(kindOf(shown)).purpose;
+    detail.text = rowOf(shown.operation).purpose;
     return detail;
 }
 
@@ -211,7 +211,7 @@ template <class Fill> void drawChip(Ui& ui, float width, Fill fill) {
 void drawNameAndTime(Ui& ui, Inside& inside) {
     const LaneSpec& lane = inside.model.settings().lanes[inside.view.selected.machine];
     drawChip(ui, ui.px(20), [&](ImVec2 low, ImVec2 high) {
-        fillOperation(ui, *ImGui::GetWindowDrawList(), low, high, kindOf(*inside.selected()));
+        fillOperation(ui, *ImGui::GetWindowDrawList(), low, high, inside.selected()->shownAs());
     });
     ui.text(titleOf(*inside.selected(), inside.model.shape()->layers()), 0, ui.fonts.strong);
     ImGui::SameLine(0, ui.px(10));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ struct Lit {
 
 Lit litBy(const TracedOperation& operation, std::size_t layers) {
     const std::size_t l = operation.layer;
-    switch (kindOf(operation)) {
+    switch (operation.shownAs()) {
     case Operation::gatherBatch: return {0, 1, 0, 0, 0};
     case Operation::dense: return {l + 1, l + 2, l, l + 1, 1};
     case Operation::lossAndGradient: return {layers, layers + 1, 0, 0, 0};
@@ -54,7 +55,7 @@ Lit litBy(const TracedOperation& operation, std::size_t layers) {
 const TracedTensor* valuesAt(const StepTrace& trace, const TracedOperation& operation, std::size_t level,
                              bool arrived) {
     const std::size_t l = operation.layer;
-    const Operation kind = kindOf(operation);
+    const Operation kind = operation.shownAs();
     if (kind == Operation::gatherBatch && (level > 0 || !arrived)) return nullptr;
     if (kind == Operation::dense && level > (arrived ? l + 1 : l)) return nullptr;
     const bool back = (kind == Operation::denseBackwardInputs && level >= (arrived ? l : l + 1)) ||
@@ -243,7 +244,7 @@ bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const Traced
     const ImVec2 min = ImGui::GetCursorScreenPos();
     ImGui::Dummy(size);
     const Lit lit = litBy(operation, shape.layers());
-    const ImU32 colour = colourOf(ui.theme, kindOf(operation));
+    const ImU32 colour = colourOf(ui.theme, operation.shownAs());
     const Sketch sketch(ui, shape, trace, min, {min.x + size.x, min.y + size.y});
     for (std::size_t layer = 0; layer < shape.layers(); ++layer)
         if (!lit.links(layer)) sketch.links(layer, false);

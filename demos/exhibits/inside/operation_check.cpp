@@ -55,7 +55,7 @@ class Checker {
     std::optional<Difference> check() {
         for (const TracedOperation& operation : trace_.operations) {
             operation_ = &operation;
-            const Operation kind = kindOf(operation);
+            const Operation kind = operation.shownAs();
             if (operation.writes.empty()) continue; // the sum of groups, what scales the loss
             if (trace_.skipped && kind != Operation::gatherBatch && kind != Operation::dense)
                 continue; // beyond what halves can say, and nothing was learned from it

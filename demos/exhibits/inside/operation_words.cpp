@@ -14,7 +14,7 @@ namespace {
 // Of one vocabulary, the operation's: tensors have names of their own.
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t layer = operation.layer + 1;
-    const Operation kind = kindOf(operation);
+    const Operation kind = operation.shownAs();
     const std::string label(translated(wordsOf(kind).label));
     const std::string ofLayer = fmt::format("{} {}", label, layer);
     if (operation.operation == Operation::lossSum) return {"loss: sum", "sum"};
@@ -54,13 +54,12 @@ std::string lossFormula(const NetShape& shape) {
 } // namespace
 
 std::string titleOf(const TracedOperation& operation, std::size_t layers) {
-    const Operation kind = kindOf(operation);
+    const Operation kind = operation.shownAs();
     const std::string label(translated(wordsOf(kind).label));
     if (operation.operation == Operation::lossSum) return translatedFormat("{}, its sum", label);
     if (operation.operation == Operation::lossScale) return "loss scale";
-    const bool ofLayer = kind == Operation::dense || kind == Operation::denseBackwardInputs ||
-                         kind == Operation::denseBackwardWeights;
-    return ofLayer ? translatedFormat("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
+    return rowOf(kind).ofLayer ? translatedFormat("{}, layer {} of {}", label, operation.layer + 1, layers)
+                               : label;
 }
 
 std::vector<std::string> barLabels(const TracedOperation& operation) {
@@ -72,7 +71,7 @@ std::vector<std::string> barLabels(const TracedOperation& operation) {
 
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer) {
     const std::size_t l = operation.layer;
-    switch (kindOf(operation)) {
+    switch (operation.shownAs()) {
     case Operation::gatherBatch: return "A[0] = this batch's rows, shuffled by the seed";
     case Operation::dense: {
         const Activation activation = shape.activationOf(l);
@@ -106,7 +105,7 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
 }
 
 std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
-    if (kindOf(operation) != Operation::lossAndGradient || operation.operation == Operation::lossSum)
+    if (operation.shownAs() != Operation::lossAndGradient || operation.operation == Operation::lossSum)
         return {};
     switch (shape.loss) {
     case Loss::crossEntropy:

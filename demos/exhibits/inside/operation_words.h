@@ -11,7 +11,6 @@
 
 namespace lockstep::demos {
 
-inline Operation kindOf(const TracedOperation& operation) { return operation.shownAs(); }
 /// "forward, layer 1 of 3", "loss". `layers` of the network; people count them from 1.
 std::string titleOf(const TracedOperation& operation, std::size_t layers);
 

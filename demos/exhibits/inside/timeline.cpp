@@ -162,7 +162,7 @@ void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec
     const float inset = ui.px(5);
     const ImVec2 low{min.x, min.y + inset};
     const ImVec2 high{max.x, max.y - inset};
-    fillOperation(ui, frame.draw, low, high, kindOf(operation));
+    fillOperation(ui, frame.draw, low, high, operation.shownAs());
     if (operation.barrierBefore)
         frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
     if (lit)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/words/text.h"
+#include "engine/plan/work.h"
 #include "engine/step/step_trace.h"
 #include "engine/tune/kernel_choice.h"
 #include "engine/tune/product_candidates.h"
@@ -96,9 +97,7 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
             throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
         const std::optional<Product> product = productOf(operation);
         if (!product) continue;
-        const std::size_t inputs = net.widths[operation.layer];
-        const std::size_t outputs = net.widths[operation.layer + 1];
-        const DenseShape shape{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+        const DenseShape shape = denseShapeOf(net, operation.layer, batch);
         const AccessRecord record =
             recorder.record(*product, kernelOf(operation, *product, device, shape), shape, Recording::bytes);
         bytes += record.bytesRead + record.bytesWritten;
