@@ -55,8 +55,8 @@ StepPlan StepKernels::plan(const NetShape& net) const {
     return plan;
 }
 
-// Of the planned operation. Evaluations have no plan, and nobody asks what they cost. Work is counted once
-// for batches of a size: counting takes about as long as recording.
+// What the planned operation costs. Evaluations have no plan, and nobody asks for their cost. Work is counted
+// once for batches of a size: counting takes about as long as recording.
 gpu::Cost GpuOps::cost() {
     if (planned() == nullptr) return {};
     if (rows_ != costRows_) costs_.clear();

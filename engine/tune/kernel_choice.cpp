@@ -39,7 +39,7 @@ std::string keyOf(Optimizer optimizer, const DenseShape& shape) {
     return sizeOf("dense_backward_weights_update", shape) + " " + std::string(name(optimizer));
 }
 
-// Of one candidate's time.
+// The cache's key for the time of one candidate.
 std::string keyOf(const std::string& operation, const ProductKernel& kernel) {
     return operation + ", " + kernel.describe();
 }
