@@ -138,7 +138,7 @@ TEST_CASE("colours are told apart with every kind of colour vision") {
             std::array<NamedColour, 3>{
                 {{"good", theme.good}, {"warning", theme.warning}, {"bad", theme.bad}}},
             noticeable);
-        // Of the operations, two have no pattern. The others also differ in that (fillOperation).
+        // Two of the operations have no pattern. The others also differ in that (fillOperation).
         const auto operation = [&theme](Operation kind) {
             return NamedColour{std::string(rowOf(kind).name), colourOf(theme, kind)};
         };
@@ -196,7 +196,7 @@ TEST_CASE("an explanation stands beside its control") {
                     CHECK(at.x + size.x <= window.x - edge);
                     CHECK(at.y + size.y <= window.y - edge);
                 }
-    // Of a map that fills the window, it covers the half that the mouse does not point at.
+    // It covers the half of a map that the mouse does not point at, where the map fills the window.
     const Place all{{0, 0}, window};
     CHECK(beside(all, size, window, edge, false, {300, 100}).y > 400);
     CHECK(beside(all, size, window, edge, false, {300, 700}).y + size.y < 400);

@@ -105,7 +105,7 @@ struct Tolerance {
 /// Products and exponentials below the smallest normal floats may be taken as 0.
 inline constexpr double flushed = 2e-38;
 
-/// Of f(z).
+/// How far f(z) may be from the exact value.
 inline Tolerance valueTolerance(Activation activation, double z) {
     switch (activation) {
     case Activation::tanh:
@@ -118,8 +118,8 @@ inline Tolerance valueTolerance(Activation activation, double z) {
     }
 }
 
-/// Of f'(z). A derivative that is computed from y cannot be closer than y is to f(z): a step of y at 1 is
-/// 6e-8. So it is in PyTorch.
+/// The same for f'(z). A derivative that is computed from y cannot be closer than y is to f(z): a step of y
+/// at 1 is 6e-8. So it is in PyTorch.
 inline Tolerance derivativeTolerance(Activation activation, double z) {
     switch (activation) {
     case Activation::tanh:

@@ -102,4 +102,10 @@ TEST_CASE("training steps whose products take too long go out in pieces, and lea
     CHECK(1e3 * trainer->deviceSeconds() / submissions < 100);
     const StepTrace trace = trainer->traceStep({});
     CHECK_FALSE(trace.oneSubmission);
+    // So does an evaluation: its products are known to be as much work.
+    const double trained = trainer->deviceSeconds();
+    const std::uint64_t untilNow = device.counters().submissions;
+    trainer->evaluate(Split::train);
+    CHECK(trainer->deviceSeconds() == trained);
+    CHECK(device.counters().submissions - untilNow > 3 * job.shape.layers());
 }

@@ -90,7 +90,7 @@ TrainJob tracedJob(const Dataset& data, Activation activation) {
     return job;
 }
 
-/// Of all elements of a tensor: the largest difference between a sum and what was stored, and between the
+/// Over all elements of a tensor: the largest difference between a sum and what was stored, and between the
 /// products as they are shown and the sum.
 struct SumErrors {
     double stored = 0;
@@ -176,7 +176,7 @@ TEST_CASE("an element's sum is of the numbers in the trace, and says which") {
     CHECK(elementSum(job.shape, trace, trace.operations.at(weights), weight)->formula ==
           "dW[0][8, 6] = Σ dZ[0][r, 8] A[0][r, 6]");
 
-    // Of large tensors, only the first rows are kept: enough for some elements, but not for sums over rows.
+    // Only the first rows of large tensors are kept: enough for some elements, but not for sums over rows.
     TracedTensor& inputs = trace.tensors.at({TensorKind::activations, 0});
     inputs.values.resize(2 * inputs.columns);
     const auto found = [&](const ElementAt& element) {

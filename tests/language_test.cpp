@@ -299,7 +299,7 @@ TEST_CASE("answers go from one language to another by number, and within one by 
                                    "l.md"));
     rewritten.resume(first.progress());
     CHECK_FALSE(rewritten.answers()[0].given());
-    // Of a translation with other steps, nothing can be taken over.
+    // Nothing can be taken over from a translation with other steps.
     LessonRun shorter(lessonFrom("---\ntitle: T\n---\n## Eins\n```step\nask: F\nchoices: [x, y, z]\nright: "
                                  "2\n```\n",
                                  "l.de.md"));

@@ -194,7 +194,7 @@ Paper paperOf(const std::string& lesson, const std::string& more = "") {
     return Paper(contents(folder.file("p.html")));
 }
 
-/// Of a Markdown text, what stands in it as it is and is long enough to be told from others.
+/// What stands in a Markdown text as it is and is long enough to be told from others.
 std::vector<std::string> passagesOf(const std::string& markdown) {
     std::vector<std::string> passages;
     for (const TextBlock& block : markdownBlocks(markdown))

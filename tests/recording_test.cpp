@@ -155,7 +155,7 @@ TEST_CASE("a recording has 15 frames a second, on its own clock") {
     const Message saved = recording.finish(101.5);
     CHECK(saved.text.starts_with("Recording saved to " + file + " (1.0 s, "));
     CHECK(saved.hint.empty());
-    // Of these, three look different.
+    // Three of these look different.
     CHECK(durations(readWebP(file)) == std::vector{333, 334, 333});
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 bool isExhibit(const std::string& control) { return std::ranges::count(exhibits, control, titleOf) > 0; }
 
-/// Of the mosaic: a network opens in the playground.
+/// Whether a control opens an exhibit, as a network of the mosaic does in the playground.
 bool opensExhibit(const std::string& control) {
     return isExhibit(control) || control.starts_with("list/") || control.starts_with("mosaic/tiles") ||
            control.starts_with("Open in Playground");

@@ -17,7 +17,7 @@ TensorPlaces forwardPass() {
     return {std::vector{matrix(128, 256)}, {matrix(128, 784), matrix(256, 784), matrix(1, 256)}};
 }
 
-// Of pictures with their captions.
+// The share of the room that pictures take with their captions.
 float shareOf(const TensorPlaces& places, ImVec2 room) {
     float area = 0;
     for (const auto& group : places)

@@ -27,7 +27,7 @@ constexpr std::uint32_t headHeight = 34;
 constexpr std::uint32_t partGap = 18;
 constexpr float titleGap = 12; // between a title and its unit
 
-/// Of a page: letters, and the lines that fit a width.
+/// Writes on a page: letters, and the lines that fit a width.
 struct Pen {
     Theme theme = makeTheme(true);
     Letters body{18};

@@ -43,7 +43,7 @@ struct Decades {
     double to = 1;
 
     explicit Decades(const CardPart& part);
-    /// Of a bar's whole length, 0 to 1; `value` is a number of the part.
+    /// The share of a bar's whole length that `value`, a number of the part, takes: 0 to 1.
     double share(double value) const;
 };
 

@@ -68,7 +68,7 @@ void refuseOptionsOfAxes(const CLI::App& command, const PopulationSpec& spec) {
                 fmt::format("{} would do nothing: {} is on an axis", option, name(parameter)));
 }
 
-/// Of the networks' shared settings as options have them.
+/// What options say of the networks and their shared settings.
 PopulationSpec specOf(const PopulationCommandOptions& options) {
     PopulationSpec spec = options.spec;
     spec.data = options.data;

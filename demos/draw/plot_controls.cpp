@@ -11,7 +11,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// Of a legend's entry: sample, gap, name, gap.
+// The width of a legend's entry: sample, gap, name, gap.
 float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + textWidth(name); }
 
 // "0.4123", with its unit.

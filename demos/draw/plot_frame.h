@@ -31,7 +31,7 @@ struct PlotFrame {
         return {low.x + static_cast<float>((px - x.low) / x.span()) * width(),
                 high.y - static_cast<float>((py - y.low) / y.span()) * height()};
     }
-    /// Of a sample.
+    /// Where a sample lies.
     ImVec2 at(const PlotCurve& curve, std::size_t index) const {
         return at(axisPosition(curve.line->x[index], logX), axisPosition(curve.y()[index], logY));
     }

@@ -181,7 +181,7 @@ std::vector<PlotPoint> decimated(std::span<const double> x, std::span<const doub
     const auto right = std::upper_bound(left, last, axisValue(view.high, logX));
     const auto begin = static_cast<std::size_t>(left - first) - (left == first ? 0 : 1);
     const auto end = static_cast<std::size_t>(right - first) + (right == last ? 0 : 1);
-    // Of the column under way, the lowest and the highest sample; none before the first column.
+    // The lowest and the highest sample of the column under way; none before the first column.
     std::optional<PlotPoint> low;
     std::optional<PlotPoint> high;
     double columnAt = 0;

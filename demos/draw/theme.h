@@ -57,7 +57,7 @@ void applyTheme(const Theme& theme, float scale);
 /// Orange, blue, ... : the class's colour on a map and of its points.
 ImU32 classColour(const Theme& theme, std::size_t index);
 
-/// Of a map; `discretise` shows the answer alone, not how sure it is.
+/// The colours of a map; `discretise` shows the answer alone, not how sure it is.
 PlaneColours planeColours(const Theme& theme, bool discretise = false);
 
 } // namespace lockstep::demos

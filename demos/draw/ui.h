@@ -94,7 +94,8 @@ class Ui {
     ImU32 surface(const LaneSpec& lane) const { return surface(colour(lane)); }
     ImU32 surface(ImU32 machine) const { return mixed(theme.panel, machine, 0.16f); }
 
-    /// Of a device's name. Numbers of a software device mislead, so it looks the same everywhere.
+    /// What a device's name is written in. Numbers of a software device mislead, so it looks the same
+    /// everywhere.
     ImU32 deviceColour(bool software) const { return software ? theme.warning : theme.muted; }
 
     /// A time, rate or other text that differs from run to run.
@@ -274,11 +275,11 @@ class Ui {
     template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
 };
 
-/// Of these letters as they are, in the present font.
+/// The width of these letters as they are, in the present font.
 inline float lettersWidth(std::string_view letters) {
     return ImGui::CalcTextSize(letters.data(), letters.data() + letters.size()).x;
 }
-/// Of the text as it is shown: translated.
+/// The width of the text as it is shown: translated.
 inline float textWidth(std::string_view text) { return lettersWidth(translated(text)); }
 
 /// Writes the text, translated.

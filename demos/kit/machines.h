@@ -54,7 +54,7 @@ class Machines {
     gpu::Device* deviceOf(const LaneSpec& spec);
     /// What a lane that prepares does: "warms up", "compares kernels, 12 of 40".
     std::string preparation(const LaneSpec& spec) const;
-    /// Of cpu:best; 0: one per core.
+    /// The threads of cpu:best; 0: one per core.
     std::size_t threads() const { return threads_; }
 
   private:

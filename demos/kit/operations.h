@@ -13,7 +13,7 @@ struct OperationWords {
     const char* plainFile = ""; ///< the source of its plain loop, and the function there
     const char* plainFunction = "";
 };
-/// Of the recipe's operation, or the whole step, as which `operation` is shown.
+/// The words for the recipe's operation, or the whole step, as which `operation` is shown.
 const OperationWords& wordsOf(Operation operation);
 
 ImU32 colourOf(const Theme& theme, Operation operation);

@@ -18,7 +18,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// Of the copy.
+// The copy's exit codes.
 constexpr int exitFinished = 0, exitThrew = 1, exitOutOfMemory = 2;
 
 void limit(int resource, rlim_t most) {

@@ -79,7 +79,7 @@ class RunForm {
     void data(std::string& data, const std::vector<std::string>& names = dataNames()) {
         add("data", "Data", 130, [&](const char* control) { return chooseText(ui_, control, data, names); });
     }
-    /// Of generated points.
+    /// How many points are generated.
     void samples(std::size_t& samples) {
         add("samples", "Points", 110,
             [&](const char* control) { return ui_.powerSlider(control, samples, 64, std::size_t{1} << 20); });

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 9> fields = {
     "data", "data_options", "hidden", "activation", "output_activation", "loss", "init", "settings", "lanes"};
-// Of older state files: the settings under another name, or without an object of their own.
+// Older state files have the settings under another name, or without an object of their own.
 constexpr const char* oldSettings = "train";
 constexpr std::array<std::string_view, 3> flatSettings = {"optimizer", "batch", "seed"};
 

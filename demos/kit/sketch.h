@@ -58,7 +58,8 @@ struct SketchMiss {
     bool tooHigh = false; ///< there
 };
 
-/// Of the points that the sketch reaches; empty: it reaches none. Points that are not positive are left out.
+/// How far the sketch is from the points that it reaches; empty: it reaches none. Points that are not
+/// positive are left out.
 std::optional<SketchMiss> missOf(const Sketch& sketch, std::span<const double> x, std::span<const double> y,
                                  bool logX, bool logY);
 /// One sentence: "Your sketch of dispatches is typically off by a factor of 1.8, and most at 64 (pieces): 5.0

@@ -58,7 +58,7 @@ struct Compared {
     bool differs;  ///< by more than noise
 };
 
-/// Of a series of the GPU, in the order of its points; empty for others.
+/// The points of a GPU series beside those of built-in kernels, in their order; empty for other series.
 std::vector<Compared> comparedPoints(const Experiment& experiment, const LabSeries& series,
                                      const LabResult& builtIn) {
     const std::string_view unit = experiment.y.unit;

@@ -16,7 +16,7 @@
 
 namespace lockstep::demos {
 
-/// Of the experiment's sources, kernels whose results it checks, and what they include.
+/// Whether a file may be edited: kernels whose results the experiment checks, and what they include.
 bool isEditable(const Experiment& experiment, std::string_view file);
 
 struct LabTrialOutcome {

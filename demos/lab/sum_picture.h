@@ -11,7 +11,7 @@
 
 namespace lockstep::demos {
 
-/// Of one way to add up: the key in LabResult::numbers.
+/// The key in LabResult::numbers for one way to add up.
 ///   what   "sum", "error_units", "results", "runs", "microseconds"
 std::string sumNumberName(bool gpu, std::string_view series, std::string_view what);
 

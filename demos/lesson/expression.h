@@ -24,7 +24,7 @@ class Expression {
     /// NaN while a value in it is not measured; infinity where it divides by zero.
     double evaluate(const MeasuredValues& values) const;
     bool operator==(const Expression&) const = default;
-    /// Of the values in it, in their order.
+    /// The names of the values in it, in their order.
     std::vector<std::string> names() const;
     /// The value's name, where the expression is nothing else; else empty.
     std::string_view name() const {
@@ -57,7 +57,7 @@ struct Condition {
     /// False while a value is not measured.
     bool holds(const MeasuredValues& values) const;
     bool operator==(const Condition&) const = default;
-    /// Of the values in it.
+    /// The names of the values in it.
     std::vector<std::string> names() const;
 };
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t largestTable = 1u << 20;
 constexpr std::string_view english = "en";
 
-// Of ISO 639: "de".
+// Whether the text is a code of ISO 639: "de".
 bool isCode(std::string_view text) {
     const auto letter = [](char each) { return each >= 'a' && each <= 'z'; };
     return text.size() == 2 && std::ranges::all_of(text, letter);

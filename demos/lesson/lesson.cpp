@@ -145,7 +145,7 @@ std::string numberText(std::string_view name, double number) {
     if (hasWord(name, "gigabytes_per_second")) return amountText(1e9 * number, "B/s");
     if (hasWord(name, "gflops")) return amountText(1e9 * number, "FLOP/s");
     if (hasWord(name, "share") || hasWord(name, "accuracy")) return percent(number);
-    // Of experiments, a loss is a factor.
+    // In experiments, a loss is a factor.
     if (hasWord(name, "loss") && !hasWord(name, "lab")) return lossText(number);
     if (hasWord(name, "nanoseconds")) return duration(1e-9 * number);
     if (hasWord(name, "microseconds")) return duration(1e-6 * number);
@@ -203,7 +203,7 @@ std::string_view unitOf(std::string_view name) {
 
 std::string valueText(const MeasuredValues& values, std::string_view name) {
     const Measured* found = find(values, name);
-    // Of an earlier step, which was passed over.
+    // It is of an earlier step, which was passed over.
     if (found == nullptr && name.find(':') == name.find_first_not_of("0123456789") && name.find(':') > 0)
         return translatedFormat("(do step {} first)", name.substr(0, name.find(':')));
     if (found == nullptr) return std::string(translated(notMeasured));

@@ -35,7 +35,7 @@ SheetAnswer answerOf(const Question& question, const LessonAnswer& answer, Answe
     return kept;
 }
 
-/// Of a name, what every file system takes.
+/// What every file system takes of a name.
 std::string fileWord(std::string_view name) {
     std::string word;
     for (const char letter : cut(name, 40))

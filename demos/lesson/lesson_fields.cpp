@@ -65,7 +65,7 @@ std::string ownName(const std::string& name) {
     return valueName(name);
 }
 
-/// Of one map of fields: what a reader throws becomes a problem of that field's line.
+/// Reads one map of fields: what a reader throws becomes a problem of that field's line.
 class Fields {
   public:
     Fields(const YamlMap& map, std::span<const std::string_view> known, std::vector<LessonProblem>& problems)

@@ -60,7 +60,7 @@ AnswerVerdict verdictFrom(const nlohmann::ordered_json& json) {
         std::min(json.get<std::uint64_t>(), static_cast<std::uint64_t>(AnswerVerdict::wrong)));
 }
 
-/// Of a step, for another language; none where there is no such verdict.
+/// The verdict on a step in another language; none where there is no such verdict.
 AnswerVerdict verdictFrom(const nlohmann::ordered_json& progress, std::size_t step) {
     const auto judged = progress.find("judged");
     return judged == progress.end() || !judged->is_array() || judged->size() <= step
@@ -310,8 +310,8 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
     if (const auto typed = progress.find("typed"); typed != progress.end() && typed->is_object())
         for (const auto& [name, number] : typed->items())
             if (number.is_number()) typed_[name] = number.get<double>();
-    // Of another language, texts cannot match. Of the same, only they say that the question is still the
-    // same.
+    // Texts of another language cannot match. In the same language, only they say that the question is still
+    // the same.
     const auto numbers = progress.find("numbers");
     const bool sameSteps = numbers != progress.end() && numbers->size() == lesson_.steps.size();
     const auto spoken = progress.find("language");

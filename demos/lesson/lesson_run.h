@@ -15,7 +15,7 @@
 
 namespace lockstep::demos {
 
-/// Of the questions of a lesson's steps.
+/// The answer to a question of a lesson's step.
 struct LessonAnswer {
     std::optional<std::size_t> choice; ///< from 0
     std::optional<double> number;
@@ -60,7 +60,7 @@ class LessonRun {
     LessonAnswer& answer() { return answers_[at_]; }
     const LessonAnswer& answer() const { return answers_[at_]; }
     const std::vector<LessonAnswer>& answers() const { return answers_; }
-    /// Of the answer to a step, as it was judged last: what decided it may be gone since.
+    /// How the answer to a step was judged last: what decided it may be gone since.
     AnswerVerdict verdict(std::size_t step) const { return judged_[step].verdict; }
     /// The answer to a step that was given first, whatever took its place since, and how that was judged.
     const LessonAnswer& prediction(std::size_t step) const { return first_[step].answer; }
@@ -74,7 +74,7 @@ class LessonRun {
     /// that was drawn. Adds to the values what was measured when earlier steps were done ("1:race.ratio"),
     /// what was typed, and what the lesson works out of all that.
     void look(MeasuredValues& values);
-    /// Of an input: what was typed, or its usual number.
+    /// What was typed into an input, or its usual number.
     double input(const LessonInput& input) const;
     /// Empty: the usual number again.
     void setInput(const std::string& name, std::optional<double> number);

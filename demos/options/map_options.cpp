@@ -24,7 +24,7 @@ std::array<std::string_view, 2> halves(std::string_view text, char mark, const s
     return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
 }
 
-/// Of one that is too large, the largest there is.
+/// The number in `text`; the largest there is, where it is too large.
 std::uint64_t wholeNumber(std::string_view text, const std::string& error) {
     std::uint64_t value = std::numeric_limits<std::uint64_t>::max();
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);

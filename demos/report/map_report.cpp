@@ -27,7 +27,7 @@ double shareOf(std::size_t count, std::size_t all) {
 constexpr float alikeWithin = 0.01f;
 constexpr double shortestMap = 0.01; // seconds: in less, the machine's interruptions decide
 
-/// Of a lane with the first.
+/// How far a lane agrees with the first.
 MapAgreement agreementWithFirst(const std::vector<MapResult>& lanes, std::size_t lane) {
     return agreementOf(lanes.front().trainedOutcomes(), lanes[lane].trainedOutcomes());
 }

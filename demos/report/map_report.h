@@ -15,7 +15,7 @@
 
 namespace lockstep::demos {
 
-/// Of the pixels that both have trained, in how many the networks ended in the same way.
+/// In how many of the pixels that both have trained the networks ended in the same way.
 struct MapAgreement {
     std::size_t both = 0;
     std::size_t sameEnding = 0; ///< both converged, or both did not
@@ -48,7 +48,7 @@ struct MapResult : LaneReport {
 void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, double millisecondsAtATime,
               const std::function<bool()>& goOn);
 
-/// Of pixels that both have trained, in the same order.
+/// Compares pixels that both have trained, in the same order.
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second);
 
 /// What is going to be trained, and where the zoom ends.

@@ -36,7 +36,7 @@ std::string numbersOf(const LaneSnapshot& snapshot, const std::string& preparati
     if (snapshot.status == LaneStatus::preparing) return preparation;
     std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step),
                                    std::isnan(snapshot.loss) ? "n/a" : lossText(snapshot.loss));
-    // Of the whole run so far, as in the table and as the time left assumes.
+    // The rate of the whole run so far, as in the table and as the time left assumes.
     if (snapshot.rate() > 0) text += fmt::format("  {} samples/s", shortRate(snapshot.rate()));
     if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);
     text += timeLeft(snapshot);

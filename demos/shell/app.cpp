@@ -216,7 +216,7 @@ bool App::wantsFrame() const {
            ui_->easing() || exhibits_[shown_]->moving() || (help_ && measuresMachine()) || clockMoves();
 }
 
-// Of what is shown, and of what is hidden.
+// The later of two: the history of what is shown, and that of what is hidden.
 EditHistory* App::undoHistory() {
     EditHistory& shown = exhibit().edits();
     EditHistory& latest = hiding_.undoable() > shown.undoable() ? hiding_ : shown;

@@ -123,7 +123,8 @@ class App {
     /// Until a speed is chosen, every exhibit runs as fast as it can, whatever its usual speed: then a
     /// script's frame trains a fixed number of steps.
     void setFlatOut();
-    /// Of the window, and of lessons; what a person chooses is kept in states. Throws std::invalid_argument.
+    /// Sets the language of the window and of lessons; what a person chooses is kept in states. Throws
+    /// std::invalid_argument.
     void setLanguage(const std::string& code);
     /// Named in the command line, or by its absence there: states do not change it. Throws likewise.
     void fixLanguage(const std::string& code);

@@ -75,7 +75,7 @@ class Recording {
     std::atomic<bool> held_ = false; // the thread waits
     std::atomic<std::size_t> waitingBytes_ = 0;
     std::atomic<std::size_t> written_ = 0;
-    // Of the thread.
+    // What only the thread touches.
     Animation animation_;
     Pixels canvas_;
     WorkQueue queue_;

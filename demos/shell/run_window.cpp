@@ -296,7 +296,7 @@ class WindowRun {
     bool quit_ = false;
     std::optional<Recording> recording_; // or one that is being saved
 
-    /// Of the present screen.
+    /// How the present screen's frames come.
     struct Frames {
         double last = 0;
         double begun = 0;                 // when the last one was

@@ -16,8 +16,8 @@ struct ControlWords {
 /// What the exhibits say of their controls, the one that is shown first.
 using ControlTables = std::vector<std::span<const ControlWords>>;
 
-/// Of the first row that matches: in the first of the exhibits, then among the words that they share, then in
-/// the other exhibits. Empty for a control without an explanation, which a test reports.
+/// The words of the first row that matches: in the first of the exhibits, then among the words that they
+/// share, then in the other exhibits. Empty for a control without an explanation, which a test reports.
 std::string_view controlWords(std::string_view control, const ControlTables& exhibits);
 
 } // namespace lockstep::demos

@@ -46,8 +46,8 @@ struct TracedDispatch {
     bool barrierBefore = false; ///< it waited for earlier dispatches
     double beginMs = 0;
     double endMs = 0;
-    /// Of a kernel with a clock (KernelSource), at most `mostClockedGroups`; the first 64 dispatches of a
-    /// trace.
+    /// When its workgroups ran, at most `mostClockedGroups`: of a kernel with a clock (KernelSource), in the
+    /// first 64 dispatches of a trace.
     std::vector<WorkgroupTime> workgroups = {};
     std::optional<std::size_t> clockRegion = {}; ///< where they are noted; the recorder's own business
 };

@@ -30,7 +30,7 @@ class ClockWriter : SpirvRewriter {
 
     std::uint32_t binding_;
 
-    // Of the module; 0: it has none.
+    // Ids in the module; 0: it has none.
     std::uint32_t main_ = 0, mainType_ = 0, void_ = 0;
     std::uint32_t uint_ = 0, bool_ = 0, uint2_ = 0, uint3_ = 0;
     std::uint32_t group_ = 0, index_ = 0; // gl_WorkGroupID, gl_LocalInvocationIndex

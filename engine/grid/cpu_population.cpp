@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-/// Of all weights, biases not counted.
+/// The Euclidean norm of all weights, biases not counted.
 float weightNorm(const ParamLayout& layout, std::span<const float> parameters) {
     double sum = 0;
     for (std::size_t l = 0; l < layout.layers(); ++l)

@@ -66,7 +66,7 @@ struct PopulationParts {
     std::uint32_t count = 0;
     std::uint32_t rows = 0; ///< examples of each, a multiple of 4
 
-    /// Of the scores of so many networks.
+    /// The bytes that the scores of so many networks take.
     std::uint64_t bytes(std::size_t networks) const {
         return std::uint64_t{count} * networks * 2 * sizeof(float);
     }
@@ -86,9 +86,9 @@ struct PopulationArenas {
     /// Puts all networks back before their first step. Waits for the device.
     void reset();
 
-    /// Of a kernel that knows the networks' widths (shaders/grid/population_network.glsl).
+    /// The constants of a kernel that knows the networks' widths (shaders/grid/population_network.glsl).
     gpu::SpecConstants widthConstants(std::uint32_t groupSize) const;
-    /// Of one that computes their outputs, and so knows their activations and loss, too.
+    /// Those of one that computes their outputs, and so knows their activations and loss, too.
     gpu::SpecConstants networkConstants(std::uint32_t groupSize, Activation hidden) const;
     /// The shader `stem`, or its variant for large networks.
     std::string loopedIfLarge(const std::string& stem) const;

@@ -19,7 +19,7 @@ std::size_t batchOf(const PopulationJob& job) {
 
 PopulationPlan refusal(std::string reason) { return {.refusal = std::move(reason)}; }
 
-// Of a dispatch besides its steps: parameters and state are loaded and stored.
+// Rounds that a dispatch makes besides its steps: parameters and state are loaded and stored.
 std::size_t roundsBeside(const PopulationJob& job, const PopulationPlan& plan) {
     return plan.networksPerGroup > 1 ? 0 : 2 * loopRounds(turnsOf(job.shape.parameters(), plan.groupSize));
 }

@@ -37,8 +37,8 @@ struct Dataset {
     Examples train;
     Examples test;
     std::optional<TableSchema> table = {}; ///< how the table was understood; none for other sources
-    /// Of a table, or of the table that the model was trained on where this one has no targets: in the order
-    /// of the outputs, with the scale of the values to predict.
+    /// The table's columns to predict, in the order of the outputs and with the scale of their values. Where
+    /// the table has none, those of the table that the model was trained on.
     std::vector<TableColumn> targetColumns = {};
     /// Rows to predict for that have no label known to the model; their labels and targets mean nothing.
     std::optional<Split> unlabelled = {};

@@ -84,7 +84,7 @@ inline constexpr std::size_t softwareLoopRounds = 65535;
 /// The same, with room for an error in counting.
 inline constexpr std::size_t mostLoopRounds = 60000;
 
-/// Of a loop whose body makes `inner` rounds more. The last look, which ends the loop, counts too.
+/// The rounds of a loop whose body makes `inner` more. The last look, which ends the loop, counts too.
 constexpr std::size_t loopRounds(std::size_t count, std::size_t inner = 0) { return count * (1 + inner) + 1; }
 
 /// Turns of an invocation over items that `invocations` share.

@@ -30,7 +30,7 @@ std::size_t rowsAtATime(const NetShape& shape) {
     return std::max(std::min(rows, mostRows) / rowsMultiple * rowsMultiple, rowsMultiple);
 }
 
-/// Of a picture, or of one of a picture's numbers.
+/// Bytes of a picture, or of a number for each of its pixels.
 std::uint64_t squareBytes(std::uint32_t side) { return std::uint64_t{side} * side * 4; }
 
 std::uint64_t activationsSize(const NetShape& shape) {

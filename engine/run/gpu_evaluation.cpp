@@ -32,7 +32,7 @@ void GpuEvaluation::warmUp(const std::atomic<bool>* cancelled) {
     recorder_.endWhen(nullptr);
 }
 
-// Of the device, for the first `rows` rows of a split.
+// The device's time for the first `rows` rows of a split.
 double GpuEvaluation::millisecondsOf(Split split, std::size_t rows) {
     recorder_.begin();
     ops_.beginEvaluation();

@@ -117,7 +117,7 @@ void GpuSteps::chooseFused() {
     warmUpSteps();
 }
 
-// Of a step after another one, in the same submission.
+// Counts those of a step after another one, in the same submission.
 void GpuSteps::countDispatches() {
     recorder_.begin();
     record(0, 1);

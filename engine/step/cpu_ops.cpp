@@ -37,7 +37,8 @@ void CpuOps::meetOthers() {
     if (timing_ != nullptr) timing_->waited();
 }
 
-/// Of `count` items, this thread's, in as few calls as the kernels allow: a product packs a matrix per call.
+/// Hands `work` this thread's share of `count` items, in as few calls as the kernels allow: a product packs a
+/// matrix per call.
 template <class Work> void CpuOps::forPieces(std::size_t count, std::size_t grain, const Work& work) const {
     const std::size_t piece = arenas_.kernels.anyCut ? parts_.end - parts_.begin : arenas_.partsPerThread;
     for (std::size_t part = parts_.begin; part < parts_.end; part += piece) {

@@ -45,7 +45,7 @@ class CpuOps final : public CpuBackend {
     enum class Cut { rows, columns, weights };
 
     void gather(const Examples& examples, const BatchOrder& order, const BatchRange& batch);
-    /// Of `count` items, those of some parts.
+    /// Those of `count` items that belong to some parts.
     Share itemsOf(std::size_t count, Share parts, std::size_t grain = 1) const {
         return {shareOf(count, parts.begin, arenas_.parts(), grain).begin,
                 shareOf(count, parts.end - 1, arenas_.parts(), grain).end};

@@ -13,7 +13,7 @@ constexpr std::size_t wordsPerPlace = 4; // of LayerPlace, shaders/step/layer_ta
 
 std::size_t alignWeights(std::size_t halves) { return (halves + 127) / 128 * 128; } // 256 bytes
 
-// Of each layer's weights, in halves; the last one is where they all end.
+// Where each layer's weights begin, in halves; the last one is where they all end.
 std::vector<std::uint32_t> offsetsOf(const ParamLayout& layout) {
     std::vector<std::uint32_t> offsets{0};
     for (std::size_t layer = 0; layer < layout.layers(); ++layer)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/plan/operation.h"
+
 namespace lockstep {
 
 void Kernels::replace(ReplacedShaders shaders) {

@@ -93,12 +93,12 @@ struct MachineInfo {
     std::size_t threads = 0; ///< CPU threads that trained for most of the time; 0 for a GPU
     std::string kernels{};   ///< which kernels run, for humans: "built-in kernels, AVX-512", "dense: blocked
                              ///< 16x16, ..."
-    /// Of a training step on a GPU: dispatches, and barriers between them; 0 where a step takes long, or many
-    /// make one dispatch.
+    /// A training step's dispatches on a GPU, and the barriers between them; 0 where a step takes long, or
+    /// many make one dispatch.
     std::size_t dispatches = 0;
     std::size_t barriers = 0;
-    /// Of a throttled run (MachineShare), else 0: the threads that it would have had, and the most workgroups
-    /// at once.
+    /// How a run is throttled (MachineShare): the threads that it would have had, and the most workgroups at
+    /// once. 0: it is not.
     std::size_t ofThreads = 0;
     std::size_t workgroups = 0;
 

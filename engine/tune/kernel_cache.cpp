@@ -9,6 +9,7 @@
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_text.h"
 #include "engine/gpu/pipeline_cache.h"
+#include "engine/plan/operation.h"
 #include "engine/step/shaders.h"
 
 namespace lockstep {

@@ -12,6 +12,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
+#include "engine/plan/operation.h"
 #include "engine/plan/work.h"
 #include "engine/step/lane_spec.h"
 #include "engine/tune/kernel_cache.h"
@@ -40,7 +41,7 @@ std::string keyOf(Optimizer optimizer, const DenseShape& shape) {
            std::string(name(optimizer));
 }
 
-// Of one candidate's time.
+// The cache's key for the time of one candidate.
 std::string keyOf(const std::string& operation, const ProductKernel& kernel) {
     return operation + ", " + kernel.describe();
 }

@@ -27,14 +27,14 @@ std::vector<float> randomMatrix(std::size_t rows, std::size_t width, std::size_t
     return matrix;
 }
 
-// Of all sizes; at least 1e-30.
+// The largest absolute value, at least 1e-30.
 double largestOf(std::span<const float> values) {
     double largest = 1e-30;
     for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
     return largest;
 }
 
-// Of two equally long arrays, divided by `scale`; infinite where a value is NaN.
+// The largest difference between two equally long arrays, divided by `scale`; infinite where a value is NaN.
 double largestDifference(std::span<const float> expected, std::span<const float> actual, double scale) {
     double difference = 0;
     for (std::size_t at = 0; at < expected.size(); ++at) {

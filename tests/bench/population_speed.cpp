@@ -104,7 +104,8 @@ std::vector<float> lossesAlone(const PopulationJob& job, std::size_t member, std
     return losses;
 }
 
-/// Of some members' batch losses in the first steps, relative; infinite when one is no number.
+/// The largest relative difference of some members' batch losses in the first steps; infinite when one is no
+/// number.
 double largestDifference(const PopulationJob& job, Population& population, std::uint64_t steps) {
     const std::size_t last = job.members.size() - 1;
     std::map<std::size_t, std::vector<float>> expected;

@@ -87,7 +87,7 @@ VKAPI_ATTR void VKAPI_CALL destroyInstance(VkInstance instance, const VkAllocati
     layer().instances.erase(key);
 }
 
-// Of a pretended card's queues, the driver has one; of its extensions, it has some.
+// The driver has one of a pretended card's queues, and some of its extensions.
 struct RealDeviceInfo {
     explicit RealDeviceInfo(const VkDeviceCreateInfo& asked) : info(asked), queue(*asked.pQueueCreateInfos) {
         bool subset = false;

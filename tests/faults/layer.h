@@ -80,7 +80,7 @@ bool creationIsDue(std::string_view function);
 
 void misuse(const char* what);
 
-/// Of an instance or physical device, and of a device, queue or command buffer.
+/// The state of an instance or physical device, and of a device, queue or command buffer.
 InstanceState& instanceOf(void* handle);
 DeviceState& deviceOf(void* handle);
 

@@ -42,7 +42,7 @@ class Faults {
     Faults(const Faults&) = delete;
     Faults& operator=(const Faults&) = delete;
 
-    /// Of this process, since the last instance was made.
+    /// What has happened in this process since the last instance was made.
     static const faults::Report& report() {
         static const auto function = exported<faults::ReportFunction>(faults::reportFunction);
         return *function();

@@ -151,8 +151,8 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
 
 /// Draws into `size` at the cursor. Neurons show the values of the batch's first example: activations, and
 /// gradients where the backward pass has been.
-/// Of layers that are too wide, some whose activations are not 0, the largest among them. Returns whether
-/// there are such layers.
+/// Layers that are too wide show some neurons whose activations are not 0, the largest among them. Returns
+/// whether there are such layers.
 /// phase   0 to 1: how far a signal has come along the links; below 0: nothing moves
 bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
              float phase, ImVec2 size);

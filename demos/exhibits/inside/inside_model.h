@@ -80,7 +80,7 @@ class InsideModel {
     /// made.
     ShaderEdits& edits() { return edits_; }
     const ShaderEdits& edits() const { return edits_; }
-    /// Of an operation that runs with a changed shader; null for others.
+    /// The times of an operation that runs with a changed shader; null for others.
     const OperationTimes* timesOf(const TracedOperation& operation) const;
 
   private:

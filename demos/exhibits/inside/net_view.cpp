@@ -187,8 +187,8 @@ class Sketch {
     }
     std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], most_); }
     std::size_t neuron(std::size_t level, std::size_t dot) const { return neurons_[level][dot]; }
-    /// Of a wide layer, those that are not 0, evenly from the largest to the smallest: most of a ReLU's
-    /// neurons are 0, and so are their gradients.
+    /// The neurons that are shown. In a wide layer, those that are not 0, evenly from the largest to the
+    /// smallest: most of a ReLU's neurons are 0, and so are their gradients.
     std::vector<std::size_t> chosen(std::size_t level) const {
         std::vector<std::size_t> neurons(shape_.widths[level]);
         std::iota(neurons.begin(), neurons.end(), std::size_t{0});

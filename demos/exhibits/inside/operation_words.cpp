@@ -11,7 +11,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// Of one vocabulary, the operation's: tensors have names of their own.
+// The operation's name and shorter ones. Tensors have names of their own, which are never used here.
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t layer = operation.layer + 1;
     const Operation kind = operation.shownAs();

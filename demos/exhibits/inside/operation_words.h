@@ -21,7 +21,7 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
 /// What the letters of its formula are that are no tensors' names; empty where there are none.
 std::string lettersOf(const TracedOperation& operation, const NetShape& shape);
 
-/// Of a stretch of the timeline without an operation: what is known of it.
+/// What is known of a stretch of the timeline without an operation.
 /// first   it lies before the first operation
 const char* purposeOfGap(const MachineInfo& machine, bool first);
 

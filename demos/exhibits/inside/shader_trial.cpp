@@ -84,7 +84,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t mostValues = std::size_t{1} << 24; // of a tensor that is checked
 
-/// Of all operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
+/// All operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
 std::string comparison(const std::vector<OperationTimes>& all) {
     double flops = 0;
     double builtIn = 0;

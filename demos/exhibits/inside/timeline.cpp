@@ -168,7 +168,7 @@ void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec
     if (lit)
         frame.draw.AddRect({low.x - ui.line(), low.y - ui.px(2)}, {high.x + ui.line(), high.y + ui.px(2)},
                            ui.theme.muted, 0, 0, ui.line(1.5f));
-    // Of a bar that is partly out of sight, the name stays in sight.
+    // The name of a bar that is partly out of sight stays in sight.
     const float left = std::max(low.x, frame.min.x) + ui.px(5);
     const float room = std::min(high.x, frame.max.x) - left - ui.px(5);
     for (const std::string& label : barLabels(operation)) {

@@ -53,7 +53,7 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
               CellSize cell);
 
 ImU32 colourOfInvocation(std::size_t invocation, std::size_t count);
-/// Of a word that was touched earlier.
+/// The colour of a word that was touched earlier.
 inline ImU32 touchedBefore(const Theme& theme) { return mixed(theme.raised, theme.muted, 0.35f); }
 
 } // namespace lockstep::demos

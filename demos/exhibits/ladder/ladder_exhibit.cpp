@@ -214,7 +214,7 @@ class LadderExhibit final : public Exhibit {
         read_.reset();
     }
 
-    /// Of a rung without a result, in a sentence.
+    /// The state of a rung without a result, in a sentence.
     std::string pickedState() const {
         return fmt::format("{}: {}.", model_.rung().lane, model_.stateOf(model_.picked()));
     }

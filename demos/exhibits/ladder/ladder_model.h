@@ -71,7 +71,7 @@ class LadderModel {
     void measurePicked();
     /// What is being done, for people, with what is left of it; empty: nothing.
     std::string doing() const;
-    /// Of what is to be measured, the share that has been: 0 to 1.
+    /// The share of what is to be measured that has been: 0 to 1.
     double measuredShare() const;
     /// In words that fit the rung's present state: its result, or what it waits for.
     std::string stateOf(std::size_t rung) const;

@@ -151,7 +151,7 @@ class LadderModel::Session {
     Machines& machines_; // used by the window's thread only
     gpu::Device& device_;
 
-    // Of the queue's thread.
+    // What only the queue's thread touches.
     AccessRecorder recorder_;
     std::vector<float> expected_; // losses of the plain rung
     std::unique_ptr<Trainer> trainer_;

@@ -35,7 +35,7 @@ struct RungDots {
     std::optional<std::size_t> now; ///< the dot of the current batch
 };
 
-/// Of all GPU rungs whose times are known and whose bytes were counted.
+/// The dots of all GPU rungs whose times are known and whose bytes were counted.
 std::vector<RungDots> rooflineDots(const LadderModel& model);
 
 struct Curve {

@@ -71,7 +71,7 @@ struct Stairs {
     float roof = 0; // of the GPU's rungs; 0: there is none
 
     float letters() const { return std::min(ImGui::GetFontSize(), rise); }
-    /// Of a text in these letters.
+    /// The width of a text in these letters.
     float widthOf(const std::string& text) const {
         return textWidth(text) * letters() / ImGui::GetFontSize();
     }

@@ -28,7 +28,7 @@ bool foldsUpdate(const TracedOperation& operation) {
     return operation.operation == Operation::denseBackwardWeightsAndUpdate;
 }
 
-// Of a folded update: it reads and writes parameters and state instead of writing gradients.
+// The bytes of a folded update, which reads and writes parameters and state instead of writing gradients.
 double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
     std::size_t arenas = 1;
     for (const TensorId& id : operation.reads)

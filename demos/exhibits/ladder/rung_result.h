@@ -47,7 +47,7 @@ AccessRecord recordOfRung(const LaneSpec& spec, Product product, gpu::Device& de
 std::string_view refusalReason(const RungResult& result);
 /// The first clause of that reason: "it needs cooperative matrices".
 std::string_view shortRefusal(const RungResult& result);
-/// Of a bar in the staircase: "6.38 GFLOP/s", "wrong result", "cannot run here", "not measured".
+/// What a bar in the staircase says: "6.38 GFLOP/s", "wrong result", "cannot run here", "not measured".
 std::string shortResult(const RungResult* result);
 /// "25.2 % of the roof"; empty where there is no time or no roof.
 std::string roofShare(const RungResult* result, const Roof* roof);

@@ -25,7 +25,7 @@ struct MapSide {
     std::uint64_t trained = 0;         ///< networks, since the start or the last reset
     double seconds = 0;                ///< of their training
     std::uint64_t pictureNetworks = 0; ///< those of the present picture, with all that panning has added
-    /// Of their training; nothing of a picture that several machines have painted.
+    /// How long their training took; empty for a picture that several machines have painted.
     std::optional<double> pictureSeconds = 0;
     std::optional<MachineInfo> machine; ///< the last one that trained
     std::string failure;                ///< why it paints no more; empty: it does
@@ -68,7 +68,7 @@ class MapModel {
     const MapWindow& window() const { return window_; }
     MapRequest picture() const { return {{settings_.job, window_}, size_}; }
     bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
-    /// Of the enabled machines, by MapMachine.
+    /// The enabled machines, by MapMachine.
     std::span<const MapSide> sides() const { return std::span(sides_).first(settings_.cpu ? 2 : 1); }
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
@@ -106,7 +106,7 @@ class MapModel {
     bool complete() const;
     /// Where all are done and there are two; else nothing.
     std::optional<MapAgreement> agreement();
-    /// Of the first enabled machine's picture, once all are done; else nothing.
+    /// What the first enabled machine's picture shows, once all are done; else nothing.
     std::optional<MapSurvey> survey();
     /// It runs, and a machine that has not failed has something left to train.
     bool painting() const;
@@ -148,7 +148,7 @@ class MapModel {
     bool running_ = false;
     Pacer pacer_;
     std::uint64_t stepsWanted_ = 0;
-    // Of the present pictures, once they were asked for.
+    // What is known of the present pictures, once it was asked for.
     std::optional<MapAgreement> agreement_;
     std::optional<MapSurvey> survey_;
 };

@@ -66,7 +66,7 @@ class OutcomeGrid {
     /// An outcome of the network there. A second one changes nothing but the number.
     void set(std::uint32_t index, MapOutcome outcome);
     bool trained(std::uint32_t index) const { return fineness_[index] == exact; }
-    /// Of the network there; NaN where it has not been trained.
+    /// How the network there ended; NaN where it has not been trained.
     MapOutcome outcome(std::uint32_t index) const { return trained(index) ? shown_[index] : unknown; }
     /// What is to be seen there, of that network or one nearby: NaN for nothing.
     MapOutcome shown(std::uint32_t index) const { return shown_[index]; }
@@ -106,7 +106,7 @@ struct MapSurvey {
     /// average of all. A border that is a smooth line has one passage in most of them at most.
     double crossings = 0;
 };
-/// Of a grid that is complete.
+/// Surveys a grid that is complete.
 MapSurvey surveyOf(const OutcomeGrid& grid);
 
 } // namespace lockstep::demos

@@ -48,9 +48,9 @@ struct MosaicSide {
     bool over() const { return !failure.empty() || (shot && shot->summary.finished == shot->results.size()); }
     /// Steps of all networks, per second of their training.
     double networkStepsPerSecond() const;
-    /// Of all networks: what has been done of their steps, 0 to 1. One that diverged has none left.
+    /// How much of all networks' steps is done, 0 to 1. One that diverged has none left.
     double shareDone(std::uint64_t steps) const;
-    /// Of the network that is farthest behind, and has not diverged.
+    /// The steps of the network that is farthest behind and has not diverged.
     std::uint64_t leastSteps() const;
 };
 

@@ -42,7 +42,7 @@ bool operator==(const MosaicSettings& a, const MosaicSettings& b);
 nlohmann::ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std::uint64_t step,
                                        const std::vector<float>& parameters);
 
-/// Of one network, for people: "loss", "0.0123" and so on.
+/// What one network is and how it did, for people: "loss", "0.0123" and so on.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result);
 /// Its outcome: "Trained for 1,200 of 2,000 steps.", "Diverged: the loss was no longer finite at step 37."

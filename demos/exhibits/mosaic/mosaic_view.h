@@ -63,7 +63,7 @@ class MosaicPictures {
     void update(Ui& ui, const MosaicModel& model);
     void release() { *this = {}; }
 
-    /// Of the losses of all sides, as they were at the last update.
+    /// The scale for the losses of all sides, as they were at the last update.
     const LossScale& scale() const { return scale_; }
 
     /// Whether there are tiles of that side, so that those below may be asked for.
@@ -102,7 +102,7 @@ struct MosaicView : MosaicChoice {
     float flight = landed; ///< of the best network: 0 at its place, 1 where it flies to and stays a while
     bool over = false;     ///< all networks had been trained
 
-    // Of the last frame.
+    // Where things were in the last frame.
     std::array<ImVec2, mostSides> corner{}; ///< of the mosaic, on the screen
     std::array<ImVec2, mostSides> tile{};   ///< its size in pixels
     bool planes = true;                     ///< tiles were large enough to show predictions

@@ -16,8 +16,8 @@ inline constexpr EditWords parallelismEdits{
 
 class KernelView {
   public:
-    /// Of the model's open experiment. Where a kernel is edited and there is room, the curves stand beside
-    /// it.
+    /// Shows the kernels of the model's open experiment. Where a kernel is edited and there is room, the
+    /// curves stand beside it.
     void draw(Ui& ui, ParallelismModel& model, LabView& curves);
     /// Shows the first kernel of the open experiment with a changed text; where there is none, what it
     /// showed.

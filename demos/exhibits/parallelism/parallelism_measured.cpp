@@ -7,7 +7,7 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Of kernels as they are typed: who types on has not measured that.
+/// Adds what was measured with kernels as they are typed: who types on has not measured that.
 void addEdited(MeasuredValues& values, const ParallelismModel& model, const Experiment& experiment,
                const std::string& name) {
     const TrialReport* tried = model.triedOf(experiment);

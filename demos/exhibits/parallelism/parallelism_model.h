@@ -27,7 +27,7 @@ class ParallelismModel {
     const Experiment& open() const { return *open_; }
     void open(const Experiment& experiment) { open_ = &experiment; }
 
-    /// Of the open experiment; empty: nothing yet.
+    /// The choice predicted in the open experiment; empty: none yet.
     std::optional<std::size_t> predicted() const { return predictedOf(*open_); }
     std::optional<std::size_t> predictedOf(const Experiment& experiment) const;
     void predict(const Experiment& experiment, std::size_t choice) { predicted_[experiment.name] = choice; }
@@ -39,8 +39,8 @@ class ParallelismModel {
         sketches_[experiment.name] = std::move(sketch);
     }
 
-    /// Of the open experiment with the kernels in use, edited ones or the built-in ones; nothing is measured
-    /// in it yet where it has no series.
+    /// The open experiment's result with the kernels in use, edited ones or the built-in ones; nothing is
+    /// measured yet where it has no series.
     const LabResult& result() const { return edited() ? edited()->edited : resultOf(*open_); }
     /// The trial that result() comes from; null: those are the built-in kernels.
     const LabTrialOutcome* edited() const { return editedOf(*open_); }

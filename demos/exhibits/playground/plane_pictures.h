@@ -47,7 +47,7 @@ class PlanePictures {
     PicturePart wideLayer(std::size_t layer) const { return {maps_.wide[layer]->id(), {0, 0}, {1, 1}}; }
     NeuronGrid wideLayerGrid(std::size_t layer) const { return maps_.map->wideLayerGrid(layer); }
     static constexpr std::size_t mapped() { return 32; }
-    /// Of any feature, in use or not.
+    /// The picture of any feature, in use or not.
     PicturePart feature(PlaneFeature feature) const;
     /// A white mark: a shape per class; hollow for test points.
     PicturePart mark(std::size_t shape, bool hollow) const;

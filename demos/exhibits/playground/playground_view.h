@@ -82,7 +82,7 @@ struct PlaygroundView : ViewSettings {
 
     std::vector<float> calmWeights; ///< as links are drawn: they follow the network's smoothly
 
-    // Of the last frame.
+    // What the mouse pointed at in the last frame.
     std::optional<ImVec2> probe; ///< the place of the plane under the mouse
     std::optional<NeuronPlace> shownNeuron;
     std::optional<ParameterPlace> shownParameter;
@@ -117,7 +117,7 @@ std::vector<float> drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 hi
 
 /// All layers' values for the place under the mouse; for the middle of the plane where it is elsewhere.
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);
-/// Of a point: its class's where there are `classes`, else its value's.
+/// The colour of a point: its class's where there are `classes`, else its value's.
 ImU32 pointColour(const Theme& theme, std::size_t classes, const LabelledPoint& point);
 
 /// A logarithmic slider for a whole number. True when it was moved.

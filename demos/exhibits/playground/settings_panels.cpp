@@ -13,7 +13,7 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Of the points, which other fields need less often.
+/// The fields of the points, which are needed less often than others.
 void dataFields(Ui& ui, RunForm& form, PlaygroundSettings& settings) {
     if (settings.data != ownData) {
         form.noise(settings.noise);

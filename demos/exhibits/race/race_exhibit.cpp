@@ -232,7 +232,7 @@ class RaceExhibit : public Exhibit {
         if (view_ == answersView) wish = answers_.wish(*run);
         wish.operations = view_ == timesView;
         const bool all = model_.probe(wish, ui.scripted);
-        // Of a race that is over, nothing is asked twice.
+        // A race that is over is not asked twice.
         nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
     }
 
@@ -405,7 +405,7 @@ class RaceExhibit : public Exhibit {
     }
 
     RaceModel model_;
-    // Of the next race: the one that is shown stays.
+    // Edits are about the next race: the one that is shown stays.
     ValueHistory<RaceSettings> edits_{
         [this] { return model_.settings; },
         [this](const RaceSettings& wanted, const RaceSettings&) { model_.settings = wanted; }};

@@ -101,7 +101,7 @@ void drawFlag(const Ui& ui, ImDrawList& draw, ImVec2 top, float height) {
         }
 }
 
-/// Of a track: where the lane is, and how far it came later. 0 to 1.
+/// Where the lane is on its track, and how far it came later. 0 to 1.
 struct Way {
     double now = 0;
     double later = 0;
@@ -273,7 +273,7 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
                                             ui.theme.bad, end.message.c_str(), nullptr, width);
 }
 
-/// Of the best, the machine says more than the rung does.
+/// What a lane is that has not begun. Where it is the best, the machine says more than the rung does.
 std::string startingText(const Ui& ui, const LaneSpec& spec) {
     if (spec.rung != Rung::best) return std::string(spec.row().idea);
     const auto called = [](const std::string& name) {

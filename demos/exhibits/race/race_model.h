@@ -70,8 +70,8 @@ struct RaceRun {
     std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
     TrainJob job;
     FinishLine finish;
-    /// Of the run under way, as far as they are. Once the race is over, those whose curves stand for all
-    /// runs; their numbers are in figures().
+    /// The lanes of the run under way, as far as they are. Once the race is over, those whose curves stand
+    /// for all runs; their numbers are in figures().
     std::vector<LaneResult> lanes;
     std::vector<std::map<std::uint64_t, double>> accuracies; ///< by lane and step, as they were seen
     std::vector<std::vector<LaneResult>> finished;           ///< [run][lane], those that count

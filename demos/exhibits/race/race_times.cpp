@@ -110,7 +110,7 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     ui.explainItem({.title = label, .text = explanationOf(part)});
 }
 
-/// Of the parts that occur; of all as long as there are no timings.
+/// Names the parts that occur; all of them as long as there are no timings.
 void drawLegend(Ui& ui, std::span<const std::vector<TimeShare>> lanes) {
     std::set<std::string_view> labels;
     for (const std::vector<TimeShare>& shares : lanes)

@@ -20,7 +20,7 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
 
 /// Continues the line of the item before with what is `width` pixels wide, or begins a new line. False then.
 bool continueLine(Ui& ui, float width);
-/// Of the segments with these names.
+/// The width that segments with these names take.
 float segmentsWidth(const Ui& ui, std::span<const std::string> names);
 /// Why the processor won, if it did.
 inline std::string whyText(const Ui& ui, const RaceRun& run) {

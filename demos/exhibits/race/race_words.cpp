@@ -33,7 +33,7 @@ std::string atStep(const RaceRun& run, std::size_t index) {
     return fmt::format("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
 }
 
-/// Of more than two lanes, only between which steps they are.
+/// Where each lane is; with more than two, only between which steps they are.
 std::string whereTheyAre(const RaceRun& run) {
     const std::vector<std::size_t> current = run.current();
     if (current.size() <= 2) {

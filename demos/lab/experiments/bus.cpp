@@ -193,7 +193,7 @@ std::string explain(const LabResult& result) {
     const auto time = [&](const char* number) { return duration(1e-6 * result.number(number)); };
     const LabSeries* all = result.find(false, allThreads);
     const bool cpu = all != nullptr && !all->points.empty();
-    // Of the smallest copy, nearly all is the waking.
+    // Nearly all the time of the smallest copy is the waking.
     const std::string waking =
         cpu ? fmt::format(
                   "Small copies by one thread stay in the cache; waking all threads costs about {} per "

@@ -152,7 +152,7 @@ class DeviceSums {
     gpu::Buffer sums_[2];
 };
 
-/// Of numbers that are multiples of 2^-24, in integers.
+/// The exact sum, in integers, of numbers that are multiples of 2^-24.
 double exactSum(Numbers numbers) {
     std::uint64_t units = 0;
     for (const float number : numbers) units += static_cast<std::uint64_t>(std::ldexp(number, 24));
