@@ -107,5 +107,5 @@ TEST_CASE("training steps whose products take too long go out in pieces, and lea
     const std::uint64_t untilNow = device.counters().submissions;
     trainer->evaluate(Split::train);
     CHECK(trainer->deviceSeconds() == trained);
-    CHECK(device.counters().submissions - untilNow > 3 * job.shape.layers());
+    CHECK(device.counters().submissions - untilNow > 40); // uncut 18, three chunks of six
 }
