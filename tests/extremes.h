@@ -118,8 +118,8 @@ inline Tolerance valueTolerance(Activation activation, double z) {
     }
 }
 
-/// The same for f'(z). A derivative that is computed from y cannot be closer than y is to f(z): a step of y
-/// at 1 is 6e-8. So it is in PyTorch.
+/// How far f'(z) may be from the exact value. A derivative that is computed from y cannot be closer than y is
+/// to f(z): a step of y at 1 is 6e-8. So it is in PyTorch.
 inline Tolerance derivativeTolerance(Activation activation, double z) {
     switch (activation) {
     case Activation::tanh:

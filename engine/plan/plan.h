@@ -1,6 +1,5 @@
-// A training step as a value: its operations in order. trainStep() (step.cpp) writes the recipe into one,
-// rewrites (rewrites.h) change it, and backends (engine/step/ops.h) carry it out. Whoever wants to know what
-// a step does, with which tensors, reads it.
+// A training step as a value: its operations in order. trainStep() (step.cpp) writes the recipe into a plan,
+// rewrites (rewrites.h) change it, and backends (engine/step/ops.h) carry it out.
 #pragma once
 
 #include <cstddef>

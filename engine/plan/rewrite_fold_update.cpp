@@ -2,11 +2,10 @@
 // weights. Where the kernel that computes a layer's gradients changes its weights at once, they never reach
 // memory, and a step has one operation fewer.
 //
-// Results stay what they are: the gradients are the same sums, and each weight's update needs
-// its own gradient only. It would be wrong earlier in the step, where W[l] is still to be read by
-// denseBackwardInputs(): the recipe has all of these before the first weight gradient. On a GPU even the bits
-// stay the same. CPU kernels add the scaled gradient to the weights as they multiply, which rounds
-// differently.
+// Results stay what they are: the gradients are the same sums, and each weight's update needs its own
+// gradient only. Earlier in the step it would be wrong: denseBackwardInputs() still has to read W[l]. The
+// recipe has all of these before the first weight gradient. On a GPU even the bits stay the same. CPU kernels
+// add the scaled gradient to the weights as they multiply, which rounds differently.
 #include <algorithm>
 
 #include "engine/plan/rewrites.h"

@@ -75,7 +75,7 @@ DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t ro
 
 /// A product alone, as benchmarks time it: two of its matrices are read, the third is written.
 Work denseWork(const DenseShape& shape);
-/// Likewise of halves; gradients of weights are floats.
+/// A product of halves alone; gradients of weights are floats.
 Work halfDenseWork(const DenseShape& shape, bool weightGradient);
 
 /// Rounds that all loops of one invocation may make in a dispatch: software drivers (lavapipe) end them after

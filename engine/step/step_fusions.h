@@ -39,7 +39,7 @@ class StepFusions {
     void set(Operation joined, bool on);
     /// The plan of `how`, with what is on.
     const StepPlan& plan() const { return plan_; }
-    /// The same with nothing on.
+    /// The plan of `how`, every operation by itself.
     const StepPlan& apart() const { return apart_; }
 
     void gatheredDense(gpu::Recorder& recorder, const StepSettings& step, const gpu::Cost& cost) const;
