@@ -331,7 +331,7 @@ TEST_CASE("a job that exceeds the device's memory is rejected with a suggestion 
     TrainJob job = jobFor(data, {64000, 64000}); // 16 GB of weights
     const auto messageOf = [&](const TrainJob& tooLarge) -> std::string {
         try {
-            requireMemory(testDevice(), tooLarge);
+            requireMemory(testDevice(), tooLarge, Rung::blocked);
         } catch (const gpu::OutOfMemoryError& error) {
             return error.what();
         } catch (const gpu::GpuError& error) { // more than can be bound at once

@@ -30,11 +30,11 @@ Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Operation>& 
                   const std::optional<ProductKernel>& weights = {}) {
     gpu::Device& device = testDevice();
     Kernels kernels(device);
-    GpuArenas arenas(device, job);
     StepKernels how =
-        chooseKernels(device, kernels, rung, job.shape, job.settings.optimizer.kind, arenas.order.batch());
+        chooseKernels(device, kernels, rung, job.shape, job.settings.optimizer.kind, job.order().batch());
     how.layers.front().forward = forward.value_or(how.layers.front().forward);
     for (LayerKernels& layer : how.layers) layer.backwardWeights = weights.value_or(layer.backwardWeights);
+    GpuArenas arenas(device, job, GpuMemory(device, job, rung, how));
     gpu::Recorder recorder(device);
     StepFusions fused(kernels, arenas, job.settings, how);
     GpuOps ops(recorder, arenas, kernels, job.settings, how, nullptr, &fused);
@@ -62,8 +62,8 @@ Trained trainWith(const TrainJob& job, Rung rung, const std::vector<Operation>& 
     recorder.submitAndTime();
     result.dispatches = recorder.takeTrace().size();
     const std::size_t rows = arenas.order.range(steps).rows;
-    result.inputs = arenas.tensor({TensorKind::activations, 0}, rows * arenas.stride(0));
-    result.dSums = arenas.tensor({TensorKind::dSums, 0}, rows * arenas.stride(1));
+    result.inputs = arenas.tensor(arenas.memory.step, {TensorKind::activations, 0}, rows * arenas.stride(0));
+    result.dSums = arenas.tensor(arenas.memory.step, {TensorKind::dSums, 0}, rows * arenas.stride(1));
     return result;
 }
 
@@ -166,10 +166,12 @@ TEST_CASE("what cannot be fused says so") {
     const TrainJob job = jobFor(data, {33, 13});
     gpu::Device& device = testDevice();
     Kernels kernels(device);
-    GpuArenas arenas(device, job);
+    std::deque<GpuArenas> arenas;
     const auto fusionsOf = [&](Rung rung) {
-        return StepFusions(kernels, arenas, job.settings,
-                           chooseKernels(device, kernels, rung, job.shape, job.settings.optimizer.kind, 10));
+        const StepKernels how =
+            chooseKernels(device, kernels, rung, job.shape, job.settings.optimizer.kind, 10);
+        arenas.emplace_back(device, job, GpuMemory(device, job, rung, how));
+        return StepFusions(kernels, arenas.back(), job.settings, how);
     };
     CHECK_FALSE(fusionsOf(Rung::blocked).possible(Operation::weightGradients)); // gradients are to be seen
     CHECK(fusionsOf(Rung::blocked).possible(Operation::lastLayer));

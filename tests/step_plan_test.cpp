@@ -1,14 +1,19 @@
 // A step as a value: what the recipe is, which tensors its operations read and write, and what rewrites make
 // of it.
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <functional>
 #include <set>
 
 #include <doctest/doctest.h>
 
+#include "engine/cpu/simd_kernels.h"
 #include "engine/net/activation.h"
+#include "engine/net/param_layout.h"
 #include "engine/plan/rewrites.h"
+#include "engine/plan/tensor_table.h"
 #include "engine/step/cpu_ops.h"
+#include "engine/step/small_ops.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;
@@ -64,7 +69,8 @@ struct Run {
     bool operator==(const Run&) const = default;
 };
 
-Run run(const TrainJob& job, const StepPlan& plan, const CpuKernels& kernels = scalarKernels()) {
+Run run(const TrainJob& job, const StepPlan& plan, const CpuKernels& kernels = scalarKernels(),
+        const std::function<void(CpuArenas&)>& afterStep = {}) {
     CpuArenas arenas(job, kernels, 1);
     if (arenas.gradients.size() == 0) arenas.gradients = AlignedArray<float>(arenas.layout.size());
     ThreadTeam team(1);
@@ -74,6 +80,7 @@ Run run(const TrainJob& job, const StepPlan& plan, const CpuKernels& kernels = s
     for (std::uint64_t step = 0; step < 10; ++step) {
         execute(ops, plan, stepSettings(job.settings, arenas.order, step));
         result.losses.push_back(ops.loss());
+        if (afterStep) afterStep(arenas);
     }
     result.parameters.assign(arenas.parameters.span().begin(), arenas.parameters.span().end());
     return result;
@@ -129,7 +136,7 @@ TEST_CASE("every tensor is written once, and before it is read") {
                     for (const TensorId& id : operands.reads) {
                         CAPTURE(name(id));
                         const TensorArena arena = rowOf(id.kind).arena;
-                        const bool found = arena != TensorArena::batch && arena != TensorArena::gradients;
+                        const bool found = !ofBatch(arena) && arena != TensorArena::gradients;
                         CHECK((found || written.contains(id)));
                         // What the step found is not read any more once it is updated.
                         CHECK_FALSE(written.contains({id.kind, id.layer, true}));
@@ -196,23 +203,127 @@ TEST_CASE("the plain backend carries out what it has, and refuses the rest by na
     for (std::size_t layer = 0; layer < job.shape.layers(); ++layer)
         layered.operations.push_back({Operation::update, layer});
     CHECK(run(job, layered) == right); // layer by layer
-    // The input gradients need W alone, so weight gradients may come earlier.
-    StepPlan early = trainStep(job.shape);
-    std::ranges::stable_sort(early.operations, [](const PlannedOperation& a, const PlannedOperation& b) {
-        const auto place = [](const PlannedOperation& each) {
-            const bool backward = each.operation == Operation::denseBackwardInputs ||
-                                  each.operation == Operation::denseBackwardWeights;
-            return std::pair(static_cast<int>(each.operation == Operation::update) * 2 + backward,
-                             backward ? 100 - static_cast<int>(each.layer) : 0);
-        };
-        return place(a) < place(b);
-    });
-    CHECK(textOf(early).find("dense_backward_inputs 2, dense_backward_weights 2, dense_backward_inputs 1") !=
-          std::string::npos);
-    CHECK(run(job, early) == right);
     StepPlan joined = trainStep(job.shape);
     joinLastLayer(joined);
     CHECK_THROWS_WITH_AS(run(job, joined), doctest::Contains("'last_layer'"), std::logic_error);
+}
+
+TEST_CASE("gradients early, layers computed anew, gradients exchanged with nobody: the same bits") {
+    const Dataset data = classData();
+    for (const Activation activation : {Activation::tanh, Activation::gelu}) { // which reads A, and which Z
+        TrainJob job = jobFor(data, {13, 7, 5});
+        job.shape.activation = activation;
+        job.settings.optimizer.kind = Optimizer::adam;
+        const Run right = run(job, trainStep(job.shape));
+
+        StepPlan plan = trainStep(job.shape);
+        gradientsEarly(plan);
+        CHECK(textOf(plan) ==
+              "gather_batch, dense 0, dense 1, dense 2, dense 3, loss_and_gradient, dense_backward_inputs 3, "
+              "dense_backward_weights 3, dense_backward_inputs 2, dense_backward_weights 2, "
+              "dense_backward_inputs 1, dense_backward_weights 1, dense_backward_weights 0, update 0-3");
+        CHECK(run(job, plan) == right);
+        const auto activationBytes = [&](const StepPlan& of) {
+            return TensorTable(job.shape, {}, of, {.rows = 512, .gradientRows = 512, .reuse = true})
+                .arenaBytes(TensorArena::activations);
+        };
+        const std::uint64_t kept = activationBytes(plan);
+
+        for (const std::size_t layer : {2, 1, 0}) recomputeForward(plan, job.shape, layer);
+        CHECK(std::ranges::count(plan.operations, Operation::dense, &PlannedOperation::operation) == 7);
+        CHECK(run(job, plan) == right);
+        CHECK(activationBytes(plan) <= kept);
+
+        exchangeGradients(plan);
+        CHECK(textOf(plan).find("dense_backward_weights 3, exchange 3, ") != std::string::npos);
+        CHECK(run(job, plan) == right);
+        recomputeForward(plan, job.shape, 3); // nothing asks for the outputs any more
+        CHECK(std::ranges::count(plan.operations, Operation::dense, &PlannedOperation::operation) == 7);
+    }
+}
+
+TEST_CASE("a layer that is computed anew lends its memory meanwhile") {
+    NetShape net;
+    net.widths = {64, 8, 512, 8, 512, 8, 512, 2};
+    net.activation = Activation::tanh;
+    StepPlan plan = trainStep(net);
+    gradientsEarly(plan);
+    const auto bytes = [&net](const StepPlan& of) {
+        return TensorTable(net, {}, of, {.rows = 100, .gradientRows = 100, .reuse = true})
+            .arenaBytes(TensorArena::activations);
+    };
+    const std::uint64_t kept = bytes(plan);
+    for (const std::size_t layer : {5, 3, 1}) recomputeForward(plan, net, layer); // the wide ones
+    MESSAGE("A of a batch: ", kept, " bytes kept, ", bytes(plan), " bytes with wide layers computed anew");
+    CHECK(2 * bytes(plan) < kept);
+}
+
+TEST_CASE("a batch in pieces: the same sums, up to rounding") {
+    const Dataset data = classData();
+    TrainJob job = jobFor(data, {13, 7});
+    job.settings.batch = 40; // the last one of an epoch has 20
+    job.settings.optimizer.kind = Optimizer::momentum;
+    const Run whole = run(job, trainStep(job.shape));
+    for (const std::size_t pieces : {1, 2, 3, 7, 40}) {
+        CAPTURE(pieces);
+        StepPlan plan = trainStep(job.shape);
+        microBatches(plan, pieces);
+        exchangeGradients(plan);
+        CHECK(std::ranges::count(plan.operations, Operation::gatherBatch, &PlannedOperation::operation) ==
+              static_cast<std::ptrdiff_t>(pieces));
+        CHECK(std::ranges::count(plan.operations, Operation::exchange, &PlannedOperation::operation) == 3);
+        const Run parts = run(job, plan);
+        if (pieces == 1) CHECK(parts == whole);
+        for (std::size_t at = 0; at < whole.losses.size(); ++at)
+            CHECK(parts.losses[at] == doctest::Approx(whole.losses[at]).epsilon(1e-6));
+        for (std::size_t at = 0; at < whole.parameters.size(); ++at)
+            CHECK(std::abs(parts.parameters[at] - whole.parameters[at]) < 1e-6);
+        CHECK(operandsOf(job.shape, {}, plan.operations.back()).reads.size() > 0);
+    }
+    StepPlan plan = trainStep(job.shape);
+    microBatches(plan, 2);
+    CHECK(reads({Operation::denseBackwardWeights, 1, 1, {}, 1, 2}) == "dZ[1] A[1] dW[1] db[1]");
+    CHECK_THROWS_AS(microBatches(plan, 0), std::invalid_argument);
+    StepPlan noGradients = folded();
+    CHECK_THROWS_AS(microBatches(noGradients, 2), std::invalid_argument);
+    // A backend that does not add gradients up must not pretend.
+    CpuArenas arenas(job, scalarKernels(), 1, true);
+    CpuTiming timing;
+    SmallOps small(arenas, widestTables().small, timing);
+    CHECK_THROWS_WITH_AS(execute(small, plan, stepSettings(job.settings, arenas.order, 0)),
+                         doctest::Contains("pieces"), std::logic_error);
+}
+
+TEST_CASE("frozen layers stay, and the others learn as they would beside layers that do not move") {
+    const Dataset data = classData();
+    TrainJob job = jobFor(data, {13, 7, 5});
+    const auto operations = [&](std::vector<std::size_t> frozen) {
+        StepPlan plan = trainStep(job.shape);
+        freeze(plan, frozen);
+        return plan;
+    };
+    CHECK(textOf(operations({0, 2})) ==
+          "gather_batch, dense 0, dense 1, dense 2, dense 3, loss_and_gradient, dense_backward_inputs 3, "
+          "dense_backward_inputs 2, dense_backward_weights 3, dense_backward_weights 1, update 1-1, update "
+          "3-3");
+    CHECK_THROWS_AS(operations({0, 1, 2, 3}), std::invalid_argument);
+    CHECK(run(job, operations({})) == run(job, trainStep(job.shape)));
+
+    // The same by hand: all layers train, and after every step the frozen one is put back.
+    const std::size_t frozen = 1;
+    const Run without = run(job, operations({frozen}));
+    const ParamLayout layout(job.shape);
+    const std::vector<float> initial = initialWeights(job.shape, job.settings.seed);
+    const Run putBack = run(job, trainStep(job.shape), scalarKernels(), [&](CpuArenas& arenas) {
+        std::copy(initial.begin() + static_cast<std::ptrdiff_t>(layout.layer(frozen).weightOffset),
+                  initial.begin() + static_cast<std::ptrdiff_t>(layout.endOf(frozen)),
+                  arenas.parameters.data() + layout.layer(frozen).weightOffset);
+    });
+    CHECK(without == putBack);
+    const TensorTable table(job.shape, {}, operations({frozen}), {.rows = 10, .gradientRows = 10});
+    CHECK_FALSE(table.at({TensorKind::weights, frozen}).trains);
+    CHECK(table.at({TensorKind::weights, 2}).trains);
+    CHECK_FALSE(table.has({TensorKind::dWeights, frozen}));
 }
 
 TEST_CASE("the update folded into the weight gradients of a CPU: the same sums, up to rounding") {

@@ -1,6 +1,8 @@
 // Which table of functions serves which rung and which instruction set.
 #include "engine/cpu/kernels.h"
 
+#include <vector>
+
 #include "engine/cpu/library_products.h"
 #include "engine/cpu/simd_kernels.h"
 
@@ -8,9 +10,15 @@ namespace lockstep {
 
 namespace {
 
+// The plain loops store gradients; those of a batch's later pieces are added to the earlier ones' afterwards.
 void plainBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
-                          std::size_t end, float, float, float* dWeights, float* dBias) {
-    plain::denseBackwardWeights(shape, dSums, inputs, begin, end, dWeights, dBias);
+                          std::size_t end, float keep, float, float* dWeights, float* dBias) {
+    if (keep == 0) return plain::denseBackwardWeights(shape, dSums, inputs, begin, end, dWeights, dBias);
+    std::vector<float> weights(end * shape.inputStride);
+    std::vector<float> bias(end);
+    plain::denseBackwardWeights(shape, dSums, inputs, begin, end, weights.data(), bias.data());
+    for (std::size_t at = begin * shape.inputStride; at < weights.size(); ++at) dWeights[at] += weights[at];
+    for (std::size_t at = begin; at < end; ++at) dBias[at] += bias[at];
 }
 
 } // namespace

@@ -34,8 +34,9 @@ struct CpuKernels {
 
     /// For outputs [outputBegin, outputEnd):
     ///   W = keep W + scale dZ^T X,  b = keep b + scale (column sums of dZ)
-    /// Gradients are made with keep 0 and scale 1; then W and b are not read. Where the table `folds`, keep
-    /// 1 - lr l2 and scale -lr is plain SGD: the gradient never exists in memory.
+    /// Gradients are made with keep 0 and scale 1; then W and b are not read. Keep 1 adds to those that are
+    /// there. Where the table `folds`, keep 1 - lr l2 and scale -lr is plain SGD: the gradient never exists
+    /// in memory.
     void (*denseBackwardWeights)(const DenseShape& shape, const float* dSums, const float* inputs,
                                  std::size_t outputBegin, std::size_t outputEnd, float keep, float scale,
                                  float* weights, float* bias);

@@ -14,25 +14,49 @@ namespace {
 
 constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one can be read
 
-} // namespace
+std::uint64_t roundUp(std::uint64_t bytes, std::uint64_t grain) {
+    return (bytes + grain - 1) / grain * grain;
+}
 
-Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name)
-    : device_(device), kind_(memory), name_(std::move(name)),
-      size_(std::max(granularity, (bytes + granularity - 1) / granularity * granularity)) {
+std::uint64_t storedSize(std::uint64_t bytes) { return std::max(granularity, roundUp(bytes, granularity)); }
+
+Owned<VkBuffer> createBuffer(const Device& device, std::uint64_t size) {
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-    info.size = size_;
+    info.size = size;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                  VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     // The drawing queue may read the buffer without an ownership transfer.
-    const std::uint32_t families[] = {device_.queueFamily(), device_.drawing().family};
-    if (device_.drawing().queue != VK_NULL_HANDLE && families[0] != families[1]) {
+    const std::uint32_t families[] = {device.queueFamily(), device.drawing().family};
+    if (device.drawing().queue != VK_NULL_HANDLE && families[0] != families[1]) {
         info.sharingMode = VK_SHARING_MODE_CONCURRENT;
         info.queueFamilyIndexCount = 2;
         info.pQueueFamilyIndices = families;
     }
-    const DeviceApi& vk = device_.vk();
+    return create(device, device.vk().CreateBuffer, device.vk().DestroyBuffer, info, "vkCreateBuffer");
+}
+
+VkMemoryRequirements requirementsOf(const Device& device, VkBuffer buffer) {
+    VkMemoryRequirements requirements{};
+    device.vk().GetBufferMemoryRequirements(device.handle(), buffer, &requirements);
+    return requirements;
+}
+
+} // namespace
+
+Footprint footprintOf(const Device& device, std::uint64_t bytes, Memory memory) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 30;
+    const std::uint64_t size = storedSize(bytes);
+    const Owned<VkBuffer> buffer = createBuffer(device, std::min(size, most));
+    const VkMemoryRequirements needs = requirementsOf(device, buffer.get());
+    const std::vector<std::uint32_t> types = memoryTypes(device.memory(), needs.memoryTypeBits, memory, size);
+    return {size <= most ? needs.size : roundUp(size, needs.alignment),
+            types.empty() ? 0 : device.memory().memoryTypes[types.front()].heapIndex};
+}
+
+Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name)
+    : device_(device), kind_(memory), name_(std::move(name)), size_(storedSize(bytes)) {
     try {
-        buffer_ = create(device_, vk.CreateBuffer, vk.DestroyBuffer, info, "vkCreateBuffer");
+        buffer_ = createBuffer(device_, size_);
     } catch (const OutOfMemoryError&) {
         throwOutOfMemory(size_, device_.memoryLeft());
     }
@@ -42,7 +66,7 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
         flush(0, size_);
     } else {
         device_.runOnce([&](VkCommandBuffer commands) {
-            vk.CmdFillBuffer(commands, buffer_.get(), 0, VK_WHOLE_SIZE, 0);
+            device_.vk().CmdFillBuffer(commands, buffer_.get(), 0, VK_WHOLE_SIZE, 0);
         });
     }
     device_.counters().bytesAllocated += allocated_;
@@ -58,8 +82,7 @@ Buffer::~Buffer() {
 
 void Buffer::allocate() {
     const DeviceApi& vk = device_.vk();
-    VkMemoryRequirements requirements{};
-    vk.GetBufferMemoryRequirements(device_.handle(), buffer_.get(), &requirements);
+    const VkMemoryRequirements requirements = requirementsOf(device_, buffer_.get());
     const VkPhysicalDeviceMemoryProperties& memory = device_.memory();
     std::uint64_t available = 0;
     std::uint32_t type = 0;

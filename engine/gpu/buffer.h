@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/owned.h"
@@ -26,15 +27,34 @@ enum class Memory {
     upload,   ///< permanently mapped; the host writes it with write(), kernels and copies read it
 };
 
+/// What a buffer takes of a device's memory.
+struct Footprint {
+    std::uint64_t bytes = 0; ///< as DeviceCounters count: drivers round up
+    std::uint32_t heap = 0;  ///< where it goes, if there is room
+};
+
+/// That of Buffer(device, bytes, memory, ...), without allocating it. Above a gibibyte, which drivers may
+/// refuse to describe, rounded like a buffer of one.
+Footprint footprintOf(const Device& device, std::uint64_t bytes, Memory memory);
+
+/// The arguments of a buffer's constructor.
+struct BufferSpec {
+    std::uint64_t bytes = 0;
+    Memory memory = Memory::device;
+    std::string name;
+};
+
 /// A storage buffer with its own memory, initially zero.
 class Buffer {
   public:
     /// Allocates `bytes`, rounded up to a multiple of 16. `name` appears in messages. Throws
     /// OutOfMemoryError.
     Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name);
+    Buffer(Device& device, BufferSpec spec) : Buffer(device, spec.bytes, spec.memory, std::move(spec.name)) {}
     ~Buffer();
 
     std::uint64_t size() const { return size_; }
+    std::uint64_t allocated() const { return allocated_; } ///< bytes of the device's memory
     const std::string& name() const { return name_; }
 
     BufferView view() const { return {buffer_.get(), 0, size_}; }

@@ -74,9 +74,8 @@ class VectorPass {
         for (std::size_t l = 0; l < shape.layers(); ++l) {
             const std::size_t size = plan.capacity * shape.widths[l + 1] * plan.elements;
             const bool keepsSums = derivativeNeedsSum(shape.activationOf(l));
-            layers_.push_back({AlignedArray<float>(size),
-                               keepsSums ? AlignedArray<float>(size) : AlignedArray<float>(),
-                               AlignedArray<float>(size)});
+            const auto array = [&] { return arrays_.emplace_back(size).data(); };
+            layers_.push_back({array(), keepsSums ? array() : nullptr, array()});
         }
     }
 
@@ -111,8 +110,8 @@ class VectorPass {
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             LayerArrays& layer = layers_[l];
             plan_.kernels.dense(shapeOf(l), below, parameters + plan_.offsets[l] * plan_.elements,
-                                shape_.activationOf(l), layer.outputs.data(), layer.sums.data());
-            below = layer.outputs.data();
+                                shape_.activationOf(l), layer.outputs, layer.sums);
+            below = layer.outputs;
         }
     }
 
@@ -121,19 +120,19 @@ class VectorPass {
         LossShape shape = lossShape();
         shape.scale = 1.0 / static_cast<double>(terms);
         plan_.kernels.lossAndGradient(shape, outputs(), layers_.back().saved(), targets_.data(),
-                                      layers_.back().dSums.data(), losses);
+                                      layers_.back().dSums, losses);
     }
 
     /// Gradients of all parameters; added to those of the batch's part before, where `add`.
     void backward(const float* parameters, bool add) {
         for (std::size_t l = layers_.size(); l-- > 0;) {
             const std::size_t offset = plan_.offsets[l] * plan_.elements;
-            const float* dSums = layers_[l].dSums.data();
+            const float* dSums = layers_[l].dSums;
             if (l > 0)
                 plan_.kernels.denseBackwardInputs(shapeOf(l), dSums, parameters + offset,
                                                   shape_.activationOf(l - 1), layers_[l - 1].saved(),
-                                                  layers_[l - 1].dSums.data());
-            const float* below = l > 0 ? layers_[l - 1].outputs.data() : inputs_.data();
+                                                  layers_[l - 1].dSums);
+            const float* below = l > 0 ? layers_[l - 1].outputs : inputs_.data();
             plan_.kernels.denseBackwardWeights(shapeOf(l), dSums, below, add, gradients_.data() + offset);
         }
     }
@@ -144,7 +143,7 @@ class VectorPass {
                             correct);
     }
 
-    const float* outputs() const { return layers_.back().outputs.data(); }
+    const float* outputs() const { return layers_.back().outputs; }
     const float* gradients() const { return gradients_.data(); }
 
   private:
@@ -170,6 +169,7 @@ class VectorPass {
     const VectorPlan& plan_;
     const NetShape& shape_;
     std::size_t rows_ = 0;
+    std::vector<AlignedArray<float>> arrays_; ///< of layers_
     std::vector<LayerArrays> layers_;
     AlignedArray<float> inputs_; ///< X
     AlignedArray<TargetWord> targets_;

@@ -32,8 +32,7 @@ bool contains(const std::vector<TensorId>& ids, const TensorId& id) {
 bool isStored(const TensorId& id, NeverStored never) {
     const TensorArena arena = rowOf(id.kind).arena;
     if (never == NeverStored::gradients) return arena != TensorArena::gradients;
-    if (never == NeverStored::allButParameters)
-        return arena != TensorArena::batch && arena != TensorArena::gradients;
+    if (never == NeverStored::allButParameters) return !ofBatch(arena) && arena != TensorArena::gradients;
     return true;
 }
 
@@ -93,6 +92,12 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
     case Operation::denseBackwardWeights:
         operands.reads = {{TensorKind::dSums, layer}, {TensorKind::activations, layer}};
         operands.writes = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
+        if (operation.piece > 0) // adds to them
+            operands.reads.insert(operands.reads.end(), operands.writes.begin(), operands.writes.end());
+        break;
+    case Operation::exchange:
+        operands.reads = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
+        operands.writes = operands.reads;
         break;
     case Operation::update:
         for (std::size_t each = layer; each < layer + operation.layers; ++each) {

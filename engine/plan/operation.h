@@ -27,6 +27,8 @@ enum class Operation {
     lastLayer,
     weightGradients,
     wholeStep,
+    // What a rewrite adds between them, for a network that trains on several devices.
+    exchange,
     // Second dispatches of the loss and, in half precision, of the update.
     lossSum,
     lossScale,
@@ -82,6 +84,10 @@ inline constexpr OperationRow operationTable[] = {
      "Batch, forward, loss, backward and update of the whole network in one kernel, for many steps at a "
      "time. Between them, nothing leaves shared memory.",
      false, NeverStored::allButParameters},
+    {Operation::exchange, "exchange", Operation::denseBackwardWeights,
+     "dW[l], db[l] = their sums over all devices",
+     "Adds up the layer's gradients of all devices that train together. A single device has nothing to add.",
+     true},
     {Operation::lossSum, "loss_sum", Operation::lossAndGradient, "loss = sum of the groups' sums",
      "Adds up the losses of groups of rows."},
     {Operation::lossScale, "loss_scale", Operation::update,
@@ -110,6 +116,10 @@ struct PlannedOperation {
     std::size_t layers = 1; ///< how many: an update is about several
     /// What it carries out, in order, where it stands in the place of several.
     std::vector<PlannedOperation> parts = {};
+    /// Which piece of the batch it is about, where the batch is taken in `pieces` (microBatches()). Weight
+    /// gradients of later pieces are added to those of the ones before.
+    std::size_t piece = 0;
+    std::size_t pieces = 1;
 
     bool operator==(const PlannedOperation&) const = default;
 };

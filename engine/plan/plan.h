@@ -30,4 +30,7 @@ struct StepPlan {
 /// The recipe: one step of minibatch gradient descent.
 StepPlan trainStep(const NetShape& net);
 
+/// Its first two parts alone: what an evaluation does before it looks at the outputs.
+StepPlan forwardPass(const NetShape& net);
+
 } // namespace lockstep

@@ -1,12 +1,16 @@
-// Rewrites of a training step's plan: the same results by fewer operations. Each has a file of its own with
-// what it changes and why the results stay what they are. `can...` tells whether the plan allows it; whether
-// a device has the kernel for it is for the backend to say. tests/step_plan_test.cpp shows what they make of
-// the recipe, and tests/step_fusions_test.cpp that the bits of joined ones stay the same.
+// Rewrites of a training step's plan. Each has a file of its own with what it changes and why the results are
+// what they are. `can...` tells whether the plan allows it; whether a device has the kernel for it is for the
+// backend to say. tests/step_plan_test.cpp shows what they make of the recipe, and compares what the plain
+// backend computes; tests/step_fusions_test.cpp shows that the bits of joined operations stay the same.
 #pragma once
+
+#include <span>
 
 #include "engine/plan/plan.h"
 
 namespace lockstep {
+
+// The same results by fewer operations.
 
 /// The update of each layer becomes a part of its weight gradients (rewrite_fold_update.cpp). In place.
 bool canFoldUpdate(const StepPlan& plan);
@@ -28,5 +32,31 @@ void joinWeightGradients(StepPlan& plan);
 
 /// All operations become one (rewrite_whole_step.cpp).
 StepPlan wholeStepPlan(const NetShape& net);
+
+// The same operations in another order, or several times: what a step needs at once becomes less. They take
+// the recipe, rewritten by each other or not; joined operations stay where they are.
+
+/// The weight gradients of a layer come straight after its input gradients (rewrite_early_gradients.cpp). In
+/// place.
+void gradientsEarly(StepPlan& plan);
+
+/// A layer's forward product is repeated where the backward pass first asks for what it computed
+/// (rewrite_recompute.cpp). In place. Of several layers, the highest first.
+void recomputeForward(StepPlan& plan, const NetShape& net, std::size_t layer);
+
+/// The batch is taken in so many pieces, one after the other, and their gradients are added up
+/// (rewrite_micro_batches.cpp). In place. Throws std::invalid_argument for none, and for a plan that stores
+/// no gradients.
+void microBatches(StepPlan& plan, std::size_t pieces);
+
+// Part of a step only, and steps of several devices.
+
+/// These layers keep their parameters (rewrite_freeze.cpp). In place. Throws std::invalid_argument when no
+/// layer is left to train.
+void freeze(StepPlan& plan, std::span<const std::size_t> layers);
+
+/// Each layer's gradients are exchanged between devices before the update reads them (rewrite_exchange.cpp).
+/// In place.
+void exchangeGradients(StepPlan& plan);
 
 } // namespace lockstep

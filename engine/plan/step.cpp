@@ -26,4 +26,11 @@ StepPlan trainStep(const NetShape& net) {
     return step;
 }
 
+StepPlan forwardPass(const NetShape& net) {
+    StepPlan pass;
+    pass.gatherBatch();
+    for (std::size_t layer = 0; layer < net.layers(); ++layer) pass.dense(layer);
+    return pass;
+}
+
 } // namespace lockstep

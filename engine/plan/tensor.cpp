@@ -13,8 +13,8 @@ TensorSize sizeOf(const TensorId& id, const NetShape& net, std::size_t batch, st
     if (id.kind == TensorKind::activations) return {batch, net.widths[id.layer]};
     if (id.kind == TensorKind::targets) return {batch, targetWidth};
     const std::size_t outputs = net.widths[id.layer + 1];
-    const TensorRow& row = rowOf(id.kind);
-    if (row.arena == TensorArena::batch) return {batch, outputs};
+    const TensorKindRow& row = rowOf(id.kind);
+    if (ofBatch(row.arena)) return {batch, outputs};
     return row.vector ? TensorSize{1, outputs} : TensorSize{outputs, net.widths[id.layer]};
 }
 

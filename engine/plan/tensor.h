@@ -10,7 +10,8 @@
 
 namespace lockstep {
 
-/// `state1` and `state2` are what the optimizer keeps (momentum, mean squares).
+/// `state1` and `state2` are what the optimizer keeps (momentum, mean squares); `halfWeights` are the copies
+/// that products of half precision read.
 enum class TensorKind {
     activations,
     targets,
@@ -24,23 +25,42 @@ enum class TensorKind {
     biasState1,
     weightState2,
     biasState2,
+    halfWeights,
 };
 
-/// Where a tensor lies: with the batch, or in an arena with the layout of the parameters.
-enum class TensorArena { batch, parameters, gradients, state1, state2 };
+/// Memory that tensors of a kind share. Those of `parameters`, `gradients`, `state1` and `state2` lie in it
+/// by ParamLayout.
+enum class TensorArena {
+    activations,
+    targets,
+    sums,
+    dSums,
+    parameters,
+    gradients,
+    state1,
+    state2,
+    halfWeights,
+};
+inline constexpr std::size_t tensorArenas = static_cast<std::size_t>(TensorArena::halfWeights) + 1;
 
-struct TensorRow {
+/// It holds examples of the batch at hand, one per row.
+constexpr bool ofBatch(TensorArena arena) { return arena <= TensorArena::dSums; }
+constexpr bool byParamLayout(TensorArena arena) {
+    return arena >= TensorArena::parameters && arena <= TensorArena::state2;
+}
+
+struct TensorKindRow {
     std::string_view letters;
-    TensorArena arena = TensorArena::batch;
+    TensorArena arena = TensorArena::activations;
     bool vector = false; ///< of a layer's biases, not of its weights
 };
 
 /// In the order of TensorKind.
-inline constexpr TensorRow tensorTable[] = {
-    {"A"},
-    {"t"},
-    {"Z"},
-    {"dZ"},
+inline constexpr TensorKindRow tensorKinds[] = {
+    {"A", TensorArena::activations},
+    {"t", TensorArena::targets},
+    {"Z", TensorArena::sums},
+    {"dZ", TensorArena::dSums},
     {"W", TensorArena::parameters},
     {"b", TensorArena::parameters, true},
     {"dW", TensorArena::gradients},
@@ -49,9 +69,10 @@ inline constexpr TensorRow tensorTable[] = {
     {"m of b", TensorArena::state1, true},
     {"v of W", TensorArena::state2},
     {"v of b", TensorArena::state2, true},
+    {"W as fp16", TensorArena::halfWeights},
 };
 
-constexpr const TensorRow& rowOf(TensorKind kind) { return tensorTable[static_cast<std::size_t>(kind)]; }
+constexpr const TensorKindRow& rowOf(TensorKind kind) { return tensorKinds[static_cast<std::size_t>(kind)]; }
 
 /// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
 /// state exist twice: as the step found them, and `updated`.

@@ -46,6 +46,7 @@ double flopsOf(const StepSizes& sizes, const PlannedOperation& operation, std::s
     case Operation::wholeStep:
         for (const PlannedOperation& part : operation.parts) flops += flopsOf(sizes, part, rows);
         break;
+    case Operation::exchange: break; // on a single device
     case Operation::lossSum:
     case Operation::lossScale: break; // a number for each of a few workgroups or layers
     }

@@ -16,14 +16,15 @@ GpuEvaluation::GpuEvaluation(gpu::Device& device, GpuArenas& arenas, Kernels& ke
 
 void GpuEvaluation::warmUp(const std::atomic<bool>* cancelled) {
     recorder_.endWhen(cancelled);
-    const std::size_t group = std::min({chunk_, arenas_.capacity, job_.data->of(Split::train).count});
+    const std::size_t group =
+        std::min({chunk_, arenas_.memory.evaluationRows, job_.data->of(Split::train).count});
     millisecondsOf(Split::train, group); // compiles
     const double target = submissionMilliseconds(recorder_.device().software());
     const double milliseconds = std::max(millisecondsOf(Split::train, group), 1e-3);
-    const auto rows = static_cast<std::size_t>(
-        std::min(static_cast<double>(group) * target / milliseconds, static_cast<double>(arenas_.capacity)));
+    const auto rows = static_cast<std::size_t>(std::min(static_cast<double>(group) * target / milliseconds,
+                                                        static_cast<double>(arenas_.memory.evaluationRows)));
     // Whole workgroups of score(), where that is more than one.
-    chunk_ = rows < chunk_ ? std::min(chunk_, arenas_.capacity) : rows / chunk_ * chunk_;
+    chunk_ = rows < chunk_ ? std::min(chunk_, arenas_.memory.evaluationRows) : rows / chunk_ * chunk_;
     for (const Split split : {Split::train, Split::test}) {
         const std::size_t count = job_.data->of(split).count;
         if (count >= chunk_) millisecondsOf(split, chunk_);
@@ -65,7 +66,8 @@ std::vector<float> GpuEvaluation::outputs(Split split, std::size_t first, std::s
     recorder_.submit();
     recorder_.finish();
     recorder_.takeFinished();
-    return arenas_.tensor({TensorKind::activations, levels}, rows * arenas_.stride(levels));
+    return arenas_.tensor(arenas_.memory.evaluation, {TensorKind::activations, levels},
+                          rows * arenas_.stride(levels));
 }
 
 } // namespace lockstep

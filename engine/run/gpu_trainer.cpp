@@ -46,6 +46,7 @@ class GpuTrainer final : public TrainerBase {
     }
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
     std::vector<OperationTiming> operations() const override;
+    std::vector<MemoryUse> memory() const override { return arenas_.memory.uses(device_); }
 
   private:
     // Steps [first, first + count) end with this submission.
@@ -73,7 +74,7 @@ class GpuTrainer final : public TrainerBase {
     std::size_t rowsAtOnce() const override { return evaluation_.rowsAtOnce(); }
     StepPlan tracedPlan() const override { return steps_.planApart(); }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
-        return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
+        return half_ ? half_->tensor(id, floats) : arenas_.tensor(arenas_.memory.step, id, floats);
     }
     void runTraced(StepTrace& trace) override;
     std::vector<TracedOperation> clockedStep(std::string& why) override;
@@ -90,8 +91,8 @@ class GpuTrainer final : public TrainerBase {
     gpu::Device& device_;
     const std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
     Kernels kernels_;
-    GpuArenas arenas_;
     StepKernels how_;
+    GpuArenas arenas_;
     std::optional<HalfArenas> half_; // of kernels of half precision
     gpu::Recorder recorder_;         // of training: its device time is the steps' own
     GpuSteps steps_;
@@ -123,15 +124,15 @@ class GpuTrainer final : public TrainerBase {
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
                        const std::atomic<bool>* cancelled, std::size_t workgroups)
-    : TrainerBase(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job),
-      how_(choose(replaced, cancelled)),
+    : TrainerBase(job), rung_(rung), device_(device), kernels_(device), how_(choose(replaced, cancelled)),
+      arenas_(device, job, GpuMemory(device, job, rung, how_)),
       half_(how_.half ? std::optional<HalfArenas>(std::in_place, device, arenas_,
                                                   initialWeights(job.shape, job.settings.seed))
                       : std::nullopt),
       recorder_(device),
       steps_(recorder_, arenas_, kernels_, job_, rung, how_, half_ ? &*half_ : nullptr, workgroups),
       evaluation_(device, arenas_, kernels_, job_,
-                  evaluationKernels(device, how_, job.shape, arenas_.capacity)),
+                  evaluationKernels(device, how_, job.shape, arenas_.memory.evaluationRows)),
       submission_({submissionMilliseconds(device.software())}) {
     if (half_) largestNumber_ = HalfArenas::largest;
     warmUp(cancelled);
@@ -142,7 +143,7 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
 // Chooses before it replaces shaders, because only built-in kernels are measured and cached.
 StepKernels GpuTrainer::choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled) {
     StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
-                                    arenas_.order.batch(), std::nullopt, cancelled);
+                                    job_.order().batch(), std::nullopt, cancelled);
     kernels_.replace(replaced);
     return how;
 }
@@ -238,7 +239,7 @@ void GpuTrainer::noteLosses(const Flight& flight) {
     const double seconds = trainingSeconds();
     for (std::uint64_t step = flight.first; step < flight.first + flight.count; ++step) {
         float loss = 0;
-        std::memcpy(&loss, ring.data() + step % GpuArenas::ringSlots * sizeof(float), sizeof loss);
+        std::memcpy(&loss, ring.data() + step % GpuMemory::ringSlots * sizeof(float), sizeof loss);
         if (!noteLoss({step, loss, seconds})) return;
     }
 }
@@ -360,7 +361,7 @@ std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Dev
                                         const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
                                         std::size_t workgroups) {
     job.validate();
-    requireMemory(device, job, rowOf(rung).half);
+    requireMemory(device, job, rung);
     return std::make_unique<GpuTrainer>(job, rung, device, replaced, cancelled, workgroups);
 }
 

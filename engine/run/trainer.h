@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/plan/memory_use.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -92,6 +93,9 @@ class Trainer {
     /// Uploads, compilation and choice of kernels, before the first step.
     virtual double warmUpSeconds() const = 0;
     virtual std::vector<OperationTiming> operations() const = 0;
+
+    /// What the run's arenas take, as allocated. The processor's lanes read the data set where it is.
+    virtual std::vector<MemoryUse> memory() const = 0;
 
     /// Trains exactly one step, with the same bits as run(1) and finish(), and records what happened in it.
     /// Throws NonFiniteError if its loss is not finite.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "engine/cpu/small_kernels.h"
-#include "engine/net/activation.h"
 #include "engine/plan/rewrites.h"
 
 namespace lockstep {
@@ -25,7 +25,9 @@ StepPlan planFor(const NetShape& shape, const CpuKernels& kernels, const Optimiz
     return plan;
 }
 
-bool storesGradients(const StepPlan& plan) { return plan.has(Operation::denseBackwardWeights); }
+std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
+    return tensors.arenaBytes(arena) / sizeof(float);
+}
 
 } // namespace
 
@@ -36,27 +38,39 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
       plan(planFor(shape, kernelTable, optimizer)),
       capacity(byNeuron ? roundUpToGrain(order.batch())
                         : std::max(order.batch(), threads * evaluationRowsPerThread)),
-      parameters(layout.size()), gradients(storesGradients(plan) ? layout.size() : 0),
-      inputs(capacity * paddedWidth(0)), targets(capacity * data.targetWidth),
-      work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
+      tensors(tableOf(plan)), parameters(floatsOf(tensors, TensorArena::parameters)),
+      gradients(floatsOf(tensors, TensorArena::gradients)),
+      activations(floatsOf(tensors, TensorArena::activations)), sums(floatsOf(tensors, TensorArena::sums)),
+      dSums(floatsOf(tensors, TensorArena::dSums)), targets(floatsOf(tensors, TensorArena::targets)),
+      inputs(at(activations, {TensorKind::activations, 0})), work(sizesOf(shape, optimizer, data)),
+      partialLosses(threads * partsPerThread) {
     countWork();
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const std::size_t size = capacity * paddedWidth(layer + 1);
-        const bool keepsSums = derivativeNeedsSum(shape.activationOf(layer));
-        layers.push_back({AlignedArray<float>(size),
-                          keepsSums ? AlignedArray<float>(size) : AlignedArray<float>(),
-                          AlignedArray<float>(size)});
-    }
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        layers.push_back(
+            {at(activations, {TensorKind::activations, layer + 1}),
+             tensors.has({TensorKind::sums, layer}) ? at(sums, {TensorKind::sums, layer}) : nullptr,
+             at(dSums, {TensorKind::dSums, layer})});
+}
+
+TensorTable CpuArenas::tableOf(const StepPlan& of) const {
+    return {shape,
+            optimizer,
+            of,
+            {.rows = capacity,
+             .gradientRows = byNeuron ? capacity : order.batch(),
+             .targetWidth = data.targetWidth,
+             .widthGrain = byNeuron ? roundUpToGrain(1) : 4}};
 }
 
 void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
     StepPlan now = planFor(shape, kernels, settings);
-    if (storesGradients(now) != storesGradients(plan))
-        gradients = AlignedArray<float>(storesGradients(now) ? layout.size() : 0);
     optimizer = settings;
+    tensors = tableOf(now);
+    const std::size_t floats = floatsOf(tensors, TensorArena::gradients);
+    if (floats != gradients.size()) gradients = AlignedArray<float>(floats);
     plan = std::move(now);
     work = StepWork(sizesOf(shape, optimizer, data));
     countWork();
@@ -65,10 +79,6 @@ void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
 void CpuArenas::countWork() {
     work.count(plan, order.batch());
     work.count(plan, order.range(order.stepsPerEpoch() - 1).rows);
-}
-
-std::size_t CpuArenas::paddedWidth(std::size_t level) const {
-    return byNeuron ? roundUpToGrain(shape.widths[level]) : roundUpToFour(shape.widths[level]);
 }
 
 LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
@@ -86,35 +96,47 @@ float* CpuArenas::stateArray(std::size_t index) {
     return index < optimizerState.size() ? optimizerState[index].data() : nullptr;
 }
 
-std::vector<float> CpuArenas::trained(const TensorId& id, std::size_t floats) const {
-    const TensorRow& row = rowOf(id.kind);
-    const LayerLayout& place = layout.layer(id.layer);
-    const AlignedArray<float>& arena = row.arena == TensorArena::parameters  ? parameters
-                                       : row.arena == TensorArena::gradients ? gradients
-                                       : row.arena == TensorArena::state1    ? optimizerState[0]
-                                                                             : optimizerState[1];
-    const float* from = arena.data() + (row.vector ? place.biasOffset : place.weightOffset);
-    return {from, from + floats};
+std::vector<MemoryUse> CpuArenas::memory() const {
+    const auto host = [this](MemoryCategory category, std::initializer_list<TensorArena> arenas) {
+        MemoryUse use{category, MemoryPlace::host, 0};
+        for (const TensorArena arena : arenas) use.bytes += tensors.arenaBytes(arena);
+        return use;
+    };
+    return {host(MemoryCategory::parameters, {TensorArena::parameters}),
+            host(MemoryCategory::gradients, {TensorArena::gradients}),
+            host(MemoryCategory::optimizerState, {TensorArena::state1, TensorArena::state2}),
+            host(MemoryCategory::activations,
+                 {TensorArena::activations, TensorArena::targets, TensorArena::sums, TensorArena::dSums})};
+}
+
+const void* CpuArenas::arena(TensorArena which) const {
+    switch (which) {
+    case TensorArena::activations: return activations.data();
+    case TensorArena::targets: return targets.data();
+    case TensorArena::sums: return sums.data();
+    case TensorArena::dSums: return dSums.data();
+    case TensorArena::parameters: return parameters.data();
+    case TensorArena::gradients: return gradients.data();
+    case TensorArena::state1: return optimizerState.at(0).data();
+    case TensorArena::state2: return optimizerState.at(1).data();
+    case TensorArena::halfWeights: break;
+    }
+    throw std::invalid_argument("a processor has no such arena");
 }
 
 std::vector<float> CpuArenas::tensor(const TensorId& id, std::size_t floats) const {
-    if (rowOf(id.kind).arena != TensorArena::batch) return trained(id, floats);
-    const bool words = id.kind == TensorKind::targets;
-    const bool level = id.kind == TensorKind::activations; // A[0] is the inputs, A[l + 1] layer l's outputs
-    const void* from = words                          ? static_cast<const void*>(targets.data())
-                       : level                        ? below(id.layer)
-                       : id.kind == TensorKind::dSums ? layers[id.layer].dSums.data()
-                                                      : layers[id.layer].sums.data();
+    const StoredTensor& stored = tensors.at(id);
+    const auto* from = static_cast<const std::byte*>(arena(stored.arena)) + stored.offset;
     std::vector<float> result(floats);
-    if (!byNeuron) {
+    if (!byNeuron || !ofBatch(stored.arena)) {
         std::memcpy(result.data(), from, floats * sizeof(float));
         return result;
     }
-    const std::size_t width = words ? data.targetWidth : shape.widths[level ? id.layer : id.layer + 1];
-    const std::size_t stride = words ? width : roundUpToFour(width);
+    const std::size_t width = stored.columns;
+    const std::size_t stride = stored.arena == TensorArena::targets ? width : roundUpToFour(width);
     for (std::size_t at = 0; at < floats; ++at)
         if (at % stride < width)
-            std::memcpy(&result[at], static_cast<const float*>(from) + at % stride * capacity + at / stride,
+            std::memcpy(&result[at], from + (at % stride * capacity + at / stride) * sizeof(float),
                         sizeof(float));
     return result;
 }

@@ -8,7 +8,9 @@
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
 #include "engine/net/param_layout.h"
+#include "engine/plan/memory_use.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/tensor_table.h"
 #include "engine/plan/work.h"
 #include "engine/step/train_job.h"
 
@@ -16,12 +18,12 @@ namespace lockstep {
 
 /// Arrays of one layer for the rows at hand.
 struct LayerArrays {
-    AlignedArray<float> outputs; ///< A[l + 1]
-    AlignedArray<float> sums;    ///< Z[l]; null unless the activation's derivative needs it
-    AlignedArray<float> dSums;   ///< dZ[l]
+    float* outputs = nullptr; ///< A[l + 1]
+    float* sums = nullptr;    ///< Z[l]; null unless the activation's derivative needs it
+    float* dSums = nullptr;   ///< dZ[l]
 
     /// What activationDerivative takes: the preactivations, or the outputs.
-    const float* saved() const { return sums.data() != nullptr ? sums.data() : outputs.data(); }
+    const float* saved() const { return sums != nullptr ? sums : outputs; }
 };
 
 /// The threads share these arrays without locks: between two barriers, no two threads write the same rows (or
@@ -42,13 +44,17 @@ struct CpuArenas {
     const std::size_t partsPerThread; ///< when all threads run and have equal shares
     StepPlan plan;              ///< of a step; where the update is folded into it, there are no gradients
     const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
+    TensorTable tensors;        ///< of the plan
 
     AlignedArray<float> parameters;
     AlignedArray<float> gradients; ///< empty when the plan stores none
     std::vector<AlignedArray<float>> optimizerState;
 
-    AlignedArray<float> inputs; ///< A[0]
+    AlignedArray<float> activations; ///< A, by `tensors`; so are the next two
+    AlignedArray<float> sums;        ///< Z
+    AlignedArray<float> dSums;       ///< dZ
     AlignedArray<TargetWord> targets;
+    float* inputs = nullptr; ///< A[0]
     std::vector<LayerArrays> layers;
 
     StepWork work; ///< of the plan, counted for every batch; only the thread that is timed asks
@@ -61,23 +67,26 @@ struct CpuArenas {
     /// one of the equal shares of the whole team.
     std::size_t partGrain() const { return kernels.anyCut ? 1 : partsPerThread; }
     /// A[layer]: what the layer reads.
-    const float* below(std::size_t layer) const {
-        return layer == 0 ? inputs.data() : layers[layer - 1].outputs.data();
-    }
+    const float* below(std::size_t layer) const { return layer == 0 ? inputs : layers[layer - 1].outputs; }
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
     void setOptimizer(const OptimizerSettings& settings);
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
+    /// Of the arenas; what threads and kernels keep besides is not counted.
+    std::vector<MemoryUse> memory() const;
     /// Copies the first `floats` floats of a tensor, row by row. Rows are padded to a multiple of four;
     /// targets are words, without padding.
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
 
   private:
     void countWork();
-    std::size_t paddedWidth(std::size_t level) const;
-    std::vector<float> trained(const TensorId& id, std::size_t floats) const;
+    TensorTable tableOf(const StepPlan& of) const;
+    float* at(AlignedArray<float>& arena, const TensorId& id) {
+        return arena.data() + tensors.at(id).offset / sizeof(float);
+    }
+    const void* arena(TensorArena which) const;
 };
 
 } // namespace lockstep

@@ -16,8 +16,8 @@ void CpuBackend::addScore(const LossShape& shape, const float* outputs, const Ta
     scored_.correct += sum.correct;
 }
 
-void CpuBackend::setLoss(double sumOfTerms) {
-    const std::size_t terms = lossTerms(arenas_.shape.loss, rows_, arenas_.shape.outputs());
+void CpuBackend::setLoss(double sumOfTerms, std::size_t batchRows) {
+    const std::size_t terms = lossTerms(arenas_.shape.loss, batchRows, arenas_.shape.outputs());
     loss_ = static_cast<float>(sumOfTerms / static_cast<double>(terms));
     failed_ = !std::isfinite(loss_);
 }

@@ -28,7 +28,7 @@ class CpuBackend : public Ops {
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() {}
     void denseBackwardWeights(std::size_t layer) final {
-        addWeightGradient(layer, 0, 1, arenas_.gradients.data());
+        addWeightGradient(layer, piece() > 0 ? 1 : 0, 1, arenas_.gradients.data());
     }
     /// w -= rate * (gradient + l2 * w).
     void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) final {
@@ -48,13 +48,16 @@ class CpuBackend : public Ops {
 
     /// target = keep target + scale gradient, for the layer's weights and biases in an arena.
     virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
+    /// Of the batch, which the operation at hand is about.
+    std::size_t piece() const { return planned() != nullptr ? planned()->piece : 0; }
     /// Ends an operation of a plan: the time since the last one was its.
     void lap() {
         if (timing_ != nullptr && timing_->watching() && planned() != nullptr)
             timing_->lap(*planned(), arenas_.work, rows_);
     }
-    /// The mean of the batch's loss terms; whether it is finite decides if the step may change weights.
-    void setLoss(double sumOfTerms);
+    /// The mean of the loss terms of a batch of so many rows; whether it is finite decides if the step may
+    /// change weights.
+    void setLoss(double sumOfTerms, std::size_t batchRows);
     /// Adds to the evaluation; outputs and targets row by row.
     void addScore(const LossShape& shape, const float* outputs, const TargetWord* targets);
 

@@ -26,7 +26,7 @@ void CpuOps::cutBy(Cut cut) {
     // All parts of the loss are there now. Added in their order, the same number of threads gives the same
     // loss every time. Each thread adds them itself, so that all agree on whether the step may change the
     // weights.
-    setLoss(std::accumulate(arenas_.partialLosses.begin(), arenas_.partialLosses.end(), 0.0));
+    setLoss(std::accumulate(arenas_.partialLosses.begin(), arenas_.partialLosses.end(), 0.0), batchRows_);
 }
 
 void CpuOps::meetOthers() {
@@ -61,11 +61,11 @@ void CpuOps::gather(const Examples& examples, const BatchOrder& order, const Bat
     cut_ = Cut::rows;
     const Share rows = ownRows();
     arenas_.kernels.gatherBatch(arenas_.data, examples, order, batch, rows.begin, rows.end,
-                                arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
-                                arenas_.targets.data());
+                                arenas_.layout.layer(0).rowStride, arenas_.inputs, arenas_.targets.data());
 }
 
-void CpuOps::gatherBatch(const StepSettings& step) { // endStep() waited
+void CpuOps::gatherBatch(const StepSettings& step) { // endStep() waited, if it is the first piece
+    if (piece() > 0) meetOthers();
     gather(arenas_.data.train, arenas_.order, step.batch);
     lap();
 }
@@ -81,7 +81,7 @@ void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     const float* below = arenas_.below(layer);
-    float* sums = arenas_.layers[layer].sums.data();
+    float* sums = arenas_.layers[layer].sums;
     cutBy(bestCut(layer, place.outputs));
     forBlocks(place.outputs, [&](Share rows, Share columns) {
         DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
@@ -92,22 +92,25 @@ void CpuOps::dense(std::size_t layer) {
             shape, below + rows.begin * shape.inputStride,
             arenas_.parameters.data() + place.weightOffset + columns.begin * place.rowStride,
             arenas_.parameters.data() + place.biasOffset + columns.begin, arenas_.shape.activationOf(layer),
-            arenas_.layers[layer].outputs.data() + first, sums == nullptr ? nullptr : sums + first);
+            arenas_.layers[layer].outputs + first, sums == nullptr ? nullptr : sums + first);
     });
     lap();
 }
 
-void CpuOps::lossAndGradient(const StepSettings&) {
+void CpuOps::lossAndGradient(const StepSettings& step) {
     const std::size_t last = arenas_.shape.layers() - 1;
+    batchRows_ = step.batch.rows;
     cutBy(Cut::rows);
     for (std::size_t part = parts_.begin; part < parts_.end; ++part) { // its sum depends on where it is cut
         const Share rows = itemsOf(rows_, {part, part + 1});
-        const LossShape shape = arenas_.lossShape(rows.end - rows.begin, rows_);
+        const LossShape shape = arenas_.lossShape(rows.end - rows.begin, batchRows_);
         const std::size_t offset = rows.begin * shape.stride;
-        arenas_.partialLosses[part] = arenas_.kernels.lossAndGradient(
-            shape, arenas_.layers[last].outputs.data() + offset, arenas_.layers[last].saved() + offset,
-            arenas_.targets.data() + rows.begin * shape.targetWidth,
-            arenas_.layers[last].dSums.data() + offset);
+        const double before = piece() > 0 ? arenas_.partialLosses[part] : 0;
+        arenas_.partialLosses[part] =
+            before + arenas_.kernels.lossAndGradient(shape, arenas_.layers[last].outputs + offset,
+                                                     arenas_.layers[last].saved() + offset,
+                                                     arenas_.targets.data() + rows.begin * shape.targetWidth,
+                                                     arenas_.layers[last].dSums + offset);
     }
     lap();
 }
@@ -121,10 +124,10 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
         shape.inputs = columns.end - columns.begin;
         const std::size_t below = rows.begin * shape.inputStride + columns.begin;
         arenas_.kernels.denseBackwardInputs(
-            shape, arenas_.layers[layer].dSums.data() + rows.begin * shape.outputStride,
+            shape, arenas_.layers[layer].dSums + rows.begin * shape.outputStride,
             arenas_.parameters.data() + place.weightOffset + columns.begin,
             arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved() + below,
-            arenas_.layers[layer - 1].dSums.data() + below);
+            arenas_.layers[layer - 1].dSums + below);
     });
     lap();
 }
@@ -142,10 +145,9 @@ void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
     forOutputs(layer, [&](std::size_t begin, std::size_t end) {
-        arenas_.kernels.denseBackwardWeights(denseShapeOf(arenas_.shape, layer, rows_),
-                                             arenas_.layers[layer].dSums.data(), arenas_.below(layer), begin,
-                                             end, keep, scale, target + place.weightOffset,
-                                             target + place.biasOffset);
+        arenas_.kernels.denseBackwardWeights(
+            denseShapeOf(arenas_.shape, layer, rows_), arenas_.layers[layer].dSums, arenas_.below(layer),
+            begin, end, keep, scale, target + place.weightOffset, target + place.biasOffset);
     });
     lap();
 }
@@ -173,7 +175,7 @@ void CpuOps::score() {
     cutBy(Cut::rows);
     const Share rows = ownRows();
     const LossShape shape = arenas_.lossShape(rows.end - rows.begin, rows_);
-    addScore(shape, arenas_.layers.back().outputs.data() + rows.begin * shape.stride,
+    addScore(shape, arenas_.layers.back().outputs + rows.begin * shape.stride,
              arenas_.targets.data() + rows.begin * shape.targetWidth);
 }
 

@@ -38,6 +38,7 @@ class CpuOps final : public CpuBackend {
     void score() override;
 
   private:
+    bool takesPieces() const override { return true; }
     void addWeightGradient(std::size_t layer, float keep, float scale, float* target) override;
 
     /// How the parts of an operation are cut: by rows of the batch, by columns of
@@ -60,7 +61,8 @@ class CpuOps final : public CpuBackend {
 
     ThreadTeam& team_;
     Share parts_;
-    Cut cut_ = Cut::rows; ///< of the latest operation
+    Cut cut_ = Cut::rows;       ///< of the latest operation
+    std::size_t batchRows_ = 0; ///< of the whole batch, whose loss the parts belong to
 };
 
 } // namespace lockstep

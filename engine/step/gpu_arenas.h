@@ -10,25 +10,23 @@
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 #include "engine/plan/tensor.h"
+#include "engine/step/gpu_memory.h"
 #include "engine/step/train_job.h"
 #include "shaders/shared/params.h"
 
 namespace lockstep {
 
-/// One split of the data set as the kernels read it. Rows are padded to 16 bytes.
+/// One split of the data set as the kernels read it.
 struct GpuExamples {
-    GpuExamples(gpu::Device& device, const Dataset& data, const Examples& examples, const char* name);
+    /// Uploads `examples` of the data set. inputs, answers: names of the buffers.
+    GpuExamples(gpu::Device& device, const GpuMemory& memory, const Dataset& data, const Examples& examples,
+                RunBuffer inputs, RunBuffer answers);
 
     std::size_t count;
     std::uint32_t sourceStride; ///< 32-bit words from one example to the next, a multiple of four
     gpu::Buffer source;         ///< pixels as bytes, or floats
     gpu::Buffer answers;        ///< class numbers or the bits of target values
 };
-
-/// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
-/// not fit into what the device has left, and gpu::GpuError when it breaks another limit of the device.
-/// half   for a lane of half precision
-void requireMemory(const gpu::Device& device, const TrainJob& job, bool half = false);
 
 /// A layer's weights in an arena of parameters or gradients (ParamLayout), and its bias.
 inline gpu::BufferView weightsIn(const gpu::Buffer& arena, const LayerLayout& place) {
@@ -38,16 +36,12 @@ inline gpu::BufferView biasIn(const gpu::Buffer& arena, const LayerLayout& place
     return arena.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
 }
 
-/// Workgroups of last_layer.comp for a batch: those of whole blocks of 128 rows.
-constexpr std::uint32_t lastLayerGroups(std::size_t rows) {
-    return static_cast<std::uint32_t>((rows + 127) / 128 * 128 / shared::lastLayerRows);
-}
-
 class GpuArenas {
   public:
-    /// Uploads the data set and the initial weights. Throws gpu::OutOfMemoryError.
-    GpuArenas(gpu::Device& device, const TrainJob& job);
+    /// Allocates `memory`; uploads the data set and the initial weights. Throws gpu::OutOfMemoryError.
+    GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory memory);
 
+    const GpuMemory memory;
     const NetShape shape;
     const ParamLayout layout;
     const BatchOrder order;
@@ -55,35 +49,36 @@ class GpuArenas {
     const std::uint32_t targetWidth; ///< words per target
     const bool pixels;
     const std::size_t classes;
-    const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
-
-    static constexpr std::uint32_t ringSlots = 1u << 14;
 
     gpu::Buffer parameters;
-    gpu::Buffer gradients;
+    gpu::Buffer gradients;                  ///< not to be touched when no operation of the plan writes them
     std::deque<gpu::Buffer> optimizerState; ///< OptimizerSettings::stateArrays() arenas
     GpuExamples train;
     std::optional<GpuExamples> test; ///< absent when the test split is empty
 
-    gpu::Buffer losses; ///< ring of ringSlots floats, mapped: step s is at slot s % ringSlots
+    gpu::Buffer losses; ///< ring of GpuMemory::ringSlots floats, mapped: step s is at slot s % ringSlots
     gpu::Buffer status; ///< one word: the first step whose loss was not finite, or noStep
     gpu::Buffer lossPartials;
     gpu::Buffer lastLayerPartials; ///< of last_layer.comp: its counter, then a sum per workgroup
     gpu::Buffer targets;           ///< of the batch at hand
     gpu::Buffer scoreSums;         ///< mapped
     gpu::Buffer scoreCounts;       ///< mapped: hits, then the confusion matrix
+    gpu::Buffer layerPlaces;       ///< for weight_gradients.comp or, in half precision, layer_table.glsl
+    std::optional<gpu::Buffer>
+        stepRecords; ///< of whole steps, a ring: step s is at s % GpuMemory::stepRecords
 
     const GpuExamples& examples(Split split) const;
     /// Floats per row of A[level].
     std::uint32_t stride(std::size_t level) const {
         return static_cast<std::uint32_t>(roundUpToFour(shape.widths[level]));
     }
-    gpu::BufferView activations(std::size_t level, std::size_t rows) const; ///< A[level], level 0 to layers
-    /// Z[layer], or its outputs when not kept: what the activation's derivative is computed from.
-    gpu::BufferView sums(std::size_t layer, std::size_t rows) const;
-    gpu::BufferView dSums(std::size_t layer, std::size_t rows) const;
-    gpu::BufferView allActivations() const { return activations_.view(); }
-    gpu::BufferView allDSums() const { return dSums_.view(); }
+    /// A tensor of the batch at hand, its first `rows` rows. `table` is memory.step or memory.evaluation.
+    gpu::BufferView view(const TensorTable& table, const TensorId& id, std::size_t rows) const;
+    /// All A of a step, and all dZ.
+    gpu::BufferView allActivations() const {
+        return activations_.view(0, memory.step.arenaBytes(TensorArena::activations));
+    }
+    gpu::BufferView allDSums() const { return dSums_.view(0, memory.step.arenaBytes(TensorArena::dSums)); }
     gpu::BufferView weights(std::size_t layer) const { return weightsIn(parameters, layout.layer(layer)); }
     gpu::BufferView bias(std::size_t layer) const { return biasIn(parameters, layout.layer(layer)); }
     gpu::BufferView dWeights(std::size_t layer) const { return weightsIn(gradients, layout.layer(layer)); }
@@ -95,14 +90,14 @@ class GpuArenas {
     }
     /// What an arena of parameters (or gradients, or state) has of one layer: its weights, then its bias.
     gpu::BufferView layerOf(const gpu::Buffer& arena, std::size_t layer) const;
-    /// The first `floats` floats of a tensor as it is now. Waits for the device.
-    std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
+    /// The first `count` numbers of a tensor as it is now. Waits for the device.
+    std::vector<float> tensor(const TensorTable& table, const TensorId& id, std::size_t count) const;
 
   private:
-    std::vector<std::uint64_t> activationOffsets_; ///< bytes, by level
-    std::vector<std::uint64_t> dSumOffsets_;       ///< bytes, by layer
+    const gpu::Buffer& arena(TensorArena which) const;
+
     gpu::Buffer activations_;
-    gpu::Buffer sums_; ///< laid out like dSums; 16 bytes when no activation needs it
+    gpu::Buffer sums_; ///< not to be touched when no activation needs it
     gpu::Buffer dSums_;
 };
 

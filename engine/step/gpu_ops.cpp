@@ -42,17 +42,11 @@ shared::LossParams lossParams(const GpuArenas& arenas, const StepSettings& step)
             .stride = arenas.stride(arenas.shape.layers()),
             .targetWidth = arenas.targetWidth,
             .step = stepNumber,
-            .slot = stepNumber % GpuArenas::ringSlots,
+            .slot = stepNumber % GpuMemory::ringSlots,
             .targetKind = arenas.targetKind,
             .groups = groupsOf(step.batch.rows),
             .scale = static_cast<float>(
                 1.0 / static_cast<double>(lossTerms(arenas.shape.loss, step.batch.rows, outputs)))};
-}
-
-StepPlan StepKernels::plan(const NetShape& net) const {
-    StepPlan plan = trainStep(net);
-    if (foldsUpdate) foldUpdate(plan);
-    return plan;
 }
 
 // What the planned operation costs or, in an evaluation, which has no plan, `alone`.
@@ -67,7 +61,9 @@ const StepFusions& GpuOps::fusions() const {
     return *fusions_;
 }
 
-void GpuOps::gather(const GpuExamples& examples, const shared::GatherBatchParams& params) {
+void GpuOps::gather(const GpuExamples& examples, const TensorTable& tensors,
+                    const shared::GatherBatchParams& params) {
+    tensors_ = &tensors;
     const std::size_t rows = rows_ = params.rows;
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, asUint(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), activations(0),
@@ -76,18 +72,21 @@ void GpuOps::gather(const GpuExamples& examples, const shared::GatherBatchParams
     endOperation();
 }
 
-void GpuOps::gatherBatch(const StepSettings& step) { gather(arenas_.train, gatherParams(arenas_, step)); }
+void GpuOps::gatherBatch(const StepSettings& step) {
+    gather(arenas_.train, arenas_.memory.step, gatherParams(arenas_, step));
+}
 
 void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     const GpuExamples& examples = arenas_.examples(split);
-    gather(examples, {asUint(rows),
-                      asUint(first),
-                      asUint(examples.count),
-                      0,
-                      arenas_.stride(0),
-                      examples.sourceStride,
-                      arenas_.targetWidth,
-                      {}});
+    gather(examples, arenas_.memory.evaluation,
+           {asUint(rows),
+            asUint(first),
+            asUint(examples.count),
+            0,
+            arenas_.stride(0),
+            examples.sourceStride,
+            arenas_.targetWidth,
+            {}});
 }
 
 void GpuOps::product(const DenseKernel& kernel, const PlannedOperation& operation,
@@ -134,8 +133,8 @@ void GpuOps::denseBackwardWeights(std::size_t layer) {
 
 void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
     const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
-    const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
-                                arenas_.activations(layer, rows_),
+    const FoldedBuffers buffers{dSums(layer),
+                                activations(layer),
                                 arenas_.status.view(),
                                 arenas_.layerOf(arenas_.parameters, layer),
                                 arenas_.layerOf(arenas_.state(0), layer),
@@ -146,6 +145,7 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
 }
 
 void GpuOps::gatheredDense(const StepSettings& step) {
+    tensors_ = &arenas_.memory.step;
     rows_ = step.batch.rows;
     fusions().gatheredDense(recorder_, step, cost({Operation::gatheredDense}));
     endOperation();
@@ -207,8 +207,8 @@ void GpuOps::score() {
         arenas_.targetWidth, asUint(arenas_.classes),         arenas_.targetKind,
         scoreSlot_};
     recorder_.dispatch(score_, {asUint(rows_), 1, 1}, params,
-                       {arenas_.activations(last + 1, rows_), arenas_.targets.view(),
-                        arenas_.scoreSums.view(), arenas_.scoreCounts.view()});
+                       {activations(last + 1), arenas_.targets.view(), arenas_.scoreSums.view(),
+                        arenas_.scoreCounts.view()});
     scoreSlot_ += groupsOf(rows_);
     endOperation();
 }
@@ -221,7 +221,8 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
-      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64), fusions_(fusions) {
+      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64), fusions_(fusions),
+      tensors_(&arenas.memory.step) {
     if (half != nullptr) {
         updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
         lossScale_ = &kernels.lossScale();

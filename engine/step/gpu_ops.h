@@ -11,29 +11,9 @@
 #include "engine/step/kernels.h"
 #include "engine/step/ops.h"
 #include "engine/step/step_fusions.h"
+#include "engine/step/step_kernels.h"
 
 namespace lockstep {
-
-/// Which kernel computes the products of one layer.
-struct LayerKernels {
-    ProductKernel forward;
-    ProductKernel backwardInputs;
-    ProductKernel backwardWeights;
-};
-
-/// Which kernels make a training step.
-struct StepKernels {
-    std::vector<LayerKernels> layers; ///< one entry per dense layer
-    /// The update is folded into the weight gradients (Kernels::denseUpdate).
-    bool foldsUpdate = false;
-    /// Operands are fp16 (half_arenas.h), and all kernels are those for fp16.
-    bool half = false;
-
-    /// A product takes several dispatches, and possibly several submissions (rung `one`).
-    bool inPieces() const { return !layers.empty() && layers.front().forward.rung == Rung::one; }
-    /// The recipe as these kernels carry it out, operation by operation.
-    StepPlan plan(const NetShape& net) const;
-};
 
 /// The push constants of a training step's batch and of its loss.
 shared::GatherBatchParams gatherParams(const GpuArenas& arenas, const StepSettings& step);
@@ -83,21 +63,24 @@ class GpuOps final : public Ops {
 
     gpu::Cost cost(const PlannedOperation& alone);
     const StepFusions& fusions() const;
-    void gather(const GpuExamples& examples, const shared::GatherBatchParams& params);
+    void gather(const GpuExamples& examples, const TensorTable& tensors,
+                const shared::GatherBatchParams& params);
     void product(const DenseKernel& kernel, const PlannedOperation& operation,
                  std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
     }
-    // The arenas' views of values that may be fp16: those begin where floats would, and take half the bytes.
-    gpu::BufferView stored(gpu::BufferView view) const {
-        if (half_ != nullptr) view.size /= 2;
-        return view;
+    gpu::BufferView activations(std::size_t level) const {
+        return arenas_.view(*tensors_, {TensorKind::activations, level}, rows_);
     }
-    gpu::BufferView activations(std::size_t level) const { return stored(arenas_.activations(level, rows_)); }
-    gpu::BufferView sums(std::size_t layer) const { return stored(arenas_.sums(layer, rows_)); }
-    gpu::BufferView dSums(std::size_t layer) const { return stored(arenas_.dSums(layer, rows_)); }
+    /// Z[layer], or its outputs when not kept: what the activation's derivative is computed from.
+    gpu::BufferView sums(std::size_t layer) const {
+        return arenas_.view(*tensors_, savedOf(arenas_.shape, layer), rows_);
+    }
+    gpu::BufferView dSums(std::size_t layer) const {
+        return arenas_.view(*tensors_, {TensorKind::dSums, layer}, rows_);
+    }
     gpu::BufferView weights(std::size_t layer) const {
         return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
     }
@@ -116,6 +99,7 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
     const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
     const StepFusions* fusions_ = nullptr;
+    const TensorTable* tensors_;  ///< where those of the current batch or range lie
     std::size_t rows_ = 0;        ///< of the current batch or range
     std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;

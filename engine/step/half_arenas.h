@@ -1,6 +1,6 @@
 // What training in half precision keeps besides GpuArenas. Parameters, their gradients and the optimizer's
-// state stay floats; products read halves: the batch, activations, gradients of sums, which lie in the arenas
-// at the same places and take half of them, and copies of the weights, which are here. Method: Micikevicius
+// state stay floats; products read halves: the batch, activations, gradients of sums, which are in the
+// arenas, and copies of the weights, which are here. Method: Micikevicius
 // et al. 2018, "Mixed precision training", arXiv 1710.03740.
 #pragma once
 
@@ -17,13 +17,13 @@ class HalfArenas {
     static constexpr float largest = 65504; ///< number of half precision
 
     /// `parameters` as the whole arena; `arenas` must outlive the object.
-    HalfArenas(gpu::Device& device, const GpuArenas& arenas, std::span<const float> parameters);
+    HalfArenas(gpu::Device& device, GpuArenas& arenas, std::span<const float> parameters);
 
     /// The weights of a layer, [outputs][inputs rounded up to four] of halves.
     gpu::BufferView weights(std::size_t layer) const;
     gpu::BufferView allWeights() const { return weights_.view(); }
-    gpu::BufferView table() const { return table_.view(); }         ///< shaders/step/layer_table.glsl
-    gpu::BufferView lossScale() const { return lossScale_.view(); } ///< shaders/step/loss_scale.glsl
+    gpu::BufferView table() const { return arenas_.layerPlaces.view(); } ///< shaders/step/layer_table.glsl
+    gpu::BufferView lossScale() const { return lossScale_.view(); }      ///< shaders/step/loss_scale.glsl
 
     /// Copies of these parameters, rounded, and the loss scaled like that. Nothing may be training.
     void restore(std::span<const float> parameters, const LossScaling& scaling);
@@ -32,9 +32,9 @@ class HalfArenas {
     /// Whether gradients of the last step did; waits for the device.
     bool overflowed() const { return scaleNow().overflowed != 0; }
 
-    /// As GpuArenas::tensor(), with gradients as they are without the scale of the loss. Weights are those
-    /// of the optimizer, which products read rounded.
-    std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
+    /// As GpuArenas::tensor() of a step, with gradients as they are without the scale of the loss. Weights
+    /// are those of the optimizer, which products read rounded.
+    std::vector<float> tensor(const TensorId& id, std::size_t count) const;
 
   private:
     struct LossScale { // shaders/step/loss_scale.glsl
@@ -45,12 +45,19 @@ class HalfArenas {
         std::uint32_t skippedSteps;
     };
 
+  public:
+    static constexpr std::size_t placeBytes = 4 * sizeof(std::uint32_t); ///< of LayerPlace, layer_table.glsl
+    static constexpr std::size_t lossScaleBytes = sizeof(LossScale);
+
+  private:
     LossScale scaleNow() const { return lossScale_.downloadValues<LossScale>(1).front(); }
 
-    const GpuArenas& arenas_;
-    std::vector<std::uint32_t> offsets_; // of each layer's weights, in halves
+    std::size_t offsetOf(std::size_t layer) const { // of its weights, in bytes
+        return arenas_.memory.step.at({TensorKind::halfWeights, layer}).offset;
+    }
+
+    GpuArenas& arenas_;
     gpu::Buffer weights_;
-    gpu::Buffer table_;
     gpu::Buffer lossScale_;
 };
 

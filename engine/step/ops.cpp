@@ -11,6 +11,15 @@ namespace {
     throw std::logic_error("this backend does not carry out '" + std::string(name(operation)) + "'");
 }
 
+// The step, with this operation's piece of its batch: as many examples in each as can be.
+StepSettings pieceOf(StepSettings step, const PlannedOperation& operation) {
+    const std::size_t rows = step.batch.rows;
+    const std::size_t begin = rows * operation.piece / operation.pieces;
+    step.batch.first += begin;
+    step.batch.rows = rows * (operation.piece + 1) / operation.pieces - begin;
+    return step;
+}
+
 } // namespace
 
 void Ops::denseBackwardWeightsAndUpdate(std::size_t, const StepSettings&) {
@@ -27,12 +36,15 @@ void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
     } planned{ops.planned_};
     for (const PlannedOperation& each : plan.operations) {
         planned.now = &each;
+        if (each.pieces > 1 && !ops.takesPieces())
+            throw std::logic_error("this backend does not take a batch in pieces");
         switch (each.operation) {
-        case Operation::gatherBatch: ops.gatherBatch(step); break;
+        case Operation::gatherBatch: ops.gatherBatch(pieceOf(step, each)); break;
         case Operation::dense: ops.dense(each.layer); break;
         case Operation::lossAndGradient: ops.lossAndGradient(step); break;
         case Operation::denseBackwardInputs: ops.denseBackwardInputs(each.layer); break;
         case Operation::denseBackwardWeights: ops.denseBackwardWeights(each.layer); break;
+        case Operation::exchange: ops.exchange(each.layer); break;
         case Operation::update: ops.update(step, each.layer, each.layers); break;
         case Operation::denseBackwardWeightsAndUpdate:
             ops.denseBackwardWeightsAndUpdate(each.layer, step);

@@ -33,6 +33,9 @@ class Ops {
     /// One optimizer step on the parameters of layers [first, first + layers).
     virtual void update(const StepSettings& step, std::size_t first, std::size_t layers) = 0;
 
+    /// dW[l], db[l] = their sums over all devices that train together. A single one has nothing to do.
+    virtual void exchange(std::size_t /*layer*/) {}
+
     // In the place of several of them, where a rewrite (rewrites.h) has put them. A backend has those that
     // its plans hold; the others throw std::logic_error.
 
@@ -56,6 +59,10 @@ class Ops {
   protected:
     /// What execute() is at; null while none is being carried out.
     const PlannedOperation* planned() const { return planned_; }
+    /// Whether the backend takes a batch in pieces: gatherBatch() is then asked for each, with a range of the
+    /// batch; lossAndGradient() counts the terms of the whole batch, which `step` tells, and
+    /// denseBackwardWeights() adds where planned()->piece > 0.
+    virtual bool takesPieces() const { return false; }
 
   private:
     friend void execute(Ops& ops, const StepPlan& plan, const StepSettings& step);
@@ -64,7 +71,7 @@ class Ops {
 };
 
 /// Carries out a plan, an operation after the other: at once, or by recording. Throws std::logic_error where
-/// the backend has no such operation.
+/// the backend has no such operation, or takes no pieces of a batch.
 void execute(Ops& ops, const StepPlan& plan, const StepSettings& step);
 
 /// Forward pass and score of examples [first, first + rows) of a split.

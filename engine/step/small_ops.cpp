@@ -40,7 +40,7 @@ void SmallOps::takeRows(std::size_t rows) {
 
 void SmallOps::gather(const Examples& examples, const std::uint32_t* chosen, std::size_t rows) {
     takeRows(rows);
-    kernels_.gatherBatch(arenas_.data, examples, chosen, rows, arenas_.capacity, arenas_.inputs.data(),
+    kernels_.gatherBatch(arenas_.data, examples, chosen, rows, arenas_.capacity, arenas_.inputs,
                          arenas_.targets.data());
 }
 
@@ -77,31 +77,32 @@ void SmallOps::dense(std::size_t layer) {
     const float* parameters = arenas_.parameters.data();
     kernels_.dense(shapes_[layer], arenas_.below(layer), parameters + place.weightOffset,
                    parameters + place.biasOffset, arenas_.shape.activationOf(layer),
-                   arenas_.layers[layer].outputs.data(), arenas_.layers[layer].sums.data());
+                   arenas_.layers[layer].outputs, arenas_.layers[layer].sums);
     lap();
 }
 
 void SmallOps::lossAndGradient(const StepSettings&) {
     LayerArrays& last = arenas_.layers.back();
-    setLoss(kernels_.lossAndGradient(lossShape_, last.outputs.data(), last.saved(), arenas_.targets.data(),
-                                     last.dSums.data()));
+    setLoss(
+        kernels_.lossAndGradient(lossShape_, last.outputs, last.saved(), arenas_.targets.data(), last.dSums),
+        rows_);
     lap();
 }
 
 void SmallOps::denseBackwardInputs(std::size_t layer) {
     if (failed_) return;
-    kernels_.denseBackwardInputs(shapes_[layer], arenas_.layers[layer].dSums.data(),
+    kernels_.denseBackwardInputs(shapes_[layer], arenas_.layers[layer].dSums,
                                  arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
                                  arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved(),
-                                 arenas_.layers[layer - 1].dSums.data());
+                                 arenas_.layers[layer - 1].dSums);
     lap();
 }
 
 void SmallOps::addWeightGradient(std::size_t layer, float keep, float scale, float* target) {
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
-    kernels_.addWeightGradient(shapes_[layer], arenas_.layers[layer].dSums.data(), arenas_.below(layer), keep,
-                               scale, target + place.weightOffset, target + place.biasOffset);
+    kernels_.addWeightGradient(shapes_[layer], arenas_.layers[layer].dSums, arenas_.below(layer), keep, scale,
+                               target + place.weightOffset, target + place.biasOffset);
     lap();
 }
 

@@ -28,7 +28,7 @@ std::uint32_t divideUp(std::size_t value, std::uint32_t by) { return asUint((val
 
 } // namespace
 
-StepFusions::StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainSettings& settings,
+StepFusions::StepFusions(Kernels& kernels, GpuArenas& arenas, const TrainSettings& settings,
                          const StepKernels& how)
     : kernels_(kernels), arenas_(arenas), optimizer_(settings.optimizer.kind),
       forward_(tiledLike(how.layers.front().forward)),
@@ -87,20 +87,19 @@ void StepFusions::placeLayers() {
     for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(arenas_.shape, layer, arenas_.order.batch());
         const std::uint32_t groupsN = divideUp(dense.inputStride, block.x);
-        places.push_back({.inputs = asUint(dense.inputs),
-                          .outputs = asUint(dense.outputs),
-                          .inputStride = asUint(dense.inputStride),
-                          .outputStride = asUint(dense.outputStride),
-                          .firstInput = asUint(arenas_.activations(layer, 1).offset / sizeof(float)),
-                          .firstDSum = asUint(arenas_.dSums(layer, 1).offset / sizeof(float)),
-                          .firstParameter = asUint(arenas_.layout.layer(layer).weightOffset),
-                          .firstGroup = groups_,
-                          .groupsN = groupsN});
+        places.push_back(
+            {.inputs = asUint(dense.inputs),
+             .outputs = asUint(dense.outputs),
+             .inputStride = asUint(dense.inputStride),
+             .outputStride = asUint(dense.outputStride),
+             .firstInput = asUint(tensor({TensorKind::activations, layer}, 1).offset / sizeof(float)),
+             .firstDSum = asUint(tensor({TensorKind::dSums, layer}, 1).offset / sizeof(float)),
+             .firstParameter = asUint(arenas_.layout.layer(layer).weightOffset),
+             .firstGroup = groups_,
+             .groupsN = groupsN});
         groups_ += groupsN * divideUp(dense.outputs, block.y);
     }
-    layers_.emplace(kernels_.device(), places.size() * sizeof(places[0]), gpu::Memory::device,
-                    "places of layers");
-    layers_->uploadValues<shared::WeightGradientsLayer>(places);
+    arenas_.layerPlaces.uploadValues<shared::WeightGradientsLayer>(places);
 }
 
 void StepFusions::gatheredDense(gpu::Recorder& recorder, const StepSettings& step,
@@ -111,8 +110,8 @@ void StepFusions::gatheredDense(gpu::Recorder& recorder, const StepSettings& ste
     recorder.dispatch(kernels_.gatheredDense(forward_, arenas_.pixels, arenas_.shape.activationOf(0)),
                       {params.dense.outputStride, params.dense.rows, 1}, params,
                       {arenas_.train.source.view(), arenas_.train.answers.view(), arenas_.weights(0),
-                       arenas_.bias(0), arenas_.activations(1, rows), arenas_.sums(0, rows),
-                       arenas_.activations(0, rows),
+                       arenas_.bias(0), tensor({TensorKind::activations, 1}, rows), saved(0, rows),
+                       tensor({TensorKind::activations, 0}, rows),
                        arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
                       cost);
 }
@@ -123,10 +122,11 @@ void StepFusions::lastLayer(gpu::Recorder& recorder, const StepSettings& step, c
     shared::LossParams params = lossParams(arenas_, step);
     params.groups = lastLayerGroups(rows);
     recorder.dispatch(kernels_.lastLayer(arenas_.shape), {params.groups, 1, 1}, params,
-                      {arenas_.losses.view(), arenas_.status.view(), arenas_.activations(last, rows),
-                       arenas_.weights(last), arenas_.bias(last), arenas_.targets.view(),
-                       arenas_.sums(last - 1, rows), arenas_.activations(last + 1, rows),
-                       arenas_.sums(last, rows), arenas_.dSums(last, rows), arenas_.dSums(last - 1, rows),
+                      {arenas_.losses.view(), arenas_.status.view(),
+                       tensor({TensorKind::activations, last}, rows), arenas_.weights(last),
+                       arenas_.bias(last), arenas_.targets.view(), saved(last - 1, rows),
+                       tensor({TensorKind::activations, last + 1}, rows), saved(last, rows),
+                       tensor({TensorKind::dSums, last}, rows), tensor({TensorKind::dSums, last - 1}, rows),
                        arenas_.lastLayerPartials.view()},
                       cost);
 }
@@ -138,7 +138,7 @@ void StepFusions::weightGradients(gpu::Recorder& recorder, const StepSettings& s
     recorder.dispatch(kernels_.weightGradients(weights_, optimizer_), {groups_, 1, 1}, params,
                       {arenas_.allDSums(), arenas_.allActivations(), arenas_.status.view(),
                        arenas_.parameters.view(), arenas_.state(0).view(), arenas_.state(1).view(),
-                       layers_->view()},
+                       arenas_.layerPlaces.view()},
                       cost);
 }
 

@@ -11,16 +11,14 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <optional>
 
 #include "engine/gpu/recorder.h"
 #include "engine/step/gpu_arenas.h"
 #include "engine/step/kernels.h"
 #include "engine/step/ops.h"
+#include "engine/step/step_kernels.h"
 
 namespace lockstep {
-
-struct StepKernels; // engine/step/gpu_ops.h
 
 /// What operations may be joined into.
 inline constexpr Operation joinedOperations[] = {Operation::lastLayer, Operation::weightGradients,
@@ -29,8 +27,7 @@ inline constexpr Operation joinedOperations[] = {Operation::lastLayer, Operation
 class StepFusions {
   public:
     /// All references must outlive the object. Nothing is fused at first.
-    StepFusions(Kernels& kernels, const GpuArenas& arenas, const TrainSettings& settings,
-                const StepKernels& how);
+    StepFusions(Kernels& kernels, GpuArenas& arenas, const TrainSettings& settings, const StepKernels& how);
 
     /// Whether the device and the network allow it, next to the kernels `how`.
     bool possible(Operation joined) const { return possible_.at(indexOf(joined)); }
@@ -53,9 +50,15 @@ class StepFusions {
                                         std::begin(joinedOperations));
     }
     void placeLayers();
+    gpu::BufferView tensor(const TensorId& id, std::size_t rows) const {
+        return arenas_.view(arenas_.memory.step, id, rows);
+    }
+    gpu::BufferView saved(std::size_t layer, std::size_t rows) const {
+        return tensor(savedOf(arenas_.shape, layer), rows);
+    }
 
     Kernels& kernels_;
-    const GpuArenas& arenas_;
+    GpuArenas& arenas_;
     const Optimizer optimizer_;
     ProductKernel forward_; ///< tiled
     ProductKernel weights_; ///< tiled
@@ -63,8 +66,7 @@ class StepFusions {
     StepPlan plan_;
     Flags possible_{};
     Flags on_{};
-    std::uint32_t groups_ = 0;          ///< of weightGradients()
-    std::optional<gpu::Buffer> layers_; ///< of weightGradients(): where each layer lies
+    std::uint32_t groups_ = 0; ///< of weightGradients()
 };
 
 } // namespace lockstep

@@ -106,9 +106,7 @@ WholeStep::WholeStep(Kernels& kernels, GpuArenas& arenas, const TrainJob& job)
       kernel_(kernels.wholeStep(job.shape, job.settings.optimizer.kind, layout_.groupSize, layout_.chunk,
                                 layout_.sharedFloats)),
       work_(sizesOf(job.shape, job.settings.optimizer, *job.data)),
-      operation_(wholeStepPlan(job.shape).operations.front()),
-      records_(kernels.device(), ringRecords * sizeof(shared::StepRecord), gpu::Memory::upload,
-               "records of steps") {}
+      operation_(wholeStepPlan(job.shape).operations.front()) {}
 
 std::string WholeStep::describe() const {
     return "whole-step: " + std::to_string(layout_.groupSize) + " invocations, " +
@@ -119,11 +117,12 @@ std::string WholeStep::describe() const {
 void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, std::uint64_t first,
                        std::uint64_t count) {
     const std::size_t outputs = arenas_.shape.outputs();
+    gpu::Buffer& ring = arenas_.stepRecords.value();
     for (std::uint64_t begin = first; begin < first + count;) {
         // Records of one dispatch lie beside each other: it ends where the ring does.
-        const std::uint64_t slot = begin % ringRecords;
-        const std::uint64_t steps =
-            std::min({first + count - begin, std::uint64_t{layout_.stepsPerDispatch}, ringRecords - slot});
+        const std::uint64_t slot = begin % GpuMemory::stepRecords;
+        const std::uint64_t steps = std::min(
+            {first + count - begin, std::uint64_t{layout_.stepsPerDispatch}, GpuMemory::stepRecords - slot});
         std::vector<shared::StepRecord> records;
         Work work;
         for (std::uint64_t step = begin; step < begin + steps; ++step) {
@@ -131,14 +130,14 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
             const std::size_t rows = now.batch.rows;
             const auto terms = static_cast<double>(lossTerms(arenas_.shape.loss, rows, outputs));
             records.push_back({static_cast<std::uint32_t>(step),
-                               static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
+                               static_cast<std::uint32_t>(step % GpuMemory::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                arenas_.order.keys(now.batch.epoch), now.update});
             // Parameters stay in shared memory: a dispatch reads and writes them once, whatever its steps.
             const Work one = work_.of(operation_, rows);
             work = step == begin ? one : work + Work{one.flops, dataBytes(work_.sizes(), rows)};
         }
-        records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
+        ring.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
         const shared::WholeStepParams params{asUint(steps),
                                              asUint(slot),
                                              asUint(arenas_.train.count),
@@ -149,7 +148,7 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                              arenas_.targetWidth,
                                              asUint(outputs)};
         recorder.dispatch(kernel_, {1, 1, 1}, params,
-                          {arenas_.train.source.view(), arenas_.train.answers.view(), records_.view(),
+                          {arenas_.train.source.view(), arenas_.train.answers.view(), ring.view(),
                            arenas_.losses.view(), arenas_.status.view(), arenas_.parameters.view(),
                            arenas_.state(0).view(), arenas_.state(1).view(), arenas_.gradients.view()},
                           {work.flops, work.bytes, traceTag(Operation::wholeStep, 0)});

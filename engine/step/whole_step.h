@@ -46,14 +46,11 @@ class WholeStep {
                 std::uint64_t count);
 
   private:
-    static constexpr std::uint64_t ringRecords = 4096; ///< for steps that are recorded but not yet done
-
     GpuArenas& arenas_;
     const WholeStepLayout layout_;
     const gpu::Kernel<shared::WholeStepParams>& kernel_;
     StepWork work_;
     const PlannedOperation operation_; ///< for counting its work
-    gpu::Buffer records_;              ///< ring: step s is at s % ringRecords
 };
 
 } // namespace lockstep

@@ -1,0 +1,241 @@
+#include "engine/step/gpu_memory.h"
+
+#include <algorithm>
+
+#include "engine/gpu/error.h"
+#include "engine/plan/work.h"
+#include "engine/step/half_arenas.h"
+#include "engine/step/kernels.h"
+#include "engine/step/whole_step.h"
+
+namespace lockstep {
+
+namespace {
+
+static_assert(std::size(runBuffers) == static_cast<std::size_t>(RunBuffer::stepRecords) + 1);
+static_assert(static_cast<std::size_t>(RunBuffer::halfWeights) ==
+              static_cast<std::size_t>(TensorArena::halfWeights)); // arenas first, in their order
+
+constexpr std::size_t mostEvaluationRows = 2048; // enough to keep a GPU busy
+
+MemoryPlace placeOf(gpu::Memory memory) {
+    switch (memory) {
+    case gpu::Memory::device: return MemoryPlace::device;
+    case gpu::Memory::readback: return MemoryPlace::readback;
+    case gpu::Memory::upload: return MemoryPlace::upload;
+    }
+    throw std::invalid_argument("no such memory");
+}
+
+// No more rows than the device can bind of the widest layer, in any way.
+std::size_t evaluationRowsOf(const gpu::Device& device, const TrainJob& job) {
+    const std::uint64_t range = std::min(device.limits().storageRange, device.limits().texelRange);
+    const std::size_t bindable = range / (roundUpToFour(job.shape.widest()) * sizeof(float));
+    const std::size_t examples = std::max(job.data->train.count, job.data->test.count);
+    return std::max<std::size_t>(1, std::min({mostEvaluationRows, examples, bindable}));
+}
+
+// Hits, and the confusion matrix.
+std::uint64_t scoreCountBytes(std::size_t classes) {
+    return (1 + std::uint64_t{classes} * classes) * sizeof(std::uint32_t);
+}
+
+// Sums of losses that an evaluation leaves behind: one per workgroup, of at most rowsPerGroup rows.
+std::size_t scoreGroups(const TrainJob& job, std::size_t evaluationRows) {
+    const std::size_t rows = std::min<std::size_t>(Kernels::rowsPerGroup, evaluationRows);
+    return std::max(job.data->train.count, job.data->test.count) / rows + 1;
+}
+
+std::uint64_t inputBytes(const Dataset& data, const Examples& examples) {
+    return std::uint64_t{4} * wordsPerExample(data) * examples.count;
+}
+
+std::uint64_t answerBytes(const Dataset& data, const Examples& examples) {
+    return std::uint64_t{4} * examples.count * (data.classes > 0 ? 1 : data.targetWidth);
+}
+
+// Whether the run has whole steps, or may come to have them.
+bool mayTakeWholeSteps(Rung rung, const WholeStepLayout& layout) {
+    return rung == Rung::wholeStep || (rung == Rung::best && layout.refusal.empty());
+}
+
+// What is bound as a whole has to fit into one binding, and what one invocation does has to end.
+void requireLimits(const gpu::Device& device, const TrainJob& job) {
+    const std::uint64_t range = device.limits().storageRange;
+    const auto require = [&](std::uint64_t bytes, const char* what, const char* hint) {
+        if (bytes > range)
+            throw gpu::GpuError(std::string(what) + " take " + std::to_string(bytes) + " bytes, and '" +
+                                device.report().name + "' binds at most " + std::to_string(range) +
+                                " at once. " + hint);
+    };
+    require(std::max(inputBytes(*job.data, job.data->train), inputBytes(*job.data, job.data->test)),
+            "the examples", "Try fewer of them.");
+    require(ParamLayout(job.shape).size() * sizeof(float), "the parameters", "Try narrower layers.");
+    require(scoreCountBytes(job.data->classes), "the confusion matrix", "Try fewer classes.");
+    if (!device.software()) return;
+    const auto atMost = [](std::size_t value, std::size_t most, const char* what) {
+        if (value > most)
+            throw gpu::GpuError("software Vulkan computes at most " + std::to_string(most) + " " + what +
+                                " correctly; this network has " + std::to_string(value) + "; use a CPU lane");
+    };
+    atMost(job.shape.outputs(), 13000, "outputs"); // the loss goes five times over a row's
+    atMost(job.shape.widest(), softwareLoopRounds, "neurons in a layer");
+}
+
+// A batch has no more: one workgroup has at least 8 rows of them, and a weight gradient goes over all rows in
+// fours.
+std::size_t mostRows(const gpu::Device& device) {
+    const std::size_t dispatched = std::size_t{8} * device.limits().groupCount[1];
+    return device.software() ? std::min(dispatched, softwareLoopRounds + 1) : dispatched;
+}
+
+// Bytes of a batch's values of the widest layer, which are bound at once.
+std::uint64_t widestBytes(const TrainJob& job, std::size_t batch) {
+    return std::uint64_t{batch} * roundUpToFour(job.shape.widest()) * sizeof(float);
+}
+
+// The heap that has the least room for what a run asks of it.
+struct HeapNeed {
+    std::uint64_t needed = 0;
+    std::uint64_t left = 0;
+
+    bool fits() const { return needed <= left; }
+};
+
+HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung) {
+    const RungRow& row = rowOf(rung);
+    const StepKernels how{.layers = {}, .foldsUpdate = row.foldsUpdate, .half = row.half};
+    const std::vector<std::uint64_t> heaps = GpuMemory(device, job, rung, how).heapBytes(device);
+    HeapNeed tightest{0, device.memoryLeft()};
+    for (std::uint32_t heap = 0; heap < heaps.size(); ++heap) {
+        const HeapNeed need{heaps[heap], device.heapLeft(heap)};
+        const auto missing = [](const HeapNeed& of) { return of.needed - std::min(of.needed, of.left); };
+        if (missing(need) > missing(tightest)) tightest = need;
+    }
+    return tightest;
+}
+
+} // namespace
+
+std::uint32_t wordsPerExample(const Dataset& data) {
+    const std::size_t words = data.bytes() ? (data.inputs + 3) / 4 : data.inputs;
+    return static_cast<std::uint32_t>(roundUpToFour(words));
+}
+
+std::uint32_t lastLayerGroups(std::size_t rows) {
+    return static_cast<std::uint32_t>((rows + 127) / 128 * 128 / shared::lastLayerRows);
+}
+
+GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, const StepKernels& how)
+    : batch(job.order().batch()), evaluationRows(evaluationRowsOf(device, job)),
+      bytes_(std::size(runBuffers)) {
+    const Dataset& data = *job.data;
+    const OptimizerSettings& optimizer = job.settings.optimizer;
+    const std::size_t targetWidth = data.classes > 0 ? 1 : data.targetWidth;
+    step = TensorTable(job.shape, optimizer, how.plan(job.shape),
+                       {.rows = batch,
+                        .gradientRows = batch,
+                        .targetWidth = targetWidth,
+                        .alignment = alignment,
+                        .half = how.half});
+    evaluation = TensorTable(
+        job.shape, optimizer, forwardPass(job.shape),
+        {.rows = evaluationRows, .targetWidth = targetWidth, .alignment = alignment, .reuse = true});
+
+    const auto set = [&](RunBuffer buffer, std::uint64_t bytes) {
+        bytes_[static_cast<std::size_t>(buffer)] = bytes;
+    };
+    for (std::size_t at = 0; at < tensorArenas; ++at) {
+        const auto arena = static_cast<TensorArena>(at);
+        const std::uint64_t bytes = std::max(step.arenaBytes(arena), evaluation.arenaBytes(arena));
+        const bool optional =
+            arena == TensorArena::state1 || arena == TensorArena::state2 || arena == TensorArena::halfWeights;
+        if (bytes > 0 || !optional) set(static_cast<RunBuffer>(at), bytes);
+    }
+    set(RunBuffer::trainInputs, inputBytes(data, data.train));
+    set(RunBuffer::trainAnswers, answerBytes(data, data.train));
+    if (data.test.count > 0) {
+        set(RunBuffer::testInputs, inputBytes(data, data.test));
+        set(RunBuffer::testAnswers, answerBytes(data, data.test));
+    }
+    set(RunBuffer::losses, ringSlots * sizeof(float));
+    set(RunBuffer::status, sizeof(std::uint32_t));
+    set(RunBuffer::lossPartials, (batch / Kernels::rowsPerGroup + 1) * sizeof(float));
+    set(RunBuffer::lastLayerPartials, (1 + lastLayerGroups(batch)) * sizeof(float));
+    set(RunBuffer::scoreSums, scoreGroups(job, evaluationRows) * sizeof(float));
+    set(RunBuffer::scoreCounts, scoreCountBytes(data.classes));
+    set(RunBuffer::layerPlaces,
+        job.shape.layers() * (how.half ? HalfArenas::placeBytes : sizeof(shared::WeightGradientsLayer)));
+    if (how.half) set(RunBuffer::lossScale, HalfArenas::lossScaleBytes);
+    const WholeStepLayout whole = wholeStepLayout(device, job);
+    if (!mayTakeWholeSteps(rung, whole)) return;
+    set(RunBuffer::stepRecords, stepRecords * sizeof(shared::StepRecord));
+    if (whole.chunk < batch) // a chunk's gradients wait for those of the next one
+        set(RunBuffer::gradients, ParamLayout(job.shape).size() * sizeof(float));
+}
+
+gpu::BufferSpec GpuMemory::specOf(RunBuffer buffer) const {
+    const std::string name(rowOf(buffer).name);
+    if (!has(buffer)) throw std::logic_error("the run has no buffer '" + name + "'");
+    return {*bytes_[static_cast<std::size_t>(buffer)], rowOf(buffer).memory, name};
+}
+
+std::vector<MemoryUse> GpuMemory::uses(const gpu::Device& device) const {
+    std::vector<MemoryUse> all;
+    for (std::size_t at = 0; at < bytes_.size(); ++at) {
+        if (!bytes_[at]) continue;
+        const MemoryPlace place = placeOf(runBuffers[at].memory);
+        const std::uint64_t bytes = gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory).bytes;
+        const auto known = std::ranges::find_if(all, [&](const MemoryUse& use) {
+            return use.category == runBuffers[at].category && use.place == place;
+        });
+        if (known == all.end())
+            all.push_back({runBuffers[at].category, place, bytes});
+        else
+            known->bytes += bytes;
+    }
+    return all;
+}
+
+std::vector<std::uint64_t> GpuMemory::heapBytes(const gpu::Device& device) const {
+    std::vector<std::uint64_t> heaps(device.memory().memoryHeapCount);
+    for (std::size_t at = 0; at < bytes_.size(); ++at) {
+        if (!bytes_[at]) continue;
+        const gpu::Footprint footprint = gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory);
+        heaps[footprint.heap] += footprint.bytes;
+    }
+    return heaps;
+}
+
+void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung) {
+    requireLimits(device, job);
+    const std::uint64_t range = device.limits().storageRange;
+    const std::size_t most = mostRows(device);
+    const auto heapFor = [&](std::size_t batch) {
+        TrainJob smaller = job;
+        smaller.settings.batch = batch;
+        return tightestHeap(device, smaller, rung);
+    };
+    const auto fits = [&](std::size_t batch) {
+        return widestBytes(job, batch) <= range && batch <= most && heapFor(batch).fits();
+    };
+    std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    if (fits(batch)) return;
+    const HeapNeed heap = heapFor(batch);
+    std::string message = "training on '" + device.report().name + "' ";
+    if (!heap.fits())
+        message += "needs " + std::to_string(heap.needed >> 20) + " MiB of its memory; " +
+                   std::to_string(heap.left >> 20) + " MiB are free. ";
+    else if (batch > most)
+        message += "cannot compute " + std::to_string(batch) + " rows at once correctly, only " +
+                   std::to_string(most) + ". ";
+    else
+        message += "needs a buffer of " + std::to_string(widestBytes(job, batch)) + " bytes; the limit is " +
+                   std::to_string(range) + ". ";
+    while (batch > 1 && !fits(batch)) batch /= 2;
+    message += fits(batch) ? "A batch of " + std::to_string(batch) + " fits."
+                           : "No batch fits: try narrower layers, or fewer of them.";
+    throw gpu::OutOfMemoryError(message, heap.needed, heap.left);
+}
+
+} // namespace lockstep

@@ -1,0 +1,121 @@
+// The memory of one training run on a Vulkan device, before any of it is allocated: its buffers with their
+// sizes, and where tensors lie in them. GpuArenas allocates these, and requireMemory() refuses what does not
+// fit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/gpu/buffer.h"
+#include "engine/plan/memory_use.h"
+#include "engine/plan/tensor_table.h"
+#include "engine/step/rungs.h"
+#include "engine/step/step_kernels.h"
+#include "engine/step/train_job.h"
+
+namespace lockstep {
+
+enum class RunBuffer {
+    // Arenas, by TensorArena.
+    activations,
+    targets,
+    sums,
+    dSums,
+    parameters,
+    gradients,
+    state1,
+    state2,
+    halfWeights,
+    // The data set.
+    trainInputs,
+    trainAnswers,
+    testInputs,
+    testAnswers,
+    // What a step or an evaluation tells, and tables that kernels read.
+    losses,
+    status,
+    lossPartials,
+    lastLayerPartials,
+    scoreSums,
+    scoreCounts,
+    layerPlaces,
+    lossScale,
+    stepRecords,
+};
+
+struct RunBufferRow {
+    std::string_view name;
+    MemoryCategory category;
+    gpu::Memory memory = gpu::Memory::device;
+};
+
+/// In the order of RunBuffer.
+inline constexpr RunBufferRow runBuffers[] = {
+    {"activations", MemoryCategory::activations},
+    {"targets", MemoryCategory::activations},
+    {"preactivations", MemoryCategory::activations},
+    {"gradients of preactivations", MemoryCategory::activations},
+    {"parameters", MemoryCategory::parameters},
+    {"gradients", MemoryCategory::gradients},
+    {"optimizer state 1", MemoryCategory::optimizerState},
+    {"optimizer state 2", MemoryCategory::optimizerState},
+    {"weights as halves", MemoryCategory::parameters},
+    {"training examples", MemoryCategory::examples},
+    {"training answers", MemoryCategory::examples},
+    {"test examples", MemoryCategory::examples},
+    {"test answers", MemoryCategory::examples},
+    {"losses", MemoryCategory::bookkeeping, gpu::Memory::readback},
+    {"status", MemoryCategory::bookkeeping},
+    {"loss partials", MemoryCategory::bookkeeping},
+    {"last layer's partials", MemoryCategory::bookkeeping},
+    {"score sums", MemoryCategory::bookkeeping, gpu::Memory::readback},
+    {"score counts", MemoryCategory::bookkeeping, gpu::Memory::readback},
+    {"places of layers", MemoryCategory::bookkeeping},
+    {"loss scale", MemoryCategory::bookkeeping},
+    {"records of steps", MemoryCategory::bookkeeping, gpu::Memory::upload},
+};
+
+constexpr const RunBufferRow& rowOf(RunBuffer buffer) { return runBuffers[static_cast<std::size_t>(buffer)]; }
+
+/// Words from one example of the data set to the next, as the kernels read it: rows are padded to 16 bytes.
+std::uint32_t wordsPerExample(const Dataset& data);
+
+/// Workgroups of last_layer.comp for a batch: those of whole blocks of 128 rows.
+std::uint32_t lastLayerGroups(std::size_t rows);
+
+class GpuMemory {
+  public:
+    static constexpr std::uint32_t ringSlots = 1u << 14; ///< losses that the host has not read yet
+    static constexpr std::uint64_t stepRecords = 4096;   ///< of whole steps that are not done yet
+    static constexpr std::uint64_t alignment = 256;      ///< the largest that a device may ask for a binding
+
+    /// What training with these kernels takes, by the rung that chose them.
+    GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, const StepKernels& how);
+
+    TensorTable step;
+    /// Of a forward pass over a part of a split, in fp32 on every rung. In the same arenas: the next step
+    /// overwrites what it leaves.
+    TensorTable evaluation;
+    std::size_t batch = 0;          ///< rows of a step, at most
+    std::size_t evaluationRows = 0; ///< rows of an evaluation at a time, at most
+
+    bool has(RunBuffer buffer) const { return bytes_[static_cast<std::size_t>(buffer)].has_value(); }
+    /// For a buffer that is bound and never touched, the smallest there is. Throws std::logic_error if the
+    /// run has no such buffer.
+    gpu::BufferSpec specOf(RunBuffer buffer) const;
+    /// What the device allocates for them, exactly.
+    std::vector<MemoryUse> uses(const gpu::Device& device) const;
+    /// The same of every heap of the device.
+    std::vector<std::uint64_t> heapBytes(const gpu::Device& device) const;
+
+  private:
+    std::vector<std::optional<std::uint64_t>> bytes_; ///< by RunBuffer
+};
+
+/// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
+/// not fit into what the device has left, and gpu::GpuError when it breaks another limit of the device.
+/// Before kernels are chosen: on `best`, which may then do without gradients, it counts them.
+void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung);
+
+} // namespace lockstep
