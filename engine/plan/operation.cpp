@@ -61,6 +61,38 @@ Operation operationFromName(std::string_view name) {
     throw std::invalid_argument("there is no operation '" + std::string(name) + "'");
 }
 
+double flopsOf(const NetShape& net, const OptimizerSettings& optimizer, const PlannedOperation& operation,
+               std::size_t rows) {
+    const auto weights = [&](std::size_t layer) {
+        return static_cast<double>(net.widths[layer] * net.widths[layer + 1]);
+    };
+    const auto batch = static_cast<double>(rows);
+    double flops = 0;
+    switch (operation.operation) {
+    case Operation::dense:
+    case Operation::denseBackwardInputs:
+    case Operation::denseBackwardWeights: flops = 2 * batch * weights(operation.layer); break;
+    case Operation::lossAndGradient: flops = 5 * batch * static_cast<double>(net.outputs()); break;
+    case Operation::update:
+        for (std::size_t layer = operation.layer; layer < operation.layer + operation.layers; ++layer)
+            flops += infoOf(optimizer.kind).operations *
+                     (weights(layer) + static_cast<double>(net.widths[layer + 1]));
+        break;
+    case Operation::denseBackwardWeightsAndUpdate:
+    case Operation::gatheredDense:
+    case Operation::lastLayer:
+    case Operation::weightGradients:
+    case Operation::wholeStep:
+        for (const PlannedOperation& part : operation.parts) flops += flopsOf(net, optimizer, part, rows);
+        break;
+    case Operation::gatherBatch:
+    case Operation::exchange: // on a single device
+    case Operation::lossSum:
+    case Operation::lossScale: break; // a number for each of a few workgroups or layers
+    }
+    return flops;
+}
+
 Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
                     const PlannedOperation& operation) {
     if (!operation.parts.empty()) return joined(net, optimizer, operation);

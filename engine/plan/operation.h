@@ -129,6 +129,12 @@ struct Operands {
     std::vector<TensorId> writes;
 };
 
+/// Floating-point operations for so many rows: per weight and row a multiplication and an addition in each
+/// product of a layer (forward, input gradient, weight gradient); about five per output in the loss
+/// (exponential, sum, division, difference, scale); in the update those of the formulas in plain::update.
+double flopsOf(const NetShape& net, const OptimizerSettings& optimizer, const PlannedOperation& operation,
+               std::size_t rows);
+
 /// The tensors of the step that an operation reads from memory and writes to it, each once. Examples of the
 /// data set, the loss and its scale are none.
 Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,

@@ -21,38 +21,6 @@ double bytesOf(const StepSizes& sizes, const TensorId& id, Operation operation, 
     return values * ((isHalf(sizes, id, operation) ? bytesOfHalf : floatBytes) + (copied ? bytesOfHalf : 0));
 }
 
-double flopsOf(const StepSizes& sizes, const PlannedOperation& operation, std::size_t rows) {
-    const NetShape& net = sizes.net;
-    const auto weights = [&](std::size_t layer) {
-        return static_cast<double>(net.widths[layer] * net.widths[layer + 1]);
-    };
-    const auto batch = static_cast<double>(rows);
-    double flops = 0;
-    switch (operation.operation) {
-    case Operation::gatherBatch: flops = sizes.pixels ? batch * static_cast<double>(net.inputs()) : 0; break;
-    case Operation::dense:
-    case Operation::denseBackwardInputs:
-    case Operation::denseBackwardWeights: flops = 2 * batch * weights(operation.layer); break;
-    case Operation::lossAndGradient: flops = 5 * batch * static_cast<double>(net.outputs()); break;
-    case Operation::update:
-        for (std::size_t layer = operation.layer; layer < operation.layer + operation.layers; ++layer)
-            flops += infoOf(sizes.optimizer.kind).operations *
-                     (weights(layer) + static_cast<double>(net.widths[layer + 1]));
-        break;
-    case Operation::denseBackwardWeightsAndUpdate:
-    case Operation::gatheredDense:
-    case Operation::lastLayer:
-    case Operation::weightGradients:
-    case Operation::wholeStep:
-        for (const PlannedOperation& part : operation.parts) flops += flopsOf(sizes, part, rows);
-        break;
-    case Operation::exchange: break; // on a single device
-    case Operation::lossSum:
-    case Operation::lossScale: break; // a number for each of a few workgroups or layers
-    }
-    return flops;
-}
-
 bool gathers(const PlannedOperation& operation) {
     return operation.operation == Operation::gatherBatch ||
            (!operation.parts.empty() && operation.parts.front().operation == Operation::gatherBatch);
@@ -71,7 +39,11 @@ double dataBytes(const StepSizes& sizes, std::size_t rows) {
 }
 
 Work workOf(const StepSizes& sizes, const PlannedOperation& operation, std::size_t rows) {
-    Work work{flopsOf(sizes, operation, rows), gathers(operation) ? dataBytes(sizes, rows) : 0};
+    Work work{flopsOf(sizes.net, sizes.optimizer, operation, rows), 0};
+    if (gathers(operation)) {
+        work.bytes = dataBytes(sizes, rows);
+        if (sizes.pixels) work.flops += static_cast<double>(rows * sizes.net.inputs());
+    }
     const Operands operands = operandsOf(sizes.net, sizes.optimizer, operation);
     for (const auto* ids : {&operands.reads, &operands.writes})
         for (const TensorId& id : *ids) work.bytes += bytesOf(sizes, id, operation.operation, rows);

@@ -38,11 +38,8 @@ StepSizes sizesOf(const NetShape& net, const OptimizerSettings& optimizer, const
 /// Bytes of `rows` examples of the data set and of their targets.
 double dataBytes(const StepSizes& sizes, std::size_t rows);
 
-/// Floating-point operations: per weight and row a multiplication and an addition in each product of a layer
-/// (forward, input gradient, weight gradient); about five per output in the loss (exponential, sum, division,
-/// difference, scale); in the update those of the formulas in plain::update; one per pixel that becomes a
-/// float. Bytes: the operation's operands (operandsOf), each tensor once and without padding, and the
-/// examples that gathering reads.
+/// Floating-point operations: flopsOf(), and one per pixel that becomes a float. Bytes: the operation's
+/// operands (operandsOf), each tensor once and without padding, and the examples that gathering reads.
 Work workOf(const StepSizes& sizes, const PlannedOperation& operation, std::size_t rows);
 
 /// Counts the work of a run's operations once for each number of rows: counting takes longer than a small

@@ -171,6 +171,13 @@ void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
     lap();
 }
 
+void CpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
+    switch (operation.operation) {
+    case Operation::exchange: break; // with nobody
+    default: Ops::carryOut(operation, step);
+    }
+}
+
 void CpuOps::score() {
     cutBy(Cut::rows);
     const Share rows = ownRows();

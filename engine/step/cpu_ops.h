@@ -34,6 +34,7 @@ class CpuOps final : public CpuBackend {
     void lossAndGradient(const StepSettings& step) override;
     void denseBackwardInputs(std::size_t layer) override;
     void update(const StepSettings& step, std::size_t first, std::size_t layers) override;
+    void carryOut(const PlannedOperation& operation, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 

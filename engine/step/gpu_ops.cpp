@@ -195,6 +195,13 @@ void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     endOperation();
 }
 
+void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
+    switch (operation.operation) {
+    case Operation::exchange: break; // with nobody
+    default: Ops::carryOut(operation, step);
+    }
+}
+
 void GpuOps::beginEvaluation() {
     recorder_.fill(arenas_.scoreCounts.view(), 0);
     scoreSlot_ = 0;

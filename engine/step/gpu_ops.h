@@ -32,6 +32,7 @@ class GpuOps final : public Ops {
     void denseBackwardInputs(std::size_t layer) override;
     void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step, std::size_t first, std::size_t layers) override;
+    void carryOut(const PlannedOperation& operation, const StepSettings& step) override;
     void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatheredDense(const StepSettings& step) override;
     void lastLayer(const StepSettings& step) override;

@@ -22,6 +22,7 @@ StepSettings pieceOf(StepSettings step, const PlannedOperation& operation) {
 
 } // namespace
 
+void Ops::carryOut(const PlannedOperation& operation, const StepSettings&) { refuse(operation.operation); }
 void Ops::denseBackwardWeightsAndUpdate(std::size_t, const StepSettings&) {
     refuse(Operation::denseBackwardWeightsAndUpdate);
 }
@@ -44,7 +45,6 @@ void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
         case Operation::lossAndGradient: ops.lossAndGradient(step); break;
         case Operation::denseBackwardInputs: ops.denseBackwardInputs(each.layer); break;
         case Operation::denseBackwardWeights: ops.denseBackwardWeights(each.layer); break;
-        case Operation::exchange: ops.exchange(each.layer); break;
         case Operation::update: ops.update(step, each.layer, each.layers); break;
         case Operation::denseBackwardWeightsAndUpdate:
             ops.denseBackwardWeightsAndUpdate(each.layer, step);
@@ -52,10 +52,7 @@ void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
         case Operation::gatheredDense: ops.gatheredDense(step); break;
         case Operation::lastLayer: ops.lastLayer(step); break;
         case Operation::weightGradients: ops.weightGradients(step); break;
-        case Operation::wholeStep:
-        case Operation::lossSum:
-        case Operation::lossScale:
-            refuse(each.operation); // a kernel for many steps (whole_step.h), and parts of other operations
+        default: ops.carryOut(each, step);
         }
     }
 }

@@ -33,8 +33,9 @@ class Ops {
     /// One optimizer step on the parameters of layers [first, first + layers).
     virtual void update(const StepSettings& step, std::size_t first, std::size_t layers) = 0;
 
-    /// dW[l], db[l] = their sums over all devices that train together. A single one has nothing to do.
-    virtual void exchange(std::size_t /*layer*/) {}
+    /// Any operation of a plan that has no function here. Throws std::logic_error for one that the backend
+    /// does not have.
+    virtual void carryOut(const PlannedOperation& operation, const StepSettings& step);
 
     // In the place of several of them, where a rewrite (rewrites.h) has put them. A backend has those that
     // its plans hold; the others throw std::logic_error.
