@@ -23,7 +23,7 @@ void gather(uint example) {
     }
 }
 
-precise float dSums[valueCount]; // dZ; of the inputs: never asked for
+float dSums[valueCount]; // dZ; of the inputs: never asked for
 
 float savedOf(uint layer, uint at) { return derivativeNeedsSum(activationOf(layer)) ? sums[at] : values[at]; }
 
