@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -166,4 +168,31 @@ TEST_CASE("no folder has too many files") {
         CAPTURE(room.first);
         CHECK(room.second <= 40);
     }
+}
+
+TEST_CASE("every shader that a document names is a file") {
+    const fs::path root = LOCKSTEP_SOURCE_DIR;
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(root / "shaders"))
+        names.insert(entry.path().filename().string());
+    std::vector<fs::path> documents{root / "README.md", root / "CONTRIBUTING.md"};
+    for (const char* folder : {"docs", "assets/lessons"})
+        for (const auto& entry : fs::directory_iterator(root / folder))
+            if (entry.path().extension() == ".md") documents.push_back(entry.path());
+    const std::regex shader("[A-Za-z0-9_/]+[.](comp|glsl)\\b");
+    std::size_t found = 0;
+    for (const fs::path& document : documents) {
+        std::ifstream file(document);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        for (std::sregex_iterator at(text.begin(), text.end(), shader); at != std::sregex_iterator(); ++at) {
+            const std::string name = at->str();
+            if (name.find("NAME") != std::string::npos) continue; // a recipe's, for a file to come
+            CAPTURE(document);
+            CAPTURE(name);
+            const bool path = name.find('/') != std::string::npos;
+            CHECK((path ? fs::exists(root / name) : names.contains(name)));
+            ++found;
+        }
+    }
+    CHECK(found > 5); // the search itself works
 }

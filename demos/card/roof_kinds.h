@@ -5,7 +5,7 @@
 
 namespace lockstep::demos {
 
-/// A multiply-add roof (shaders/dense/roof.comp and its variants), in the order of vkpeak's table.
+/// A multiply-add roof (shaders/roof), in the order of vkpeak's table.
 struct RoofKind {
     const char* name;
     const char* shader;

@@ -27,7 +27,7 @@ struct Roof {
 };
 
 /// Billions of operations per second of a kernel that keeps everything in registers
-/// (shaders/dense/roof*.comp): its dispatches grow until they fill the device; the best of some counts. With
+/// (shaders/roof/roof*.comp): its dispatches grow until they fill the device; the best of some counts. With
 /// `rough`, of fewer: the work is the same, so that it finds the same or a little less.
 ///   operations   of one invocation in one round
 ///   bytes        that an invocation writes

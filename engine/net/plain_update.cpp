@@ -7,6 +7,9 @@ namespace lockstep::plain {
 
 namespace {
 
+template <class T> T multiplyAdd(T a, T b, T c) {
+    return a * b + c;
+} // with two roundings: engine/CMakeLists.txt
 template <class T> T sign(T value) { return T((value > T(0)) - (value < T(0))); }
 
 } // namespace

@@ -130,7 +130,7 @@ bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseSha
                         (kernel.sharers > 0 && kernel.sharers <= limits.broadcastInvocations &&
                          kernel.groupN % limits.subgroupSize == 0);
     const bool reads = !rowOf(kernel.rung).readsTexels || operandBytes(shape) <= limits.texelRange;
-    // Parts of shared sums go through the slabs (shaders/dense/product_tiled.glsl, product_pipelined.glsl).
+    // Parts of shared sums go through the slabs (product_tiled.glsl, product_pipelined.glsl).
     const std::uint32_t slabs = kernel.slabK * kernel.slices * (kernel.rung == Rung::pipelined ? 2 : 1);
     const std::uint32_t blockN = kernel.groupN * kernel.tileN;
     const bool parts =

@@ -6,7 +6,7 @@
 #include "tanh.h"
 
 // f(z).
-float activate(uint activation, float z) {
+precise float activate(uint activation, float z) {
 #define ROW(number_, id, name, formula, length_, value, from, derivative) if (activation == number_) return value;
     LOCKSTEP_ACTIVATIONS(ROW)
 #undef ROW
@@ -14,7 +14,7 @@ float activate(uint activation, float z) {
 }
 
 // f'(z), from z where derivativeNeedsSum, else from y = f(z).
-float activationDerivative(uint activation, float saved) {
+precise float activationDerivative(uint activation, float saved) {
     float z = saved;
     float y = saved;
 #define ROW(number_, id, name, formula, length_, value, from, derivative) if (activation == number_) return derivative;
@@ -40,7 +40,7 @@ bool activationIsShort(uint activation) {
 bool derivativeIsShort(uint activation) { return !derivativeNeedsSum(activation); }
 
 // tanh for kernels that spend most of their time in it, 3e-7 from the exact one. The formula is in shaders/shared/tanh.h.
-float fastTanh(float x) {
+precise float fastTanh(float x) {
     float c = clamp(x, -tanhLimit, tanhLimit);
     float u = c * c;
     float result = clamp(LOCKSTEP_TANH_QUOTIENT(c, u, fma), -1.0, 1.0);

@@ -17,7 +17,7 @@ struct Softmax {
     float sum;
 };
 
-Softmax softmaxOf(uint at) {
+precise Softmax softmaxOf(uint at) {
     Softmax s = Softmax(outputValue(at), 0.0);
     for (uint j = 1; j < params.outputs; ++j) s.largest = max(s.largest, outputValue(at + j));
     for (uint j = 0; j < params.outputs; ++j) s.sum += exponential(outputValue(at + j) - s.largest);
@@ -32,14 +32,14 @@ Softmax softmaxIfNeeded(uint at) {
 
 // dz of output j of a row whose outputs start at `at`: the loss's gradient times `derivative`, f'(z) of the output activation
 // (cross-entropy has none). `s` is softmaxIfNeeded(at).
-float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
+precise float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
     float y = outputValue(at + j);
     return loss == lossCrossEntropy ? exponential(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
                                     : lossTermGradient(y, targetValue(row, j)) * derivative;
 }
 
 // Sum of the row's terms; its outputs start at `at`, and `s` is softmaxIfNeeded(at).
-float rowLoss(uint at, uint row, Softmax s) {
+precise float rowLoss(uint at, uint row, Softmax s) {
     if (loss == lossCrossEntropy) return logarithm(s.sum) - (outputValue(at + targetWord(row)) - s.largest);
     float total = 0.0;
     for (uint j = 0; j < params.outputs; ++j) total += lossTerm(outputValue(at + j), targetValue(row, j));

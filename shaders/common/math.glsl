@@ -1,10 +1,12 @@
 // The functions of the formulas in shaders/shared/activations.h and optimizers.h, accurate to a few units in the last place of a
 // float. GLSL leaves the precision of its built-in functions to the driver, and some are a hundred times coarser; CPU and GPU
-// must do the same arithmetic.
+// must do the same arithmetic. `precise`: no compiler may contract a product and a sum to one instruction, which it might do in
+// one kernel and not in another.
 #ifndef LOCKSTEP_MATH_GLSL
 #define LOCKSTEP_MATH_GLSL
 
 #define squareRoot sqrt // also of vectors
+#define multiplyAdd(a, b, c) ((a) * (b) + (c))
 #define absolute abs
 
 // A constant of a formula.
@@ -16,7 +18,7 @@ bool isNotFinite(float x) { return (floatBitsToUint(x) & 0x7F800000u) == 0x7F800
 
 // e^x = 2^n e^r with n = round(x / ln 2), so |r| <= ln(2) / 2; e^r by its Taylor series up to r^7 (error below 2^-25).
 // ln 2 is split in two, so that n ln 2 is subtracted without rounding.
-float exponential(float x) {
+precise float exponential(float x) {
     float n = round(clamp(x, -104.0, 89.0) * 1.44269504088896341);
     float r = fma(n, -0.693145751953125, clamp(x, -104.0, 89.0));
     r = fma(n, -1.42860682030941723e-6, r);
@@ -36,7 +38,7 @@ float exponential(float x) {
 }
 
 // e^x - 1 without cancellation near 0.
-float exponentialMinusOne(float x) {
+precise float exponentialMinusOne(float x) {
     if (abs(x) > 0.35) return exponential(x) - 1.0;
     float p = 1.0 / 40320.0;
     p = fma(p, x, 1.0 / 5040.0);
@@ -50,7 +52,7 @@ float exponentialMinusOne(float x) {
 
 // ln x for x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with
 // s = (m - 1) / (m + 1), |s| < 0.172.
-float logarithm(float x) {
+precise float logarithm(float x) {
     if (isNotFinite(x)) return x;
     uint bits = floatBitsToUint(x);
     int e = int(bits >> 23) - 127;
@@ -72,12 +74,12 @@ float logarithm(float x) {
 }
 
 // ln(1 + x) for x in [0, 1], accurate for small x, too.
-float logOnePlus(float x) {
+precise float logOnePlus(float x) {
     float y = 1.0 + x;
     return y == 1.0 ? x : logarithm(y) + (x - (y - 1.0)) / y;
 }
 
-float hyperbolicTangent(float x) {
+precise float hyperbolicTangent(float x) {
     float a = min(abs(x), 10.0);
     float e = exponentialMinusOne(2.0 * a);
     float result = a < 9.1 ? e / (e + 2.0) : 1.0; // a driver's quotient of equal numbers may be beside 1
@@ -85,13 +87,13 @@ float hyperbolicTangent(float x) {
 }
 
 // max(0, x), but NaN stays NaN.
-float positivePart(float x) { return x > 0.0 ? x : (isNotNumber(x) ? x : 0.0); }
+precise float positivePart(float x) { return x > 0.0 ? x : (isNotNumber(x) ? x : 0.0); }
 
-float sigmoid(float x) { return 1.0 / (1.0 + exponential(-x)); }
+precise float sigmoid(float x) { return 1.0 / (1.0 + exponential(-x)); }
 
 // sin x for |x| up to some thousands: x = n pi + r with pi split in three and |r| <= pi / 2, and sin r by its Taylor series
 // up to r^11 (error below 6e-8).
-float sine(float x) {
+precise float sine(float x) {
     float n = round(x * 0.318309886183790672);
     float r = fma(n, -3.140625, x);
     r = fma(n, -9.67502593994140625e-4, r);
@@ -107,7 +109,7 @@ float sine(float x) {
 }
 
 // erf with an absolute error below 2e-7 (Abramowitz and Stegun 7.1.26).
-float errorFunction(float x) {
+precise float errorFunction(float x) {
     float a = abs(x);
     float t = 1.0 / fma(0.3275911, a, 1.0);
     float p = 1.061405429;
@@ -120,7 +122,7 @@ float errorFunction(float x) {
 }
 
 // Phi(x), the probability of a standard normal number below x, and its derivative.
-float normalCdf(float x) { return 0.5 * (1.0 + errorFunction(x * 0.707106781186547524)); }
-float normalDensity(float x) { return 0.398942280401432678 * exponential(-0.5 * x * x); }
+precise float normalCdf(float x) { return 0.5 * (1.0 + errorFunction(x * 0.707106781186547524)); }
+precise float normalDensity(float x) { return 0.398942280401432678 * exponential(-0.5 * x * x); }
 
 #endif

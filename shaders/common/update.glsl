@@ -18,8 +18,9 @@ const int stateArrays = 0 LOCKSTEP_OPTIMIZERS(ROW);
 bool keepsFirst() { return stateArrays >= 1; }
 bool keepsSecond() { return stateArrays == 2; }
 
-// The parameters after the step. m and v are what the optimizer keeps, the first and the second state.
-PARAMETERS updated(UpdateParams how, PARAMETERS w, PARAMETERS gradient, inout PARAMETERS m, inout PARAMETERS v) {
+// The parameters after the step. m and v are what the optimizer keeps, the first and second state. `precise` holds for all that
+// goes into the result (math.glsl): a kernel that folds the step into a product computes the same bits as update.comp.
+precise PARAMETERS updated(UpdateParams how, PARAMETERS w, PARAMETERS gradient, inout PARAMETERS m, inout PARAMETERS v) {
     PARAMETERS g = gradient + how.l2 * w + how.l1 * sign(w);
     float rate = how.learningRate;
     float momentum = how.momentum;

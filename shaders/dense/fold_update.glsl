@@ -1,6 +1,6 @@
 // The optimizer's step inside the product that computes the gradients: they never leave the registers, and `update` has nothing
 // left to do. parameters, state1 and state2 are what one layer has of each: its weights, then its bias.
-// Of the three, what was there before the step is read the way that the operands are.
+// The values before the step are read the way that the operands are.
 #include "params.h"
 #include "update.glsl"
 

@@ -8,7 +8,7 @@ struct Softmax {
     float sum;
 };
 
-Softmax softmaxOfOutputs() {
+precise Softmax softmaxOfOutputs() {
     Softmax s = Softmax(0.0, 1.0);
     if (loss == lossCrossEntropy) {
         s = Softmax(outputOf(0), 0.0);
@@ -19,7 +19,7 @@ Softmax softmaxOfOutputs() {
 }
 
 // Sum of the example's terms.
-float exampleLoss(Softmax s) {
+precise float exampleLoss(Softmax s) {
     float total = 0.0;
     [[unroll]] for (uint j = 0; j < outputs; ++j) {
         if (loss != lossCrossEntropy) total += lossTerm(outputOf(j), wantedOf(j));
@@ -29,7 +29,7 @@ float exampleLoss(Softmax s) {
 }
 
 // With respect to output j, not yet scaled.
-float outputGradient(uint j, Softmax s) {
+precise float outputGradient(uint j, Softmax s) {
     if (loss == lossCrossEntropy) return exponential(outputOf(j) - s.largest) / s.sum - wantedOf(j);
     return lossTermGradient(outputOf(j), wantedOf(j));
 }

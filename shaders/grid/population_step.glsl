@@ -30,7 +30,7 @@ uint exampleOf(uint step, PopulationRecord record, uint row, uint place) {
     return orders[(step * params.batch + row) * params.orderNetworks + place - params.orderFirst];
 }
 
-UpdateParams updateOf(PopulationNetwork network, PopulationRecord record) {
+precise UpdateParams updateOf(PopulationNetwork network, PopulationRecord record) {
     UpdateParams how;
     how.learningRate = network.learningRate * record.rateFactor;
     how.momentum = network.momentum;

@@ -88,7 +88,7 @@ SHARED_CONST uint densePadding = 2u;       // floats behind each row of a slab i
 SHARED_CONST uint denseBanks = 32u;        // of shared memory: product_pipelined.glsl pads its slabs by them
 SHARED_CONST uint denseMatrixPadding = 8u; // halves: rows still begin at multiples of 16 bytes
 
-// Of roof.comp and roof_matrix.comp.
+// What the kernels of shaders/roof read.
 struct RoofParams {
     uint rounds;   // of the loop
     float factor;

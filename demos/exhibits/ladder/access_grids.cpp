@@ -13,7 +13,7 @@ namespace {
 
 constexpr float mostStretch = 1.5f;
 
-/// Rows of a buffer, and words from one to the next, by its binding: shaders/dense/dense_*_naive.comp.
+/// Rows of a buffer, and words from one to the next, by its binding: shaders/dense/naive.
 std::pair<std::size_t, std::size_t> extentOf(const AccessRecord& record, std::uint32_t id) {
     const DenseShape& shape = record.shape;
     const std::pair above{shape.rows, shape.outputStride};

@@ -376,7 +376,7 @@ extern const Experiment intensity{
     .choices = {"up to 4", "5 to 16", "17 to 64", "more than 64"},
     .x = {"arithmetic intensity", "FLOP/byte"},
     .y = {"speed", "GFLOP/s"},
-    .sources = {"lab_intensity.comp", "intensity.cpp", "roof.comp"},
+    .sources = {"lab_intensity.comp", "intensity.cpp", "roof.glsl"},
     .link = {"See a training step under the roof", "ladder", R"({"tab": "roofline"})"},
     .measure = measure,
     .answer = answer,

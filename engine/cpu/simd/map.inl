@@ -10,13 +10,7 @@ constexpr std::size_t blockExamples = 16; // as many as a row of weights stays i
 
 /// a b + c, rounded once: what makes all machines add to the same bits.
 LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
-#if LOCKSTEP_VECTOR_BYTES == 64
-    return reinterpret_cast<Floats>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b),
-                                                    reinterpret_cast<__m512>(c)));
-#elif LOCKSTEP_VECTOR_BYTES == 32
-    return reinterpret_cast<Floats>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b),
-                                                    reinterpret_cast<__m256>(c)));
-#elif defined(__SSE2__)
+#if LOCKSTEP_VECTOR_BYTES == 16 && defined(__SSE2__)
     // Without such an instruction: the product is exact in doubles, and rounding twice hardly ever shows.
     Floats result;
     for (std::size_t element = 0; element < elements; ++element)
@@ -25,9 +19,7 @@ LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
                                static_cast<double>(c[element]));
     return result;
 #else
-    for (std::size_t element = 0; element < elements; ++element)
-        c[element] = __builtin_fmaf(a[element], b[element], c[element]);
-    return c;
+    return multiplyAdd(a, b, c);
 #endif
 }
 

@@ -95,8 +95,24 @@ LOCKSTEP_INLINE Floats atLeast(Floats x, float limit) {
 #endif
 }
 
-/// a b + c, with one rounding or two, whichever is faster.
-LOCKSTEP_INLINE Floats multiplyAdd(Floats a, Floats b, Floats c) { return a * b + c; }
+/// a b + c of floats or vectors: rounded once where there is an instruction for it.
+template <class A, class B, class C> LOCKSTEP_INLINE Floats multiplyAdd(A factor, B factors, C summand) {
+    const Floats a = splat(factor), b = splat(factors);
+    Floats c = splat(summand);
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return reinterpret_cast<Floats>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b),
+                                                    reinterpret_cast<__m512>(c)));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return reinterpret_cast<Floats>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b),
+                                                    reinterpret_cast<__m256>(c)));
+#elif defined(__SSE2__)
+    return a * b + c;
+#else
+    for (std::size_t element = 0; element < elements; ++element)
+        c[element] = __builtin_fmaf(a[element], b[element], c[element]);
+    return c;
+#endif
+}
 
 /// By a quotient of polynomials (shaders/shared/tanh.h): half the work of an exponential.
 LOCKSTEP_INLINE Floats hyperbolicTangent(Floats z) {

@@ -21,7 +21,7 @@ template <Optimizer optimizer>
 LOCKSTEP_INLINE void optimizerStep(const StepNumbers& numbers, Floats gradient, Floats& w,
                                    [[maybe_unused]] Floats& m, [[maybe_unused]] Floats& v) {
     const shared::UpdateParams& common = numbers.common;
-    Floats g = gradient + numbers.l2 * w;
+    Floats g = multiplyAdd(numbers.l2, w, gradient);
     const Floats one = splat(common.l1);
     if (common.l1 != 0) g += (w > 0.0f ? one : Floats{}) - (w < 0.0f ? one : Floats{});
     [[maybe_unused]] const Floats rate = numbers.rate, momentum = numbers.momentum, keep = numbers.keep;

@@ -18,6 +18,7 @@ using Ints __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = std::int32_t;
 
 /// All elements = value. (value - 0 is value for every float, also for -0, and costs nothing.)
 LOCKSTEP_INLINE Floats splat(float value) { return value - Floats{}; }
+LOCKSTEP_INLINE Floats splat(Floats values) { return values; }
 
 /// 0, 1, 2, ...
 LOCKSTEP_INLINE Ints elementNumbers() {

@@ -108,7 +108,7 @@ void multiplyTile(uint tile, uint m0, uint n0, bool addsRows) {
                        ((tileRow + i * matrixM) * blockN + tileColumn + j * matrixN) / 2, blockN / 2);
 }
 
-// Of the tiles from `first` on that the subgroups hold.
+// Stores the sums of the tiles from `first` on that the subgroups have left in shared memory.
 void storeTiles(uint first, uint m0, uint n0) {
     for (uint quad = gl_LocalInvocationIndex; quad < blockM * blockN / 4; quad += groupSize) {
         uint row = quad / (blockN / 4);

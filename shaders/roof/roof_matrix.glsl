@@ -1,10 +1,5 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-
-// The most that a device's matrix units can compute, as roof.comp: fp16 tiles in registers, multiplied and added to independent
-// fp32 tiles.
-#include "cooperative_matrix.glsl"
+// The most that a device's matrix units can compute, as in roof.glsl: tiles in registers, multiplied and added to independent
+// tiles. The including shader includes cooperative_matrix.glsl and defines OPERAND and SUM, the types of their numbers.
 #include "params.h"
 
 layout(local_size_x_id = denseGroupSize) in;
@@ -12,16 +7,16 @@ layout(constant_id = denseSharers) const uint sharers = 32; // invocations of a 
 layout(constant_id = denseMatrixM) const uint matrixM = 16; // gpu::MatrixTile
 layout(constant_id = denseMatrixN) const uint matrixN = 16;
 layout(constant_id = denseMatrixK) const uint matrixK = 16;
-layout(set = 0, binding = 0) writeonly buffer Sums { float sums[]; };
+layout(set = 0, binding = 0) writeonly buffer Sums { SUM sums[]; };
 layout(push_constant) uniform Params { RoofParams params; };
 
-const uint chains = 4; // independent sums, as in roof.comp
+const uint chains = 4; // independent sums, as in roof.glsl
 
 void main() {
-    MATRIX_A a = MATRIX_A(params.factor);
-    MATRIX_B b = MATRIX_B(params.summand);
+    MATRIX_A a = MATRIX_A(OPERAND(params.factor));
+    MATRIX_B b = MATRIX_B(OPERAND(params.summand));
     MATRIX_SUM sum[chains];
-    [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = MATRIX_SUM(float(i));
+    [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = MATRIX_SUM(SUM(i));
     for (uint round = 0; round < params.rounds; ++round)
         [[unroll]] for (uint repeat = 0; repeat < roofMatrixProducts / chains; ++repeat)
             [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = MULTIPLY_ADD(a, b, sum[i]);

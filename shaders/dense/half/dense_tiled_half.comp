@@ -1,0 +1,10 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// A[l + 1] = f(A[l] W^T + b), one dense layer forward.
+// As tiled, but operands are fp16; sums are fp32.
+#define HALVES
+#define QUADS
+#include "dense_vec4.glsl"
+#include "product_tiled.glsl"

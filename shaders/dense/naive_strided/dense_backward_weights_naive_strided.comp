@@ -1,0 +1,36 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
+// dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.
+// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they read and write
+// lies a whole row apart, so no memory access serves two of them.
+#include "dense_constants.glsl"
+#include "params.h"
+
+layout(set = 0, binding = 0) readonly buffer DSums { float dSums[]; };
+layout(set = 0, binding = 1) readonly buffer Inputs { float inputs[]; };
+layout(set = 0, binding = 2) writeonly buffer DWeights { float dWeights[]; };
+layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
+layout(push_constant) uniform Params { DenseParams params; };
+
+// The gradient of one weight, and of its output's bias with the first one.
+void compute(uint o, uint i) {
+    float sum = 0.0;
+    float biasSum = 0.0;
+    for (uint row = 0; row < params.rows; row += 4) { // by four: lavapipe ends loops after 65,535 rounds
+        [[unroll]] for (uint r = 0; r < 4; ++r) // unrolled only with a constant beginning
+            if (row + r < params.rows) {
+                float d = dSums[(row + r) * params.outputStride + o];
+                sum = fma(d, inputs[(row + r) * params.inputStride + i], sum);
+                biasSum += d;
+            }
+    }
+    dWeights[o * params.inputStride + i] = sum;
+    if (i == 0) dBias[o] = biasSum;
+}
+
+void main() {
+    if (stridedM() < params.outputs && stridedN() < params.inputStride) compute(stridedM(), stridedN());
+}

@@ -1,0 +1,10 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_ballot : require
+
+// dZ[l - 1] = (dZ[l] W) * f'(Z[l - 1]), the gradient passed to the layer below.
+// As texel, but the invocations of a subgroup load one operand together.
+#define TEXELS
+#include "dense_backward_inputs_vec4.glsl"
+#include "product_subgroup.glsl"

@@ -1,0 +1,9 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// A[l + 1] = f(A[l] W^T + b), one dense layer forward.
+// As blocked, but operands are read through the texture units.
+#define TEXELS
+#include "dense_vec4.glsl"
+#include "product_blocked.glsl"

@@ -1,0 +1,7 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// The most that a device can compute with fp32 numbers (roof.glsl).
+#define NUMBER float
+#include "roof.glsl"
