@@ -66,8 +66,8 @@ void RunForm::init(InitScheme& value) { choice("init", "Initial weights", 104, v
 void RunForm::optimizer(OptimizerSettings& settings) {
     add("optimizer", "Optimizer", 106, [&](const char* control) {
         if (!chooseName(ui_, control, settings.kind, allOptimizers)) return false;
-        settings.learningRate = 0; // the optimizer's own
-        settings.weightDecay = -1; // likewise
+        settings.learningRate.reset(); // to the optimizer's own
+        settings.weightDecay.reset();
         if (!infoOf(settings.kind).has(usesMomentum)) settings.nesterov = false;
         return true;
     });

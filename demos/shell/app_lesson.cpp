@@ -149,12 +149,13 @@ void App::drawLessonPart(bool inSidePanel) {
     const LessonView view{values, pictures_, desk_.learner};
     clockShown_ = std::floor(run->secondsOnStep());
     const LessonPress press = inSidePanel ? drawLesson(*ui_, *run, view) : drawLessonLine(*ui_, *run, view);
-    if (press == LessonPress::none) return;
-    settle_ = 3;
+    if (press != LessonPress::none) settle_ = 3;
     switch (press) {
     case LessonPress::close: later_ = [this] { closeLesson(); }; break;
     case LessonPress::saveAnswers: later_ = [this] { guarded([this] { saveAnswers(); }); }; break;
-    default: turnLesson(press == LessonPress::next ? 1 : -1);
+    case LessonPress::next: turnLesson(1); break;
+    case LessonPress::back: turnLesson(-1); break;
+    case LessonPress::none: break;
     }
 }
 

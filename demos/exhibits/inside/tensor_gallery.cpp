@@ -48,8 +48,8 @@ std::string captionOf(const TracedTensor& tensor) {
     return text;
 }
 
-double differenceOf(const TracedTensor& a, const TracedTensor* b) {
-    if (b == nullptr || b->values.size() != a.values.size()) return -1;
+std::optional<double> differenceOf(const TracedTensor& a, const TracedTensor* b) {
+    if (b == nullptr || b->values.size() != a.values.size()) return {};
     double largest = 0;
     for (std::size_t i = 0; i < a.values.size(); ++i)
         largest =
@@ -166,8 +166,8 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     if (other != nullptr && at < other->values.size())
         detail.values.emplace_back(gpu ? "on the CPU" : "on the GPU", valueText(other->values[at]));
     detail.values.emplace_back("largest |x|", valueText(shown.largest));
-    if (shown.difference >= 0)
-        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
+    if (shown.difference)
+        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", *shown.difference));
     detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
     ui.detailAtOnce(
         fmt::format("{}  {} {}, {} {}:  {}", captionOf(tensor), words.row, row, words.column, column, value),
