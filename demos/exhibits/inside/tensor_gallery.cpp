@@ -199,7 +199,10 @@ Pointed drawTensor(Ui& ui, const Exhibited& each, ImVec2 size, bool gpu, const T
     ImGui::PushID(captionOf(tensor).c_str());
     const bool clicked = ImGui::InvisibleButton("tensor", size);
     ImGui::PopID();
-    ui.noteControl(captionOf(tensor).c_str());
+    ui.noteControl(captionOf(tensor).c_str(),
+                   tensor.id.kind == TensorKind::targets
+                       ? "The labels of this batch, one row per example."
+                       : "A tensor, one cell per number. Point at a cell to read it.");
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
     if (shown.used) {
