@@ -35,7 +35,6 @@ TEST_CASE("a rate that is far too high stops every rung at the same step, with t
         } catch (const NonFiniteError& error) {
             CHECK(error.step == losses.size());
             CHECK(std::string(error.what()).find("learning rate") != std::string::npos);
-            CHECK(std::string(error.what()).find(error.where) != std::string::npos);
         }
         trainer->run(10); // frozen
         CHECK(sameBits(trainer->state(), state));
@@ -54,22 +53,30 @@ TEST_CASE("the place that is not finite is named") {
 
     std::vector<float> weights = good;
     weights[layout.layer(1).weightOffset + 40] = nan;
-    CHECK(explainNonFinite(job, 0, weights).where == "layer 2 (33 -> 13): its weights");
+    const auto found = [&](const std::vector<float>& parameters, const NonFinitePlace& place,
+                           const std::string& words) {
+        const NonFiniteError error = explainNonFinite(job, 0, parameters);
+        CHECK(error.place == place);
+        CHECK(std::string(error.what()).find("the loss is not finite; " + words) != std::string::npos);
+    };
+    const std::string first = "the first value that is not is ";
+    found(weights, {TensorId{TensorKind::weights, 1}, 1, {}}, first + "layer 2 (33 -> 13): its weights; ");
 
     std::vector<float> bias = good;
     bias[layout.layer(2).biasOffset + 2] = std::numeric_limits<float>::infinity();
-    CHECK(explainNonFinite(job, 0, bias).where == "layer 3 (13 -> 3): its biases");
+    found(bias, {TensorId{TensorKind::bias, 2}, 2, {}}, first + "layer 3 (13 -> 3): its biases; ");
 
     std::vector<float> large = good;
     for (std::size_t k = 0; k < layout.layer(0).weightCount(); ++k) large[k] *= 1e38f;
-    CHECK(explainNonFinite(job, 0, large).where == "layer 1 (7 -> 33): its outputs");
+    found(large, {TensorId{TensorKind::activations, 1}, 0, {}}, first + "layer 1 (7 -> 33): its outputs; ");
 
-    CHECK(explainNonFinite(job, 0, good).where == "the loss"); // everything before it is finite
+    found(good, {}, "the learning rate"); // everything before the loss is finite
 
     data.train.values[17 * 7 + 3] = nan;
     const NonFiniteError error = explainNonFinite(job, 4, good); // the fifth step begins the second epoch
     CHECK(error.step == 4);
-    CHECK(error.where == "the inputs of example 17");
+    CHECK(error.place == NonFinitePlace{TensorId{TensorKind::activations}, {}, 17});
+    CHECK(std::string(error.what()).find("is the inputs of example 17; correct") != std::string::npos);
     for (const CpuRung& rung : cpuRungs) {
         const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
         trainer->run(1);

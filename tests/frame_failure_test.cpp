@@ -25,6 +25,7 @@ class Failing final : public Exhibit {
     std::string_view id() const override { return "failing"; }
     const char* title() const override { return "Failing"; }
     const char* blurb() const override { return "It fails"; }
+    const char* words() const override { return "Fails."; }
     void drawIcon(ImDrawList&, ImVec2, float, ImU32) const override {}
     void draw(Ui& ui) override {
         ImGui::BeginChild("a part");

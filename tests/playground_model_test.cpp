@@ -189,11 +189,13 @@ TEST_CASE("a rate that is too high ends in a message, and undo gets back from it
     REQUIRE(model.failed());
     CHECK(!model.running());
     CHECK(model.failure().find("rate") != std::string::npos);
+    CHECK(model.failedLayer() == settings.hidden.size()); // its outputs and the loss overflow first
     model.undo(100);
     settings.train.optimizer.learningRate = 1e-4;
     model.change(settings);
     train(model, 30);
     CHECK(!model.failed());
+    CHECK(!model.failedLayer());
     CHECK(model.step() == 30);
     CHECK(std::isfinite(model.moment().train.loss));
 }

@@ -72,7 +72,7 @@ TEST_CASE("each layout trains networks as the plain loops train each alone: opti
                 job.members[k].momentum = 0.5 + 0.05 * static_cast<double>(k);
                 job.members[k].weightDecay = 0.01 * static_cast<double>(k);
                 job.members[k].seed = 1 + k;
-                if (kind > 1) job.members[k].learningRate *= 0.1;
+                if (kind > 1) *job.members[k].learningRate *= 0.1;
             }
             CHECK(distanceFromAlone(job, layout, {0, 1, 2, 3, 4, 5}) < 1e-4);
         }
@@ -209,7 +209,7 @@ TEST_CASE("the largest shapes, on a device that offers no more than it must") {
         PopulationJob job = jobOf(data, 3, hidden);
         job.settings.optimizer.kind = Optimizer::adam;
         job.members[1].activation = Activation::silu;
-        for (PopulationMember& member : job.members) member.learningRate *= 0.1;
+        for (PopulationMember& member : job.members) *member.learningRate *= 0.1;
         job.settings.batch = hidden.size() == 1 ? 450 : 10;
         job.steps = 5;
         CAPTURE(job.shape.parameters());

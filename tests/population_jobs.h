@@ -20,7 +20,7 @@ inline std::vector<PopulationMember> differentMembers(std::size_t count, std::si
         members[k].learningRate = 0.002 * static_cast<double>(1 + k % 7);
         members[k].initialScale = 0.5 + 0.1 * static_cast<double>(k % 5);
         members[k].momentum = 0.5 + 0.1 * static_cast<double>(k % 4);
-        members[k].weightDecay = k % 3 == 0 ? -1 : 0.001 * static_cast<double>(k % 3);
+        if (k % 3 != 0) members[k].weightDecay = 0.001 * static_cast<double>(k % 3);
         members[k].data = k % dataSets;
     }
     return members;

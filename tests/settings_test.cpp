@@ -167,6 +167,8 @@ TEST_CASE("invalid settings are rejected by name") {
     CHECK(contains(messageOf([&] { settings.validate(); }), "learning rate"));
     settings.learningRate = nan;
     CHECK(contains(messageOf([&] { settings.validate(); }), "learning rate"));
+    settings.learningRate = 0;
+    CHECK(contains(messageOf([&] { settings.validate(); }), "learning rate"));
     settings = {};
     settings.beta1 = 1;
     CHECK(contains(messageOf([&] { settings.validate(); }), "beta1"));

@@ -8,7 +8,6 @@
 #include <imgui_internal.h>
 
 #include "demos/draw/ui.h"
-#include "demos/words/control_words.h"
 #include "demos/words/glossary.h"
 #include "demos/words/text.h"
 
@@ -139,7 +138,7 @@ void Ui::noteStop(const char* name) {
 #endif
 }
 
-void Ui::drawExplanation(const ControlTables& exhibits) {
+void Ui::drawExplanation() {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (ImGui::IsAnyMouseDown()) pressedAt_ = mouse;
     const float moved = std::max(std::abs(mouse.x - pressedAt_.x), std::abs(mouse.y - pressedAt_.y));
@@ -169,13 +168,12 @@ void Ui::drawExplanation(const ControlTables& exhibits) {
             texts.emplace_back(of.append(translated(value)), theme.muted);
         }
         if (!hovered->text.empty()) texts.emplace_back(translated(hovered->text), theme.text);
-    } else if (const std::string_view words = controlWords(name, exhibits); !words.empty()) {
+    } else if (const std::string& words = pointed_->words; !words.empty()) {
         texts.emplace_back(translated(words), theme.text);
         std::string terms;
         for (const Term* term : termsIn(words, mostTermsNamed))
             terms.append(terms.empty() ? translated("F1 explains: ") : ", ").append(translated(term->name));
-        if (pointed_ && pointed_->typed)
-            texts.emplace_back(translated("Double-click to type a number."), theme.muted);
+        if (pointed_->typed) texts.emplace_back(translated("Double-click to type a number."), theme.muted);
         if (!terms.empty()) texts.emplace_back(terms, theme.muted);
     }
     if (texts.empty()) return;

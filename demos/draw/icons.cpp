@@ -114,13 +114,13 @@ float iconButtonWidth(const Ui& ui, const char* label, IconButtonOptions options
     return sign + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {
+bool iconButton(Ui& ui, const char* label, std::string_view words, Icon icon, IconButtonOptions options) {
     const float size = iconSize();
     const std::string text(translated(shownLabel(label)));
     const std::string shown =
         (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
-    const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), options.enabled, label)
-                                         : ui.namedButton(shown.c_str(), label, options.enabled);
+    const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), words, options.enabled, label)
+                                         : ui.namedButton(shown.c_str(), label, words, options.enabled);
     if (ui.hidden(label)) return false;
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();

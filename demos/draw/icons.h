@@ -2,6 +2,8 @@
 // colour.
 #pragma once
 
+#include <string_view>
+
 #include <imgui.h>
 
 #include "engine/step/lane_spec.h"
@@ -25,7 +27,7 @@ struct IconButtonOptions {
 };
 
 /// A button with a sign before its label; its name is the label.
-bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options = {});
+bool iconButton(Ui& ui, const char* label, std::string_view words, Icon icon, IconButtonOptions options = {});
 float iconButtonWidth(const Ui& ui, const char* label, IconButtonOptions options);
 /// Width of the sign with the gap behind it.
 float iconRoom(const Ui& ui);

@@ -143,7 +143,8 @@ std::string shownAxisTitle(const PlotAxis& axis) {
     return std::string(translated(axis.title)) + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
 }
 
-void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const PlotOptions& options) {
+void Plot::draw(Ui& ui, const char* id, std::string_view words, std::span<const PlotLine> lines,
+                const PlotOptions& options) {
     id_ = id;
     overlay_ = options.overlay;
     nowLogX_ = logX_.value_or(options.x.log);
@@ -165,13 +166,14 @@ void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const P
     drawBar(ui, lines, options, size.x - options.lead);
     const float used = ImGui::GetCursorScreenPos().y - start.y;
     ImGui::SetCursorScreenPos({start.x, start.y + used});
-    drawArea(ui, lines, options, {size.x, std::max(size.y - used, ui.px(40))});
+    drawArea(ui, words, lines, options, {size.x, std::max(size.y - used, ui.px(40))});
     ImGui::EndGroup();
     drawMenu(ui, lines, options);
     ImGui::PopID();
 }
 
-void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size) {
+void Plot::drawArea(Ui& ui, std::string_view words, std::span<const PlotLine> lines,
+                    const PlotOptions& options, ImVec2 size) {
     const ImU32 card = ImGui::GetColorU32(ImGuiCol_ChildBg);
     const ImU32 ground = (card & IM_COL32_A_MASK) == 0 ? ui.theme.background : card;
     // A window of its own, and one that could scroll a pixel: else the wheel would scroll the page as well.
@@ -211,7 +213,8 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
     }
     ImGui::InvisibleButton("curves", size,
                            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
-    ui.noteControl(options.pen != nullptr ? options.pen->name : id_.c_str());
+    ui.noteControl(options.pen != nullptr ? options.pen->name : id_.c_str(),
+                   options.pen != nullptr ? options.pen->words : words);
     if (ImGui::IsItemHovered() && ImGui::IsMouseReleased(1)) openMenu_ = true;
     if (frame.width() > 0) {
         if (!ui.hidingControls) handleMouse(frame, options.pen);

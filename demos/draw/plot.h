@@ -1,6 +1,6 @@
 // The program's plot: curves over an axis, with readout, zoom, smoothing and export as CSV or PNG.
 //
-//   plot_.draw(ui, "loss", lines, {.x = {"step"}, .y = {"loss"}});
+//   plot_.draw(ui, "loss", "The loss, step by step.", lines, {.x = {"step"}, .y = {"loss"}});
 //
 // The wheel zooms at the mouse (over an axis: that axis only), dragging pans, a double click fits everything
 // again. With a pen, dragging draws instead. The menu (right click, or the button with three dots) has the
@@ -42,7 +42,8 @@ struct PlotAxis {
 
 /// Draws over a plot whose axes both have `shown` values.
 struct PlotPen {
-    const char* name; ///< of the area among the controls, in place of the plot's
+    const char* name;       ///< of the area among the controls, in place of the plot's
+    std::string_view words; ///< likewise
     /// The mouse has drawn to these values; `begins`: it was pressed there.
     std::function<void(double x, double y, bool begins)> to;
 };
@@ -64,8 +65,9 @@ struct PlotFrame;
 /// The user's view of one plot: zoom, hidden lines, smoothing, logarithms. A member of its exhibit.
 class Plot {
   public:
-    /// `id` is the plot's name among the controls; one per window.
-    void draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const PlotOptions& options);
+    /// `id` is the plot's name among the controls; one per window. `words` explain it.
+    void draw(Ui& ui, const char* id, std::string_view words, std::span<const PlotLine> lines,
+              const PlotOptions& options);
 
     /// The zoom is not part of it: another run has other numbers.
     nlohmann::ordered_json state() const;
@@ -79,7 +81,8 @@ class Plot {
     std::vector<const PlotLine*> legendLines(std::span<const PlotLine> lines) const;
     void toggle(const std::string& name);
     void legendEntry(Ui& ui, const PlotLine& line);
-    void drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size);
+    void drawArea(Ui& ui, std::string_view words, std::span<const PlotLine> lines, const PlotOptions& options,
+                  ImVec2 size);
     void handleMouse(const PlotFrame& frame, const PlotPen* pen);
     void zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY);
     void drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options);

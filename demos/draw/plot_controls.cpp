@@ -102,6 +102,10 @@ void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<
     }
 }
 
+constexpr std::string_view logXWords = "Switches the x axis between linear and logarithmic.";
+constexpr std::string_view logYWords = "Switches the y axis between linear and logarithmic.";
+constexpr std::string_view lineWords = "Shows or hides this line.";
+
 } // namespace
 
 void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouseX) {
@@ -141,20 +145,21 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
     drawLegend(ui, lines, options, width - switches);
     const float below = ImGui::GetCursorScreenPos().y;
     ImGui::SetCursorScreenPos({start.x + width - switches, start.y});
-    const auto pressed = [&](const char* label, const char* name, bool on) {
+    const auto pressed = [&](const char* label, const char* name, std::string_view words, bool on) {
         ImGui::PushStyleColor(ImGuiCol_Button, on ? ui.theme.hovered : ImU32{0});
         ImGui::PushStyleColor(ImGuiCol_Text, on ? ui.theme.text : ui.theme.muted);
-        const bool result = ui.namedButton(label, named(name).c_str());
+        const bool result = ui.namedButton(label, named(name).c_str(), words);
         ImGui::PopStyleColor(2);
         return result;
     };
     if (all) {
-        if (pressed("log x", "log x", nowLogX_)) logX_ = !nowLogX_;
+        if (pressed("log x", "log x", logXWords, nowLogX_)) logX_ = !nowLogX_;
         ImGui::SameLine();
-        if (pressed("log y", "log y", nowLogY_)) logY_ = !nowLogY_;
+        if (pressed("log y", "log y", logYWords, nowLogY_)) logY_ = !nowLogY_;
         ImGui::SameLine();
     }
-    if (pressed("•••", "more", false)) openMenu_ = true;
+    if (pressed("•••", "more", "Smoothing, logarithmic axes, zoom, and saving of this plot.", false))
+        openMenu_ = true;
     const float bottom = std::max(below, start.y + ImGui::GetFrameHeight() + ui.px(2));
     ImGui::PopStyleVar(2);
     ImGui::SetCursorScreenPos({start.x, bottom});
@@ -210,7 +215,7 @@ void Plot::legendEntry(Ui& ui, const PlotLine& line) {
     const float height = ImGui::GetFrameHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 size{entryWidth(ui, name), height};
-    const bool clicked = ui.tile(named(name).c_str(), size);
+    const bool clicked = ui.tile(named(name).c_str(), lineWords, size);
     if (ui.hidden(named(name).c_str())) return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const bool under = ImGui::IsItemHovered() || ImGui::IsItemFocused();
@@ -234,35 +239,41 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
     if (std::exchange(openMenu_, false)) ImGui::OpenPopup("menu");
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(10)});
     if (ImGui::BeginPopup("menu")) {
-        const auto item = [&](const char* label, bool on = false, bool enabled = true) {
+        const auto item = [&](const char* label, std::string_view words, bool on = false,
+                              bool enabled = true) {
             const bool chosen = ImGui::MenuItem(translatedLabel(named(label)).c_str(), nullptr, on, enabled);
-            ui.noteControl(named(label).c_str());
+            ui.noteControl(named(label).c_str(), words);
             return chosen;
         };
         // By the memory it gives the mean, from 1 sample to 1,000: each tenth of the way is felt alike.
         float strength = -std::log10(1 - nowSmoothing_);
         ImGui::SetNextItemWidth(ui.px(150));
         const std::string shown = fmt::format("{:.3f}", nowSmoothing_);
-        if (ui.slider(named("smoothing").c_str(), strength, 0, 3, shown.c_str(), false))
+        if (ui.slider(named("smoothing").c_str(),
+                      "Share of the running mean in each shown value, from 0 (none) to 0.999. Faint lines "
+                      "show the raw values.",
+                      strength, 0, 3, shown.c_str(), false))
             smoothing_ = std::clamp(1 - std::pow(10.0f, -strength), 0.0f, 0.999f);
         ImGui::Separator();
         if (!legendShown_) {
             for (const PlotLine* line : legendLines(lines))
-                if (item(legendName(*line).c_str(), shows(*line))) toggle(legendName(*line));
+                if (item(legendName(*line).c_str(), lineWords, shows(*line))) toggle(legendName(*line));
             ImGui::Separator();
         }
-        if (item("Logarithmic x", nowLogX_)) logX_ = !nowLogX_;
-        if (item("Logarithmic y", nowLogY_)) logY_ = !nowLogY_;
+        if (item("Logarithmic x", logXWords, nowLogX_)) logX_ = !nowLogX_;
+        if (item("Logarithmic y", logYWords, nowLogY_)) logY_ = !nowLogY_;
         ImGui::Separator();
-        if (item("Fit all", false, viewX_ || viewY_)) fitAll();
-        if (item("Zoom in")) zoomWish_ = 1 / 1.5;
-        if (item("Zoom out")) zoomWish_ = 1.5;
+        if (item("Fit all", "Shows all samples of all lines again.", false, viewX_ || viewY_)) fitAll();
+        if (item("Zoom in", "Enlarges the middle of the plot by 1.5.")) zoomWish_ = 1 / 1.5;
+        if (item("Zoom out", "Shows 1.5 times as much of both axes.")) zoomWish_ = 1.5;
         ImGui::Separator();
-        if (item("Copy as CSV", false, !lines.empty())) {
+        if (item("Copy as CSV", "Puts the numbers of all lines on the clipboard, as a table.", false,
+                 !lines.empty())) {
             ImGui::SetClipboardText(plotCsv(axisTitle(options.x), lines).c_str());
             ui.say(Severity::info, "The plot's numbers are on the clipboard, as CSV");
         }
-        if (item("Save as PNG")) ui.pictureWish = PictureWish{{}, whole_};
+        if (item("Save as PNG", "Saves a picture of this plot in the current folder."))
+            ui.pictureWish = PictureWish{{}, whole_};
         ImGui::EndPopup();
     }
     ImGui::PopStyleVar();

@@ -47,14 +47,14 @@ void Ui::offer(const char* name) {
     ImGui::BeginDisabled();
 }
 
-bool Ui::done(const char* name, bool used) {
+bool Ui::done(const char* name, std::string_view words, bool used) {
     const bool gone = hidden(name);
     if (gone) ImGui::PopClipRect();
-    if (!gone || hidingControls) noteControl(name);
+    if (!gone || hidingControls) noteControl(name, words);
     if (!gone && !hidingControls) return used;
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
-    if (!hidingControls || !hidingClick(name, gone)) return false;
+    if (!hidingControls || !hidingClick(name, words, gone)) return false;
     if (gone)
         hiddenControls.erase(hiddenControls.find(name));
     else
@@ -62,13 +62,13 @@ bool Ui::done(const char* name, bool used) {
     return false;
 }
 
-bool Ui::hidingClick(const char* name, bool gone) {
+bool Ui::hidingClick(const char* name, std::string_view words, bool gone) {
     const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     // ImGui does not look for the mouse in what was clipped.
     const bool under = gone ? ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
                                   ImGui::IsMouseHoveringRect(place.min, place.max)
                             : ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
-    if (gone && under) pointed_ = Pointed{name, place, false};
+    if (gone && under) pointed_ = Pointed{name, std::string(words), place, false};
     const ImU32 wouldBe = gone ? theme.good : theme.bad;
     const ImU32 colour = under ? wouldBe : faded(theme.muted, gone ? 0.25f : 0.8f);
     // Above everything, but no farther than the pane that it scrolls in.
@@ -80,30 +80,30 @@ bool Ui::hidingClick(const char* name, bool gone) {
     return under && ImGui::IsMouseReleased(0);
 }
 
-void Ui::noteControl(const char* name) {
+void Ui::noteControl(const char* name, std::string_view words) {
     noteStop(name);
     if (!ImGui::IsItemVisible()) return;
     const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     controls[name] = place;
     const bool byKeyboard = ImGui::IsItemFocused() && ImGui::GetIO().NavVisible;
     if (byKeyboard || ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-        pointed_ = Pointed{name, place, byKeyboard};
+        pointed_ = Pointed{name, std::string(words), place, byKeyboard};
 }
 
-bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
+bool Ui::namedButton(const char* shown, const char* name, std::string_view words, bool enabled) {
     offer(name);
     ImGui::BeginDisabled(!enabled);
     const bool pressed = ImGui::Button(translatedLabel(shown).c_str());
     ImGui::EndDisabled();
-    return done(name, pressed);
+    return done(name, words, pressed);
 }
 
-bool Ui::primaryButton(const char* label, bool enabled, const char* name) {
+bool Ui::primaryButton(const char* label, std::string_view words, bool enabled, const char* name) {
     ImGui::PushStyleColor(ImGuiCol_Button, theme.accent);
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(theme.accent, theme.panel, 0.15f));
     ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(theme.accent, theme.panel, 0.3f));
     ImGui::PushStyleColor(ImGuiCol_Text, theme.onAccent);
-    const bool pressed = namedButton(label, name == nullptr ? label : name, enabled);
+    const bool pressed = namedButton(label, name == nullptr ? label : name, words, enabled);
     ImGui::PopStyleColor(4);
     return pressed;
 }
@@ -126,7 +126,8 @@ void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view c
                  shown.c_str());
 }
 
-bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::string> names) {
+bool Ui::combo(const char* label, std::string_view words, std::size_t& chosen,
+               std::span<const std::string> names) {
     offer(label);
     bool changed = false;
     const Place frame = nextFrame();
@@ -139,7 +140,7 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
         {0, 0}, {FLT_MAX, std::min(room, mostRows * ImGui::GetTextLineHeightWithSpacing())});
     const bool open = ImGui::BeginCombo(translatedLabel(label).c_str(), "", ImGuiComboFlags_NoArrowButton);
     drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
-    if (!open) done(label, false);
+    if (!open) done(label, words, false);
     if (open && visible) controls[label] = frame;
     narrowControl(label, frame);
     if (!open) return false;
@@ -148,7 +149,7 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
             changed = i != chosen;
             chosen = i;
         }
-        noteControl((std::string(label) + "/" + names[i]).c_str());
+        noteControl((std::string(label) + "/" + names[i]).c_str(), words);
     }
     ImGui::EndCombo();
     return changed;
@@ -169,7 +170,8 @@ void readDecimalCommas(const std::string& shown, std::string_view format) {
 } // namespace
 
 // The value shows as a line below the number, which ImGui's own grab would cover.
-template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide slide, Share share) {
+template <class Slide, class Share>
+bool Ui::drawSlider(const char* label, std::string_view words, Slide slide, Share share) {
     offer(label);
     const Place frame = nextFrame();
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, ImU32{0});
@@ -189,17 +191,18 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
     draw.AddLine({left, y}, {right, y}, ImGui::GetColorU32(theme.border), px(2));
     draw.AddLine({left, y}, {at, y}, filled, px(2));
     draw.AddCircleFilled({at, y}, px(held ? 3.5f : 2.5f), filled);
-    const bool result = done(label, changed);
+    const bool result = done(label, words, changed);
     narrowControl(label, frame);
     if (typed && pointed_ && pointed_->name == label) pointed_->typed = true;
     return result;
 }
 
-bool Ui::slider(const char* label, float& value, float from, float to, const char* format, bool typed) {
+bool Ui::slider(const char* label, std::string_view words, float& value, float from, float to,
+                const char* format, bool typed) {
     const ImGuiSliderFlags flags = typed ? ImGuiSliderFlags_None : ImGuiSliderFlags_NoInput;
     const std::string shown = translatedLabel(label);
     return drawSlider(
-        label,
+        label, words,
         [&] {
             readDecimalCommas(shown, format);
             return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, flags);
@@ -207,10 +210,11 @@ bool Ui::slider(const char* label, float& value, float from, float to, const cha
         [&] { return (value - from) / (to - from); });
 }
 
-bool Ui::logSlider(const char* label, float& value, float from, float to, const char* format) {
+bool Ui::logSlider(const char* label, std::string_view words, float& value, float from, float to,
+                   const char* format) {
     const std::string shown = translatedLabel(label);
     return drawSlider(
-        label,
+        label, words,
         [&] {
             readDecimalCommas(shown, format);
             return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, ImGuiSliderFlags_Logarithmic);
@@ -220,49 +224,52 @@ bool Ui::logSlider(const char* label, float& value, float from, float to, const 
         });
 }
 
-bool Ui::intSlider(const char* label, int& value, int from, int to, const char* format) {
+bool Ui::intSlider(const char* label, std::string_view words, int& value, int from, int to,
+                   const char* format) {
     const std::string shown = translatedLabel(label);
     return drawSlider(
-        label, [&] { return ImGui::SliderInt(shown.c_str(), &value, from, to, format); },
+        label, words, [&] { return ImGui::SliderInt(shown.c_str(), &value, from, to, format); },
         [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
 }
 
-bool Ui::stopSlider(const char* label, std::size_t& stop, std::size_t stops, const std::string& shown) {
+bool Ui::stopSlider(const char* label, std::string_view words, std::size_t& stop, std::size_t stops,
+                    const std::string& shown) {
     const std::string name = translatedLabel(label);
     const std::string value(translated(shown));
     int at = static_cast<int>(stop);
     const int last = static_cast<int>(stops) - 1;
     const bool changed = drawSlider(
-        label,
+        label, words,
         [&] { return ImGui::SliderInt(name.c_str(), &at, 0, last, value.c_str(), ImGuiSliderFlags_NoInput); },
         [&] { return static_cast<float>(at) / static_cast<float>(std::max(last, 1)); });
     if (changed) stop = static_cast<std::size_t>(at);
     return changed;
 }
 
-bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to) {
+bool Ui::powerSlider(const char* label, std::string_view words, std::size_t& value, std::size_t from,
+                     std::size_t to) {
     const auto exponent = [](std::size_t number) {
         return static_cast<std::size_t>(std::bit_width(number)) - 1;
     };
     const std::size_t first = exponent(from);
     std::size_t stop = exponent(std::clamp(value, from, to)) - first;
-    if (!stopSlider(label, stop, exponent(to) - first + 1, std::to_string(value))) return false;
+    if (!stopSlider(label, words, stop, exponent(to) - first + 1, std::to_string(value))) return false;
     value = std::size_t{1} << (first + stop);
     return true;
 }
 
-bool Ui::textField(const char* label, std::string& text) {
+bool Ui::textField(const char* label, std::string_view words, std::string& text) {
     offer(label);
     // What is there is mostly replaced: typing does so at once.
     constexpr ImGuiInputTextFlags flags =
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll;
-    return done(label, ImGui::InputText(translatedLabel(label).c_str(), &text, flags));
+    return done(label, words, ImGui::InputText(translatedLabel(label).c_str(), &text, flags));
 }
 
-std::optional<std::string> Ui::typedText(const char* label, const std::string& text) {
+std::optional<std::string> Ui::typedText(const char* label, std::string_view words, const std::string& text) {
     const auto typed = typed_.find(label);
     std::string content = typed == typed_.end() ? text : typed->second;
-    const bool entered = textField(label, content);
+    const bool entered = textField(label, words, content);
     const bool left = ImGui::IsItemDeactivatedAfterEdit();
     if (ImGui::IsItemActive())
         typed_[label] = content;
@@ -272,7 +279,8 @@ std::optional<std::string> Ui::typedText(const char* label, const std::string& t
     return content;
 }
 
-bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::string> names) {
+bool Ui::segments(const char* label, std::string_view words, std::size_t& chosen,
+                  std::span<const std::string> names, std::string_view lastWords) {
     offer(label);
     bool changed = false;
     const bool gone = hidden(label);
@@ -293,7 +301,8 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
         const bool pressed = ImGui::Button(translatedLabel(names[i]).c_str());
         ImGui::PopStyleColor(2);
         if (on) marked = Place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-        if (!gone) noteControl((std::string(label) + "/" + names[i]).c_str());
+        const bool own = i + 1 == names.size() && !lastWords.empty();
+        if (!gone) noteControl((std::string(label) + "/" + names[i]).c_str(), own ? lastWords : words);
         if (pressed && !on) {
             chosen = i;
             changed = true;
@@ -310,7 +319,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
     }
     if (!whole) return changed;
     ImGui::EndGroup();
-    return done(label, changed);
+    return done(label, words, changed);
 }
 
 void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
@@ -337,7 +346,7 @@ bool Ui::more(const char* name) {
     const bool open = open_.contains(name);
     const std::string shown = std::string(open ? "Less" : "More") + "##" + name;
     ImGui::PushStyleColor(ImGuiCol_Text, theme.muted);
-    const bool pressed = namedButton(shown.c_str(), name);
+    const bool pressed = namedButton(shown.c_str(), name, "Shows or hides a longer explanation.");
     ImGui::PopStyleColor();
     if (pressed && !open_.erase(name)) open_.insert(name);
     return open;

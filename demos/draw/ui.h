@@ -17,7 +17,6 @@
 #include "demos/draw/fonts.h"
 #include "demos/draw/graphics.h"
 #include "demos/draw/theme.h"
-#include "demos/words/control_words.h"
 #include "demos/words/language.h"
 #include "engine/step/lane_spec.h"
 
@@ -62,6 +61,9 @@ struct ExhibitWish {
     std::string state; ///< JSON, as that exhibit's state() has it
 };
 
+/// In place of an explanation: the control's name, or a Detail, says all.
+inline constexpr std::string_view saysItself{};
+
 class Ui {
   public:
     Ui(Graphics& windowGraphics, Machines& lanesMachines)
@@ -103,57 +105,69 @@ class Ui {
 
     // Widgets. `label` is what is shown, up to "##", in the language spoken now; all of it, in English, is
     // the widget's name, by which scripts find it and teachers hide it. A hidden widget keeps its place,
-    // draws nothing and answers false; so does every widget while a click hides it instead.
-    bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
-    /// Shows `shown` (an ImGui label) and goes by the name `name`.
-    bool namedButton(const char* shown, const char* name, bool enabled = true);
-    /// The main button of a panel.
-    bool primaryButton(const char* label, bool enabled = true, const char* name = nullptr);
-    /// A button that stays down.
-    bool toggle(const char* label, bool on, bool enabled = true) {
-        return on ? primaryButton(label, enabled) : button(label, enabled);
+    // draws nothing and answers false; so does every widget while a click hides it instead. `words` explain
+    // it in a box beside it, in one or two sentences: what it is and what happens when it is used, with the
+    // unit.
+    bool button(const char* label, std::string_view words, bool enabled = true) {
+        return namedButton(label, label, words, enabled);
     }
-    bool checkbox(const char* label, bool& value) {
+    /// Shows `shown` (an ImGui label) and goes by the name `name`.
+    bool namedButton(const char* shown, const char* name, std::string_view words, bool enabled = true);
+    /// The main button of a panel.
+    bool primaryButton(const char* label, std::string_view words, bool enabled = true,
+                       const char* name = nullptr);
+    /// A button that stays down.
+    bool toggle(const char* label, std::string_view words, bool on, bool enabled = true) {
+        return on ? primaryButton(label, words, enabled) : button(label, words, enabled);
+    }
+    bool checkbox(const char* label, std::string_view words, bool& value) {
         offer(label);
-        return done(label, ImGui::Checkbox(translatedLabel(label).c_str(), &value));
+        return done(label, words, ImGui::Checkbox(translatedLabel(label).c_str(), &value));
     }
     /// The value chosen among names. True when it changed.
-    bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
+    bool combo(const char* label, std::string_view words, std::size_t& chosen,
+               std::span<const std::string> names);
     /// typed   whether the number itself can be typed; not where `format` shows another one
-    bool slider(const char* label, float& value, float from, float to, const char* format = "%.2f",
-                bool typed = true);
+    bool slider(const char* label, std::string_view words, float& value, float from, float to,
+                const char* format = "%.2f", bool typed = true);
     /// Logarithmic.
-    bool logSlider(const char* label, float& value, float from, float to, const char* format = "%.4g");
-    bool intSlider(const char* label, int& value, int from, int to, const char* format = "%d");
+    bool logSlider(const char* label, std::string_view words, float& value, float from, float to,
+                   const char* format = "%.4g");
+    bool intSlider(const char* label, std::string_view words, int& value, int from, int to,
+                   const char* format = "%d");
     /// One of so many stops, counted from 0; the slider says `shown` of the present one.
-    bool stopSlider(const char* label, std::size_t& stop, std::size_t stops, const std::string& shown);
+    bool stopSlider(const char* label, std::string_view words, std::size_t& stop, std::size_t stops,
+                    const std::string& shown);
     /// Powers of two from `from` to `to`.
-    bool powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to);
-    bool textField(const char* label, std::string& text);
+    bool powerSlider(const char* label, std::string_view words, std::size_t& value, std::size_t from,
+                     std::size_t to);
+    bool textField(const char* label, std::string_view words, std::string& text);
     /// A line that shows `text` until somebody types. Returns what was typed once Enter is pressed or the
     /// field is left.
-    std::optional<std::string> typedText(const char* label, const std::string& text);
+    std::optional<std::string> typedText(const char* label, std::string_view words, const std::string& text);
     /// A row of names, one of them chosen. True when it changed.
-    bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
+    /// lastWords   explain the last name in place of `words`; empty: as the others
+    bool segments(const char* label, std::string_view words, std::size_t& chosen,
+                  std::span<const std::string> names, std::string_view lastWords = {});
     /// An area to press, drawn by the caller unless it is hidden().
-    bool tile(const char* name, ImVec2 size) {
+    bool tile(const char* name, std::string_view words, ImVec2 size) {
         offer(name);
-        return done(name, ImGui::InvisibleButton(name, size));
+        return done(name, words, ImGui::InvisibleButton(name, size));
     }
     /// Around a widget that is drawn with ImGui itself: a hidden one is laid out, but neither seen nor
     /// reached. Then whether it was used, which `used` says of the item just drawn.
     void offer(const char* name);
-    bool done(const char* name, bool used);
+    bool done(const char* name, std::string_view words, bool used);
     /// While a click hides controls: frames the item just drawn. True when it was clicked.
     /// gone   it is hidden: a faint frame, and a click brings it back
-    bool hidingClick(const char* name, bool gone);
+    bool hidingClick(const char* name, std::string_view words, bool gone);
     /// Registers the ImGui item just drawn under `name`; it cannot be hidden.
-    void noteControl(const char* name);
+    void noteControl(const char* name, std::string_view words);
     bool hidden(const char* label) const { return hiddenControls.contains(label); }
 
     /// After everything else of a frame: says what the control under the mouse or the keyboard is for, once
     /// it has been there for half a second. Without a panel for details, it shows these.
-    void drawExplanation(const ControlTables& exhibits);
+    void drawExplanation();
     /// Whether an explanation is about to be shown, so that frames are needed without any input.
     bool explanationPending() const { return (pointed_ || detailUnshown()) && !explained_ && !quiet_; }
     /// Begins to type a number, with this digit, into the slider that was used last; false if that was none.
@@ -254,6 +268,7 @@ class Ui {
 
     struct Pointed {
         std::string name;
+        std::string words;
         Place place;
         bool byKeyboard;
         bool typed = false; ///< a slider that takes text
@@ -272,7 +287,8 @@ class Ui {
     void narrowControl(const char* label, const Place& frame) {
         if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
     }
-    template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
+    template <class Slide, class Share>
+    bool drawSlider(const char* label, std::string_view words, Slide slide, Share share);
 };
 
 /// The width of these letters as they are, in the present font.

@@ -17,7 +17,6 @@
 #include "demos/kit/edit_history.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/measured.h"
-#include "demos/words/control_words.h"
 
 namespace lockstep::demos {
 
@@ -42,11 +41,9 @@ class Exhibit {
     virtual std::string_view id() const = 0; ///< "race": in command lines and state files
     virtual const char* title() const = 0;
     virtual const char* blurb() const = 0; ///< one line, for the list
+    virtual const char* words() const = 0; ///< explain its control in the list and the menu, in a sentence
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
-
-    /// What its own controls are for; those that exhibits share have their words already.
-    virtual std::span<const ControlWords> controlWords() const { return {}; }
 
     /// Once per frame while it is shown, before draw(). With ui.scripted, waits for everything that this
     /// frame shows, so that pictures do not depend on a machine's speed.

@@ -27,22 +27,40 @@ void RunForm::table(TableOptions& table, const std::string& data,
                     const std::vector<std::string>& understood) {
     if (!data.starts_with("csv:")) return;
     const std::string button = "Table##" + prefix_ + "table";
-    popup(button.c_str(), [&] {
-        RunForm form(ui_, prefix_ + "table ");
-        form.text("target", "Target", 120, table.target,
-                  [&](const std::string& typed) { table.target = typed; });
-        form.choice("task", "Task", 104, table.task, tableTasks);
-        form.choice("scale", "Scale", 104, table.scale, inputScales);
-        form.choice("missing", "Missing cells", 104, table.missing, missingCells);
-        form.text("ignore", "Leave out", 120, fmt::format("{}", fmt::join(table.ignore, ",")),
-                  [&](const std::string& typed) { table.ignore = namesFromText(typed); });
-        form.choice("header", "Header", 104, table.header, tableHeaders);
-        form.choice("separator", "Separator", 104, table.separator, tableSeparators);
-        form.choice("decimal", "Decimal sign", 104, table.decimal, tableDecimals);
-        form.end();
-        for (const std::string& sentence : understood) ui_.paragraph(sentence, ui_.theme.muted);
-        changed_ |= form.changed();
-    });
+    popup(button.c_str(),
+          "How the table is read: its target, what is left out, missing cells, and the scale of its numbers.",
+          [&] {
+              RunForm form(ui_, prefix_ + "table ");
+              form.text("target", "Target",
+                        "The target's column: a name, a number from 1, first or last; several, separated by "
+                        "commas, for several values. Empty: inferred.",
+                        120, table.target, [&](const std::string& typed) { table.target = typed; });
+              form.choice("task", "Task",
+                          "Whether the target is a class or a value. Automatic: classes for words and small "
+                          "whole numbers.",
+                          104, table.task, tableTasks);
+              form.choice("scale", "Scale",
+                          "What happens to the numbers: standard (mean 0, deviation 1), pixels (divided by "
+                          "255), or none.",
+                          104, table.scale, inputScales);
+              form.choice("missing", "Missing cells",
+                          "Rows with an empty cell: an error, left out, or filled in with the column's mean.",
+                          104, table.missing, missingCells);
+              form.text("ignore", "Leave out",
+                        "Columns to leave out, by name or number, separated by commas. none keeps even those "
+                        "that only number the rows.",
+                        120, fmt::format("{}", fmt::join(table.ignore, ",")),
+                        [&](const std::string& typed) { table.ignore = namesFromText(typed); });
+              form.choice("header", "Header", "Whether the first row has the columns' names.", 104,
+                          table.header, tableHeaders);
+              form.choice("separator", "Separator", "What stands between the table's fields.", 104,
+                          table.separator, tableSeparators);
+              form.choice("decimal", "Decimal sign", "The decimal sign of the table's numbers.", 104,
+                          table.decimal, tableDecimals);
+              form.end();
+              for (const std::string& sentence : understood) ui_.paragraph(sentence, ui_.theme.muted);
+              changed_ |= form.changed();
+          });
 }
 
 void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data) {
@@ -50,7 +68,7 @@ void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std:
         const auto read = [&](const std::string& typed) {
             widths = typed.empty() ? std::nullopt : std::optional(widthsFromText(typed));
         };
-        const bool entered = textEntered(ui_, control, widths ? widthsText(*widths) : "", read);
+        const bool entered = textEntered(ui_, control, layersWords, widths ? widthsText(*widths) : "", read);
         if (widths || ImGui::IsItemActive() || ui_.hidden(control)) return entered;
         const auto suitable = suitableLayers(data);
         const ImVec2 at = ImGui::GetItemRectMin();
@@ -61,13 +79,22 @@ void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std:
     });
 }
 
-void RunForm::init(InitScheme& value) { choice("init", "Initial weights", 104, value, schemes); }
+void RunForm::init(InitScheme& value) {
+    choice("init", "Initial weights",
+           "Distribution of the initial weights. It decides whether signals keep their size from layer to "
+           "layer.",
+           104, value, schemes);
+}
 
 void RunForm::optimizer(OptimizerSettings& settings) {
     add("optimizer", "Optimizer", 106, [&](const char* control) {
-        if (!chooseName(ui_, control, settings.kind, allOptimizers)) return false;
-        settings.learningRate = 0; // the optimizer's own
-        settings.weightDecay = -1; // likewise
+        if (!chooseName(ui_, control,
+                        "The rule that turns a gradient into new weights. Choosing one also sets its usual "
+                        "learning rate.",
+                        settings.kind, allOptimizers))
+            return false;
+        settings.learningRate.reset(); // to the optimizer's own
+        settings.weightDecay.reset();
         if (!infoOf(settings.kind).has(usesMomentum)) settings.nesterov = false;
         return true;
     });
@@ -75,43 +102,76 @@ void RunForm::optimizer(OptimizerSettings& settings) {
 
 void RunForm::rate(OptimizerSettings& settings) {
     double rate = settings.effectiveLearningRate();
-    if (number("rate", "Learning rate", rate, lowestRate, highestRate, "%.3g")) settings.learningRate = rate;
+    if (number("rate", "Learning rate",
+               "Learning rate: how far each step moves the weights against the gradient. Too large a rate "
+               "diverges; too small a rate learns slowly.",
+               rate, lowestRate, highestRate, "%.3g"))
+        settings.learningRate = rate;
 }
 
 void RunForm::regularisation(OptimizerSettings& settings) {
     double decay = settings.effectiveWeightDecay();
-    if (number("l2", "L2", decay, 0, 1, "%.3g")) settings.weightDecay = decay;
-    number("l1", "L1", settings.l1, 0, 1, "%.3g");
+    if (number("l2", "L2",
+               "L2: pulls every weight towards 0 in proportion to its size (weight decay). 0 turns it off.",
+               decay, 0, 1, "%.3g"))
+        settings.weightDecay = decay;
+    number("l1", "L1",
+           "L1: pulls every weight towards 0 by a constant amount, so many become almost 0. 0 turns it off.",
+           settings.l1, 0, 1, "%.3g");
 }
 
 void RunForm::moments(OptimizerSettings& settings) {
     const OptimizerInfo info = infoOf(settings.kind);
     if (info.has(usesMomentum)) {
-        number("momentum", "Momentum", settings.momentum, 0.01f, 0.999f, "%.3f", Scale::linear);
-        add("nesterov", "Nesterov", 92,
-            [&](const char* control) { return ui_.checkbox(control, settings.nesterov); });
+        number("momentum", "Momentum",
+               "Momentum: the share of the past gradients' sum that each step keeps, from 0.01 to 0.999.",
+               settings.momentum, 0.01f, 0.999f, "%.3f", Scale::linear);
+        add("nesterov", "Nesterov", 92, [&](const char* control) {
+            return ui_.checkbox(control, "Nesterov momentum: looks one step ahead along the momentum.",
+                                settings.nesterov);
+        });
     }
     if (info.has(usesBetas)) {
-        number("beta1", "Beta 1", settings.beta1, 0, 0.999f, "%.3f", Scale::linear);
-        number("beta2", "Beta 2", settings.beta2, 0, 0.9999f, "%.4f", Scale::linear);
+        number("beta1", "Beta 1",
+               "Beta 1: how slowly the running mean of the gradient forgets, from 0 to below 1.",
+               settings.beta1, 0, 0.999f, "%.3f", Scale::linear);
+        number("beta2", "Beta 2",
+               "Beta 2: how slowly the running mean of the squared gradient forgets, from 0 to below 1.",
+               settings.beta2, 0, 0.9999f, "%.4f", Scale::linear);
     }
-    if (info.has(usesAlpha)) number("alpha", "Alpha", settings.alpha, 0, 0.999f, "%.3f", Scale::linear);
-    if (info.has(usesEpsilon)) number("epsilon", "Epsilon", settings.epsilon, 1e-10f, 1e-2f, "%.1e");
+    if (info.has(usesAlpha))
+        number("alpha", "Alpha",
+               "Alpha: how slowly the running mean of the squared gradient forgets, from 0 to below 1.",
+               settings.alpha, 0, 0.999f, "%.3f", Scale::linear);
+    if (info.has(usesEpsilon))
+        number("epsilon", "Epsilon",
+               "A small number added to the denominator of the update, so that it never divides by 0.",
+               settings.epsilon, 1e-10f, 1e-2f, "%.1e");
 }
 
 void RunForm::schedule(OptimizerSettings& settings) {
-    choice("schedule", "Schedule", 104, settings.schedule, schedules);
+    choice("schedule", "Schedule",
+           "How the learning rate changes with the step: constant, in steps, or down a cosine.", 104,
+           settings.schedule, schedules);
     if (settings.schedule != Schedule::constant)
-        count("schedule steps", "Schedule steps", settings.scheduleSteps, 10, 100000);
+        count("schedule steps", "Schedule steps",
+              "Steps until the rate falls by the factor, or until the cosine reaches 0.",
+              settings.scheduleSteps, 10, 100000);
     if (settings.schedule == Schedule::step)
-        number("gamma", "Factor", settings.scheduleGamma, 0.01f, 1, "%.2f", Scale::linear);
-    count("warm-up", "Warm-up steps", settings.warmupSteps, 0, 10000);
+        number("gamma", "Factor",
+               "The factor that multiplies the learning rate each time the schedule's steps have passed.",
+               settings.scheduleGamma, 0.01f, 1, "%.2f", Scale::linear);
+    count("warm-up", "Warm-up steps",
+          "Warm-up: the number of first steps over which the learning rate rises linearly to its value.",
+          settings.warmupSteps, 0, 10000);
 }
 
 void RunForm::threads(std::size_t& threads, std::size_t all) {
     add("threads", "CPU threads", 90, [&](const char* control) {
         std::size_t stop = (threads == 0 ? all : std::min(threads, all)) - 1;
-        if (!ui_.stopSlider(control, stop, all, threads == 0 ? "all" : std::to_string(threads))) return false;
+        if (!ui_.stopSlider(control, "CPU lanes that use all cores take at most so many threads.", stop, all,
+                            threads == 0 ? "all" : std::to_string(threads)))
+            return false;
         threads = stop + 1 < all ? stop + 1 : 0;
         return true;
     });
@@ -124,19 +184,24 @@ void RunForm::workgroups(std::size_t& workgroups) {
             workgroups == 0 ? powers : static_cast<std::size_t>(std::bit_width(workgroups)) - 1;
         stop = std::min(stop, powers);
         const std::string shown = workgroups == 0 ? "all" : std::to_string(workgroups);
-        if (!ui_.stopSlider(control, stop, powers + 1, shown)) return false;
+        if (!ui_.stopSlider(control,
+                            "At most so many workgroups of a GPU lane run at once. Every dispatch of a step "
+                            "is cut into pieces of that size; each piece waits for the one before. On "
+                            "llvmpipe, no more run at once than it has threads.",
+                            stop, powers + 1, shown))
+            return false;
         workgroups = stop < powers ? std::size_t{1} << stop : 0;
         return true;
     });
 }
 
-bool RunForm::number(std::string_view field, const char* title, double& value, float from, float to,
-                     const char* format, Scale scale) {
+bool RunForm::number(std::string_view field, const char* title, std::string_view words, double& value,
+                     float from, float to, const char* format, Scale scale) {
     bool moved = false;
     add(field, title, 86, [&](const char* control) {
         auto shown = static_cast<float>(value);
-        moved = scale == Scale::logarithmic ? ui_.logSlider(control, shown, from, to, format)
-                                            : ui_.slider(control, shown, from, to, format);
+        moved = scale == Scale::logarithmic ? ui_.logSlider(control, words, shown, from, to, format)
+                                            : ui_.slider(control, words, shown, from, to, format);
         // Ctrl and a click let any number be typed. Without a float's last digits: 0.03f as 0.03.
         if (moved) value = std::stod(fmt::format("{}", std::clamp(shown, from, to)));
         return moved;
@@ -144,9 +209,10 @@ bool RunForm::number(std::string_view field, const char* title, double& value, f
     return moved;
 }
 
-void RunForm::count(std::string_view field, const char* title, std::uint64_t& value, float from, float to) {
+void RunForm::count(std::string_view field, const char* title, std::string_view words, std::uint64_t& value,
+                    float from, float to) {
     auto shown = static_cast<double>(value);
-    if (number(field, title, shown, from, to, "%.0f"))
+    if (number(field, title, words, shown, from, to, "%.0f"))
         value = static_cast<std::uint64_t>(std::llround(shown));
 }
 

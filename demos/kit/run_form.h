@@ -19,31 +19,47 @@
 
 namespace lockstep::demos {
 
+// Explanations of fields that exhibits also draw in a way of their own.
+inline constexpr std::string_view settingsWords =
+    "Shows or hides the settings of data, network and training.";
+inline constexpr std::string_view activationWords =
+    "The nonlinear function after each hidden layer's preactivation. Without one, all layers together would "
+    "be one linear layer.";
+inline constexpr std::string_view samplesWords =
+    "How many points are generated, for training and test together.";
+inline constexpr std::string_view batchWords =
+    "Batch: examples per step. A larger batch gives a less noisy gradient and keeps a GPU busier.";
+inline constexpr std::string_view laneWords =
+    "The machine and the rung that this lane trains on, such as gpu:tiled.";
+
 /// A choice among `names`, and the present value if it is not among them. True when it changed.
-inline bool chooseText(Ui& ui, const char* control, std::string& value, std::vector<std::string> names) {
+inline bool chooseText(Ui& ui, const char* control, std::string_view words, std::string& value,
+                       std::vector<std::string> names) {
     auto found = std::ranges::find(names, value);
     if (found == names.end()) found = names.insert(found, value);
     auto chosen = static_cast<std::size_t>(found - names.begin());
-    if (!ui.combo(control, chosen, names)) return false;
+    if (!ui.combo(control, words, chosen, names)) return false;
     value = names[chosen];
     return true;
 }
 
 /// One of the values, by its name. True when it changed.
 template <class Enum>
-bool chooseName(Ui& ui, const char* control, Enum& value, std::span<const std::type_identity_t<Enum>> all) {
+bool chooseName(Ui& ui, const char* control, std::string_view words, Enum& value,
+                std::span<const std::type_identity_t<Enum>> all) {
     std::vector<std::string> names;
     for (const Enum each : all) names.emplace_back(name(each));
     auto chosen = static_cast<std::size_t>(std::ranges::find(all, value) - all.begin());
-    if (!ui.combo(control, chosen, names)) return false;
+    if (!ui.combo(control, words, chosen, names)) return false;
     value = all[chosen];
     return true;
 }
 
 /// A line that shows `text`: `read` is given what was typed, and what it throws becomes a message. True when
 /// something was typed and taken.
-template <class Read> bool textEntered(Ui& ui, const char* control, const std::string& text, Read read) {
-    const std::optional<std::string> typed = ui.typedText(control, text);
+template <class Read>
+bool textEntered(Ui& ui, const char* control, std::string_view words, const std::string& text, Read read) {
+    const std::optional<std::string> typed = ui.typedText(control, words, text);
     if (!typed) return false;
     try {
         read(*typed);
@@ -77,31 +93,43 @@ class RunForm {
     bool changed() const { return changed_; }
 
     void data(std::string& data, const std::vector<std::string>& names = dataNames()) {
-        add("data", "Data", 130, [&](const char* control) { return chooseText(ui_, control, data, names); });
+        add("data", "Data", 130, [&](const char* control) {
+            return chooseText(ui_, control, "The data set: its examples and their labels.", data, names);
+        });
     }
     /// How many points are generated.
     void samples(std::size_t& samples) {
-        add("samples", "Points", 110,
-            [&](const char* control) { return ui_.powerSlider(control, samples, 64, std::size_t{1} << 20); });
+        add("samples", "Points", 110, [&](const char* control) {
+            return ui_.powerSlider(control, samplesWords, samples, 64, std::size_t{1} << 20);
+        });
     }
     void noise(double& noise) {
-        number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
+        number("noise", "Noise",
+               "Standard deviation of the random shift of every generated point, in units of the plane.",
+               noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
     }
     /// For tables alone: a button "Table" with every option of how one is read, and below them how it was
     /// understood. Draws nothing for other data.
     ///   understood   sentences; empty while the table is not loaded
     void table(TableOptions& table, const std::string& data, const std::vector<std::string>& understood);
     void hidden(std::vector<std::size_t>& widths) {
-        text("layers", "Hidden layers", 110, widthsText(widths),
+        text("layers", "Hidden layers", layersWords, 110, widthsText(widths),
              [&](const std::string& typed) { widths = widthsFromText(typed); });
     }
     /// An empty field leaves the layers to the data; it shows which those are.
     void hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data);
-    void activation(Activation& value) { choice("activation", "Activation", 106, value, allActivations); }
-    void outputActivation(Activation& value) {
-        choice("output activation", "Output activation", 110, value, allActivations);
+    void activation(Activation& value) {
+        choice("activation", "Activation", activationWords, 106, value, allActivations);
     }
-    void loss(Loss& value, std::span<const Loss> losses) { choice("loss", "Loss", 136, value, losses); }
+    void outputActivation(Activation& value) {
+        choice("output activation", "Output activation", "The function after the last layer's preactivation.",
+               110, value, allActivations);
+    }
+    void loss(Loss& value, std::span<const Loss> losses) {
+        choice("loss", "Loss",
+               "The function that training minimises: how far predictions are from the labels.", 136, value,
+               losses);
+    }
     void init(InitScheme& value);
     /// A new optimizer begins with the rate and the weight decay that suit it.
     void optimizer(OptimizerSettings& settings);
@@ -111,53 +139,62 @@ class RunForm {
     void schedule(OptimizerSettings& settings);
     void batch(std::size_t& batch, std::size_t most = RunLimits{}.batch) {
         add("batch", "Batch", 110,
-            [&](const char* control) { return ui_.powerSlider(control, batch, 1, most); });
+            [&](const char* control) { return ui_.powerSlider(control, batchWords, batch, 1, most); });
     }
     void seed(std::uint64_t& seed) {
-        text("seed", "Seed", 70, std::to_string(seed),
-             [&](const std::string& typed) { seed = seedFromText(typed); });
+        text("seed", "Seed",
+             "Seed of the random numbers. Equal seeds give equal data, weights and order of the batches.", 70,
+             std::to_string(seed), [&](const std::string& typed) { seed = seedFromText(typed); });
     }
     void shuffle(bool& value) {
-        add("shuffle", "Shuffle", 60, [&](const char* control) { return ui_.checkbox(control, value); });
+        add("shuffle", "Shuffle", 60, [&](const char* control) {
+            return ui_.checkbox(control, "Draws a new order of the training examples for every epoch.",
+                                value);
+        });
     }
     /// At most so many CPU threads; "all" is 0.
     void threads(std::size_t& threads, std::size_t all);
     /// At most so many workgroups of a GPU at once; "all" is 0.
     void workgroups(std::size_t& workgroups);
     /// field   of the control's name; a lane that is not among `names` is offered, too
-    void lane(const char* field, const char* title, std::string& lane, const std::vector<std::string>& names,
-              float units = 122) {
-        add(field, title, units, [&](const char* control) { return chooseText(ui_, control, lane, names); });
+    void lane(const char* field, const char* title, std::string_view words, std::string& lane,
+              const std::vector<std::string>& names, float units = 122) {
+        add(field, title, units,
+            [&](const char* control) { return chooseText(ui_, control, words, lane, names); });
     }
 
     /// A choice among values by their names.
     template <class Enum>
-    void choice(std::string_view field, const char* title, float units, Enum& value,
+    void choice(std::string_view field, const char* title, std::string_view words, float units, Enum& value,
                 std::span<const std::type_identity_t<Enum>> all) {
-        add(field, title, units, [&](const char* control) { return chooseName(ui_, control, value, all); });
+        add(field, title, units,
+            [&](const char* control) { return chooseName(ui_, control, words, value, all); });
     }
-    /// Any other field; `draw(control)` says whether it changed something.
+    /// Any other field; `draw(control)` draws the widget, which explains the field, and says whether it
+    /// changed something.
     template <class Draw> void add(std::string_view field, const char* title, float units, Draw draw) {
         const std::string control = std::string("##").append(prefix_).append(field);
         this->field(control.c_str(), title, units, [&](const char* label) { changed_ |= draw(label); });
     }
     /// A choice among the values of a table of names.
     template <class Enum, std::size_t N>
-    void choice(std::string_view field, const char* title, float units, Enum& value,
+    void choice(std::string_view field, const char* title, std::string_view words, float units, Enum& value,
                 const NameOf<Enum> (&all)[N]) {
         add(field, title, units, [&](const char* control) {
             std::vector<std::string> names;
             for (const NameOf<Enum>& each : all) names.emplace_back(each.text);
             std::string chosen(nameOf(all, value));
-            if (!chooseText(ui_, control, chosen, names)) return false;
+            if (!chooseText(ui_, control, words, chosen, names)) return false;
             value = valueFromName(all, field, chosen);
             return true;
         });
     }
     /// A line of text that shows `text`; `read` takes what was typed, and what it throws becomes a message.
     template <class Read>
-    void text(std::string_view field, const char* title, float units, const std::string& text, Read read) {
-        add(field, title, units, [&](const char* control) { return textEntered(ui_, control, text, read); });
+    void text(std::string_view field, const char* title, std::string_view words, float units,
+              const std::string& text, Read read) {
+        add(field, title, units,
+            [&](const char* control) { return textEntered(ui_, control, words, text, read); });
     }
 
     /// `draw(control)` draws the widget. Of a hidden control, the name above it keeps its place, too.
@@ -182,10 +219,10 @@ class RunForm {
         if (at_.x + ui_.px(units) > right_) newRow();
     }
     /// A button that opens a popup in which `draw()` draws further fields, with a form of its own.
-    template <class Draw> void popup(const char* control, Draw draw) {
+    template <class Draw> void popup(const char* control, std::string_view words, Draw draw) {
         ImVec2 below;
         field(control, "", 60, [&](const char* label) {
-            if (ui_.button(label)) ImGui::OpenPopup("settings");
+            if (ui_.button(label, words)) ImGui::OpenPopup("settings");
             below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui_.px(4)};
         });
         // Its right edge below the button's, where there is room for it.
@@ -204,11 +241,15 @@ class RunForm {
     }
 
   private:
+    static constexpr std::string_view layersWords =
+        "Widths of the hidden layers, in neurons, such as 64, 32. An empty field leaves them to the data.";
+
     enum class Scale { linear, logarithmic };
     /// True when it was moved.
-    bool number(std::string_view field, const char* title, double& value, float from, float to,
-                const char* format, Scale scale = Scale::logarithmic);
-    void count(std::string_view field, const char* title, std::uint64_t& value, float from, float to);
+    bool number(std::string_view field, const char* title, std::string_view words, double& value, float from,
+                float to, const char* format, Scale scale = Scale::logarithmic);
+    void count(std::string_view field, const char* title, std::string_view words, std::uint64_t& value,
+               float from, float to);
 
     Ui& ui_;
     std::string prefix_;

@@ -112,11 +112,16 @@ nlohmann::ordered_json toJson(const ShaderTexts& texts);
 ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& json, const std::string& field,
                                 const std::function<bool(std::string_view file)>& allowed, const char* kind);
 
-/// What an exhibit does with kernels, in the words of its messages.
+/// What an exhibit does with kernels, in the words of its messages and controls.
 struct EditWords {
     const char* passed = "passed and running";          ///< a trial
     const char* used = "runs";                          ///< a shader
     const char* kept = "previous kernels keep running"; ///< after one that was refused
+    std::string_view edit = "Lets you change the shader's text.";
+    std::string_view code = "The shader's text. Ctrl+Enter compiles, verifies and times it.";
+    std::string_view check =
+        "Compiles the edited shader, verifies it against the built-in one, and then uses it.";
+    std::string_view revert = "Returns to the built-in text of this file.";
 };
 
 struct EditStatus {

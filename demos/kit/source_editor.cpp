@@ -57,7 +57,7 @@ void followWanted(TextField& editor, float top, float height, std::size_t lines)
 
 /// Draws `text` `size` large, and changes it as it is typed. `marked`: lines from 1 on that something is
 /// wrong with. True when Ctrl+Enter was pressed.
-bool drawField(Ui& ui, const char* name, TextField& editor, std::string& text,
+bool drawField(Ui& ui, const char* name, std::string_view words, TextField& editor, std::string& text,
                const std::vector<std::size_t>& marked, ImVec2 size) {
     constexpr ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue |
                                           ImGuiInputTextFlags_AllowTabInput |
@@ -70,7 +70,7 @@ bool drawField(Ui& ui, const char* name, TextField& editor, std::string& text,
         return 0;
     };
     if (ui.hidden(name)) {
-        ui.tile(name, {size.x, std::max(ImGui::GetContentRegionAvail().y, 1.0f)}); // its place
+        ui.tile(name, words, {size.x, std::max(ImGui::GetContentRegionAvail().y, 1.0f)}); // its place
         return false;
     }
     ui.offer(name);
@@ -113,7 +113,7 @@ bool drawField(Ui& ui, const char* name, TextField& editor, std::string& text,
     followWanted(editor, top, line, lineCount(text));
     ImGui::PopFont();
     ImGui::EndChild();
-    const bool used = ui.done(name, done); // by what can be seen of it
+    const bool used = ui.done(name, words, done); // by what can be seen of it
     ImGui::PopStyleColor();
     return used;
 }
@@ -125,7 +125,7 @@ bool drawError(Ui& ui, const CompileError& error, const std::string& name) {
     const ImVec2 high = ImGui::GetItemRectMax();
     ImGui::SetCursorScreenPos(low);
     const bool pressed = ImGui::InvisibleButton(name.c_str(), {high.x - low.x, high.y - low.y});
-    ui.noteControl(name.c_str());
+    ui.noteControl(name.c_str(), "A compiler error. Click to go to its line.");
     const ImU32 colour = faded(ui.theme.bad, ImGui::IsItemHovered() ? 1.0f : 0.4f);
     ImGui::GetWindowDrawList()->AddLine({low.x, high.y}, high, colour, ui.line());
     return pressed && !ui.hidingControls;
@@ -140,13 +140,13 @@ std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
 void SourceEditor::drawStatus(Ui& ui, ShaderEdits& edits, const EditWords& words,
                               const std::vector<std::string>& files, std::size_t& file) {
     const std::string& shown = files[file];
-    if (ui.primaryButton("Check and run", edits.canSubmit())) {
+    if (ui.primaryButton("Check and run", words.check, edits.canSubmit())) {
         edits.submit();
         field_.checked = true;
     }
     ImGui::SameLine();
     const bool changed = edits.texts().contains(shown) || edits.submitted().contains(shown);
-    if (ui.button(named("Revert").c_str(), changed)) edits.revert(shown);
+    if (ui.button(named("Revert").c_str(), words.revert, changed)) edits.revert(shown);
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const EditStatus status = statusOf(edits, words);
@@ -174,8 +174,9 @@ void SourceEditor::goTo(const CompileError& error, const ShaderEdits& edits,
     field_.checked = true;
 }
 
-void SourceEditor::drawText(Ui& ui, ShaderEdits& edits, const std::vector<std::string>& files,
-                            std::size_t& file, float width, std::optional<std::size_t> first) {
+void SourceEditor::drawText(Ui& ui, ShaderEdits& edits, const EditWords& words,
+                            const std::vector<std::string>& files, std::size_t& file, float width,
+                            std::optional<std::size_t> first) {
     const std::vector<CompileError> errors =
         edits.last() == nullptr ? std::vector<CompileError>{} : edits.last()->errors;
     const bool fresh = std::exchange(seenTrials_, edits.ended()) != edits.ended() && !errors.empty();
@@ -201,7 +202,7 @@ void SourceEditor::drawText(Ui& ui, ShaderEdits& edits, const std::vector<std::s
     ui.text(fileTitle(shown, edits.texts()), ui.theme.gpu, ui.fonts.strong);
     ImGui::PushID(shown.c_str()); // each file has a caret and a way back of its own
     const bool submitted =
-        drawField(ui, ("##" + exhibit_ + "/code").c_str(), field_, text, marked, {width, 0});
+        drawField(ui, ("##" + exhibit_ + "/code").c_str(), words.code, field_, text, marked, {width, 0});
     ImGui::PopID();
     ImGui::EndGroup();
     if (text != textOf(edits.texts(), shown)) edits.setText(shown, std::move(text));

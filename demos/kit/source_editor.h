@@ -38,8 +38,8 @@ class SourceEditor {
                     std::size_t& file);
     /// The text of files[file], or of the file with a new error, below its name. Ctrl+Enter submits it.
     ///   first   a line, from 1 on, that becomes the first one in sight, unless one is wrong
-    void drawText(Ui& ui, ShaderEdits& edits, const std::vector<std::string>& files, std::size_t& file,
-                  float width, std::optional<std::size_t> first = {});
+    void drawText(Ui& ui, ShaderEdits& edits, const EditWords& words, const std::vector<std::string>& files,
+                  std::size_t& file, float width, std::optional<std::size_t> first = {});
 
   private:
     void goTo(const CompileError& error, const ShaderEdits& edits, const std::vector<std::string>& files,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 
 #include <shaderc/shaderc.hpp>
 
@@ -176,7 +177,9 @@ const char* whyItEnded(ApartEnd end) {
     case ApartEnd::outOfMemory:
         return "the compiler needs more than a gigabyte; does a macro or an expression grow endlessly?";
     case ApartEnd::notStarted: return "the system has no memory left for the compiler; close other programs";
-    default: return "the compiler crashes; is an expression or a block nested very deeply?";
+    case ApartEnd::crashed:
+    case ApartEnd::threw: return "the compiler crashes; is an expression or a block nested very deeply?";
+    default: throw std::logic_error("the compiler has finished");
     }
 }
 

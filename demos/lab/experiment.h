@@ -62,6 +62,8 @@ class BuiltInLines {
 };
 
 /// What these lines are, in a plot's legend.
+inline constexpr std::string_view labPlotWords =
+    "Medians; a band holds the middle half of the rounds. The wheel zooms, a drag pans.";
 inline constexpr const char* builtInLegend = "built-in kernels";
 
 struct Experiment {

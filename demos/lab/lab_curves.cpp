@@ -23,7 +23,7 @@ float clearButton(Ui& ui, Sketch& sketch) {
     const SmallLetters small(ui);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(7), ui.px(2)}); // as the plot's own buttons have
-    if (ui.button("Clear sketch##parallelism")) sketch.clear();
+    if (ui.button("Clear sketch##parallelism", "Deletes your sketch.")) sketch.clear();
     ImGui::PopStyleVar();
     const float width = ImGui::GetItemRectSize().x + ui.px(10);
     ImGui::SetCursorScreenPos(start);
@@ -106,7 +106,10 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
                         .bands = ui.masked ? std::span<const PlotBand>() : spreads,
                         .overlay = builtInLegend};
     std::function<void()> drawn = [] {}; // once the lines that are drawn are not needed any more
-    const PlotPen pen{"sketch##parallelism", [&](double toX, double toY, bool begins) {
+    const PlotPen pen{"sketch##parallelism",
+                      "Drag to sketch the curve that you expect; dragging over it again replaces that part. "
+                      "After measuring, your sketch is compared with the measured curve.",
+                      [&](double toX, double toY, bool begins) {
                           drawn = [&, toX, toY, begins] { view.sketch->penTo(x, y, toX, toY, begins); };
                       }};
     if (sketching) {
@@ -115,7 +118,7 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
         options.empty = translatedFormat("Drag the mouse to sketch what you expect of the GPU: {}.",
                                          translated(experiment.sketched));
     }
-    view.plot.draw(ui, "lab", lines, options);
+    view.plot.draw(ui, "lab", labPlotWords, lines, options);
     drawn();
 }
 

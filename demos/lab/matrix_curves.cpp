@@ -57,7 +57,7 @@ void drawMatrixCurves(Ui& ui, const Experiment& experiment, const LabResult& res
     }
     const BuiltInLines builtIn(ui, view);
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
-    view.plot.draw(ui, "lab", lines,
+    view.plot.draw(ui, "lab", labPlotWords, lines,
                    {.x = {.title = std::string(experiment.x.title), .unit = {}, .log = true},
                     .y = {.title = std::string(experiment.y.title),
                           .unit = std::string(experiment.y.unit),

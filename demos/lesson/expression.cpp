@@ -30,7 +30,8 @@ double applied(char sign, double left, double right) {
     case '+': return left + right;
     case '-': return left - right;
     case '*': return left * right;
-    default: return left / right;
+    case '/': return left / right;
+    default: throw std::logic_error("a sign without an arithmetic");
     }
 }
 
@@ -148,7 +149,8 @@ bool Condition::holds(const MeasuredValues& values) const {
     case Sign::less: return a < b;
     case Sign::atMost: return a <= b;
     case Sign::more: return a > b;
-    default: return a >= b;
+    case Sign::atLeast: return a >= b;
+    default: throw std::logic_error("a condition that compares nothing");
     }
 }
 

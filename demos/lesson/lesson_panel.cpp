@@ -17,6 +17,10 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* closeLabel = "×##lesson";
+constexpr std::string_view closeWords =
+    "Closes the lesson, and brings the settings before it back. Of a state, closes the texts.";
+constexpr std::string_view choiceWords =
+    "Your answer. It is judged once this machine has measured what it is about.";
 
 float buttonWidth(const char* label) {
     return textWidth(shownLabel(label)) + 2 * ImGui::GetStyle().FramePadding.x;
@@ -33,10 +37,13 @@ bool turns(const LessonRun& run) { return run.lesson().steps.size() > 1; }
 // "Back", "Next" and "2 of 7" in the present line. Next is the main button once the step is done.
 LessonPress drawTurning(Ui& ui, const LessonRun& run) {
     LessonPress press = LessonPress::none;
-    if (ui.button("Back##lesson", !run.first())) press = LessonPress::back;
+    if (ui.button("Back##lesson", "The lesson's step before this one (Page Up).", !run.first()))
+        press = LessonPress::back;
     ImGui::SameLine();
     const bool done = !run.waits() && !run.last();
-    if (done ? ui.primaryButton("Next##lesson") : ui.button("Next##lesson", !run.last()))
+    constexpr std::string_view nextWords = "The lesson's next step (Page Down).";
+    if (done ? ui.primaryButton("Next##lesson", nextWords)
+             : ui.button("Next##lesson", nextWords, !run.last()))
         press = LessonPress::next;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
@@ -45,7 +52,8 @@ LessonPress drawTurning(Ui& ui, const LessonRun& run) {
 }
 
 void drawAnswerButton(Ui& ui, LessonRun& run) {
-    if (ui.toggle("Answer##lesson", run.answerShown)) run.answerShown = !run.answerShown;
+    if (ui.toggle("Answer##lesson", "Shows or hides the answer.", run.answerShown))
+        run.answerShown = !run.answerShown;
 }
 
 /// Below the others where it is too long for a line: it is wrapped, never cut.
@@ -55,7 +63,7 @@ bool drawLongChoice(Ui& ui, const std::string& text, const std::string& name, bo
     const float wrap = room - 2 * padding.x;
     const ImVec2 letters = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool pressed = ui.tile(name.c_str(), {room, letters.y + 2 * padding.y});
+    const bool pressed = ui.tile(name.c_str(), choiceWords, {room, letters.y + 2 * padding.y});
     if (ui.hidden(name.c_str())) return false;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 ground = ImGui::GetColorU32(chosen                   ? ImGuiCol_ButtonActive
@@ -72,8 +80,8 @@ bool drawChoice(Ui& ui, const std::string& text, const std::string& name, bool c
     if (buttonWidth(text.c_str()) > ImGui::GetContentRegionAvail().x)
         return drawLongChoice(ui, text, name, chosen);
     const std::string label = text + "##" + name;
-    return chosen ? ui.primaryButton(label.c_str(), true, name.c_str())
-                  : ui.namedButton(label.c_str(), name.c_str());
+    return chosen ? ui.primaryButton(label.c_str(), choiceWords, true, name.c_str())
+                  : ui.namedButton(label.c_str(), name.c_str(), choiceWords);
 }
 
 void drawChoices(Ui& ui, LessonRun& run, const MeasuredValues& values) {
@@ -94,9 +102,10 @@ void drawChoices(Ui& ui, LessonRun& run, const MeasuredValues& values) {
 }
 
 /// What was typed into a field for numbers; NaN: nothing. Empty: nothing new.
-std::optional<double> typedNumber(Ui& ui, const char* name, const std::string& shown) {
+std::optional<double> typedNumber(Ui& ui, const char* name, std::string_view words,
+                                  const std::string& shown) {
     ImGui::SetNextItemWidth(ui.px(120));
-    const auto typed = ui.typedText(name, shown);
+    const auto typed = ui.typedText(name, words, shown);
     if (!typed) return std::nullopt;
     if (typed->empty()) return std::numeric_limits<double>::quiet_NaN();
     const std::string text = withDecimalPoint(*typed);
@@ -110,7 +119,8 @@ std::optional<double> typedNumber(Ui& ui, const char* name, const std::string& s
 
 void drawNumber(Ui& ui, LessonAnswer& answer) {
     const std::string shown = answer.number ? fmt::format("{:.6g}", *answer.number) : std::string();
-    const std::optional<double> number = typedNumber(ui, "##lesson/number", shown);
+    const std::optional<double> number =
+        typedNumber(ui, "##lesson/number", "Your answer: type a number and press Enter.", shown);
     if (number && !std::isnan(*number)) answer.number = *number;
 }
 
@@ -121,7 +131,10 @@ void drawInputs(Ui& ui, LessonRun& run, bool inLine) {
         ui.text(input.label);
         if (inLine) ImGui::SameLine();
         const std::string name = "##input/" + input.name;
-        const auto number = typedNumber(ui, name.c_str(), fmt::format("{:.6g}", run.input(input)));
+        const auto number = typedNumber(
+            ui, name.c_str(),
+            "A number of the lesson. Type your own and press Enter; leave it empty for the usual one.",
+            fmt::format("{:.6g}", run.input(input)));
         if (number) run.setInput(input.name, std::isnan(*number) ? std::nullopt : number);
         if (!input.about.empty()) ui.explainItem({.title = input.label, .text = input.about});
         ImGui::SameLine();
@@ -156,9 +169,15 @@ void drawText(Ui& ui, const LessonRun& run, const std::string& markdown, const L
 LessonPress drawSaving(Ui& ui, const LessonRun& run, const LessonView& view) {
     if (!turns(run) || !run.last() || !run.asks()) return LessonPress::none;
     ImGui::SetNextItemWidth(ui.px(160));
-    if (const auto typed = ui.typedText("Your name##lesson", view.learner)) view.learner = *typed;
-    return ui.button("Save answers##lesson", !view.learner.empty()) ? LessonPress::saveAnswers
-                                                                    : LessonPress::none;
+    if (const auto typed =
+            ui.typedText("Your name##lesson",
+                         "The name in the file of your answers. It stays on this machine.", view.learner))
+        view.learner = *typed;
+    return ui.button("Save answers##lesson",
+                     "Writes your answers to a file in the current folder, for your teacher.",
+                     !view.learner.empty())
+               ? LessonPress::saveAnswers
+               : LessonPress::none;
 }
 
 /// Answered, and what decides is measured: the answer follows by itself. Before that, it is shown on request.
@@ -193,7 +212,7 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view) {
         title(right - ui.px(6));
     }
     ImGui::SameLine(right);
-    if (ui.button(closeLabel)) press = LessonPress::close;
+    if (ui.button(closeLabel, closeWords)) press = LessonPress::close;
     if (turns(run)) {
         ui.muted(fittedText(run.lesson().title, ImGui::GetContentRegionAvail().x));
         title(0);
@@ -235,7 +254,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
         drawAnswerButton(ui, run);
         ImGui::SameLine();
     }
-    if (ui.button(closeLabel)) press = LessonPress::close;
+    if (ui.button(closeLabel, closeWords)) press = LessonPress::close;
     // A class reads one paragraph: of a state's texts the task, which is the last one.
     const std::vector<TextBlock> blocks = lessonBlocks(step.text, view.values);
     const std::span<const TextBlock> all = blocks;

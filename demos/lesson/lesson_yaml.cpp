@@ -1,5 +1,7 @@
 #include "demos/lesson/lesson_yaml.h"
 
+#include <stdexcept>
+
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
@@ -45,7 +47,9 @@ class Converter {
             }
             return object;
         }
-        default: return nullptr;
+        case YAML::NodeType::Undefined:
+        case YAML::NodeType::Null: return nullptr;
+        default: throw std::logic_error("a value of an unknown kind");
         }
     }
 

@@ -53,7 +53,9 @@ class Flow {
         word(text, ui_.theme.accent);
         const ImVec2 after = ImGui::GetCursorScreenPos();
         ImGui::SetCursorScreenPos(start);
-        if (ui_.tile(("link/" + target).c_str(), size)) ui_.linkWish = target;
+        if (ui_.tile(("link/" + target).c_str(),
+                     "Opens a lesson. Of a page on the Internet, it copies the address.", size))
+            ui_.linkWish = target;
         if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         ImGui::SetCursorScreenPos(after);
         const float line = start.y + height_;

@@ -78,7 +78,7 @@ OtherLoad otherLoad(double loadAverage, std::size_t cores) {
 }
 
 LoadWatch::LoadWatch() : before_(readCpuTicks()), ownBefore_(ownCpuSeconds()) {
-    if (getloadavg(&average_, 1) != 1) average_ = -1;
+    if (double average = 0; getloadavg(&average, 1) == 1) average_ = average;
 }
 
 std::optional<OtherLoad> LoadWatch::load() const {
@@ -89,8 +89,8 @@ std::optional<OtherLoad> LoadWatch::load() const {
         if (after)
             if (const auto load = otherLoad(*before_, *after, own, allCores(), ticksPerSecond)) return load;
     }
-    if (average_ < 0) return std::nullopt;
-    return otherLoad(average_, allCores());
+    if (!average_) return std::nullopt;
+    return otherLoad(*average_, allCores());
 }
 
 std::string busyText(const std::optional<OtherLoad>& load) {

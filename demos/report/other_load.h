@@ -49,7 +49,7 @@ class LoadWatch {
   private:
     std::optional<CpuTicks> before_;
     double ownBefore_ = 0; // seconds
-    double average_ = -1;
+    std::optional<double> average_;
 };
 
 /// A clause on what others used and what that means; empty unless the machine was busy.

@@ -305,11 +305,12 @@ std::string populationCsv(const PopulationGrid& grid, const std::vector<Populati
         for (std::size_t member = 0; member < lane.members.size(); ++member) {
             const PopulationMember& its = grid.job.members[member];
             const MemberResult& result = lane.members[member];
-            text += fmt::format("{},{},{},{},{},{},", laneName, member % grid.spec.columns,
-                                member / grid.spec.columns, its.seed, its.learningRate, its.initialScale);
+            text +=
+                fmt::format("{},{},{},{},{},{},", laneName, member % grid.spec.columns,
+                            member / grid.spec.columns, its.seed, its.learningRate.value(), its.initialScale);
             text += fmt::format("{},{},{},{},{},{},", momentum ? fmt::format("{}", its.momentum) : "",
-                                its.weightDecay, name(its.activation), grid.spec.noise(member), result.steps,
-                                result.diverged ? 1 : 0);
+                                its.weightDecay.value(), name(its.activation), grid.spec.noise(member),
+                                result.steps, result.diverged ? 1 : 0);
             text += fmt::format("{},{},{},{},{}\n", numberOrNothing(result.loss),
                                 numberOrNothing(result.accuracy), numberOrNothing(result.batchLoss),
                                 numberOrNothing(result.weightNorm),

@@ -144,7 +144,7 @@ void App::drawFailure() {
     ui_->heading("The window cannot be drawn.");
     ui_->paragraph(ui_->messages.back().text, ui_->theme.bad);
     ui_->paragraph("Settings and results are kept.");
-    if (ui_->primaryButton("Try again")) abandoned_ = 0;
+    if (ui_->primaryButton("Try again", saysItself)) abandoned_ = 0;
     ImGui::End();
 }
 
@@ -175,7 +175,7 @@ void App::drawWindow(const std::vector<KeyPress>& pressed, bool typing, double s
     else if (lessonIsHere())
         drawLessonRing(*ui_, desk_.open()->step());
     drawOffer();
-    drawExplanation();
+    ui_->drawExplanation();
     drawChooser();
     if (settle_ > 0) { // without input, no person has changed anything
         const bool held = ImGui::IsAnyItemActive() || ImGui::IsAnyMouseDown();

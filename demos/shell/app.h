@@ -63,6 +63,12 @@ struct AppWishes {
 /// What Ctrl+S writes to, in the current folder, until a name is chosen.
 inline constexpr const char* usualStateFile = "lockstep-state.json";
 
+// Explanations of controls that stand in two places.
+inline constexpr const char* lessonsWords =
+    "Lists the lessons: paths through the exhibits, with questions that this machine answers.";
+inline constexpr const char* stopRecordingWords =
+    "Ends the recording and saves it in the current folder (Shift+F12).";
+
 class App {
   public:
     /// `graphics` and `machines` outlive it.
@@ -216,7 +222,6 @@ class App {
     void drawDetails();
     void drawStatus();
     void drawHelp();
-    void drawExplanation();
     void drawKeys();
     void drawGlossary();
     void drawMachine();

@@ -125,7 +125,8 @@ void App::drawDeviceList(const char* prefix) {
     const DeviceLine* shown = nullptr; // pointed at, else the one in use
     for (const DeviceLine& line : devices_) {
         const bool chosen = ImGui::MenuItem(line.label.c_str(), nullptr, line.current, line.usable);
-        ui_->noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str());
+        ui_->noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str(),
+                         "Moves the window, and GPU lanes that name no device, to this Vulkan device.");
         const bool pointed = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
         if (pointed || (line.current && shown == nullptr)) shown = &line;
         ImGui::Indent(ui_->px(14));
@@ -162,7 +163,10 @@ void App::drawDevice(float left, float right) {
     ImGui::SetCursorPosX(right - width);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
-    const bool pressed = ui_->tile(control, {width, height});
+    const bool pressed = ui_->tile(control,
+                                   "The Vulkan device that draws the window and runs GPU lanes that name no "
+                                   "device. Click for its limits and to choose another.",
+                                   {width, height});
     if (ui_->hidden(control)) return;
     ui_->explainItem({"Draws the window; runs GPU lanes that name no device",
                       {},

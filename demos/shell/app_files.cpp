@@ -17,17 +17,17 @@ namespace {
 namespace fs = std::filesystem;
 
 // Notes the menu's item just drawn.
-bool notedItem(Ui& ui, const std::string& name, bool used) {
-    ui.noteControl(("menu/" + name).c_str());
+bool notedItem(Ui& ui, const std::string& name, std::string_view words, bool used) {
+    ui.noteControl(("menu/" + name).c_str(), words);
     return used;
 }
 
-bool fileItem(Ui& ui, const char* label, const char* key) {
-    return notedItem(ui, label, ImGui::MenuItem(translatedLabel(label).c_str(), key));
+bool fileItem(Ui& ui, const char* label, std::string_view words, const char* key) {
+    return notedItem(ui, label, words, ImGui::MenuItem(translatedLabel(label).c_str(), key));
 }
 
-bool fileMenu(Ui& ui, const char* label, bool enabled = true) {
-    return notedItem(ui, label, ImGui::BeginMenu(translatedLabel(label).c_str(), enabled));
+bool fileMenu(Ui& ui, const char* label, std::string_view words, bool enabled = true) {
+    return notedItem(ui, label, words, ImGui::BeginMenu(translatedLabel(label).c_str(), enabled));
 }
 
 } // namespace
@@ -59,30 +59,45 @@ void App::drawChooser() {
 }
 
 void App::drawFileMenu() {
-    fileMenuOpen_ = fileMenu(*ui_, "File");
+    fileMenuOpen_ = fileMenu(
+        *ui_, "File", "Opens and saves states, lists the presets, saves pictures and recordings, and quits.");
     if (!fileMenuOpen_) return;
     const auto open = [this](const fs::path& file) { later_ = [this, file] { openFile(file); }; };
-    if (fileItem(*ui_, "Open", "Ctrl+O")) askForFile(FileChooser::Purpose::open);
-    if (fileMenu(*ui_, "Open recent", !recent_.files().empty())) {
+    if (fileItem(*ui_, "Open", "Opens a state, or a file of data or weights.", "Ctrl+O"))
+        askForFile(FileChooser::Purpose::open);
+    if (fileMenu(*ui_, "Open recent", "The last ten files that you opened.", !recent_.files().empty())) {
         for (const fs::path& file : recent_.files()) {
             const std::string name = file.filename().string();
             const bool pressed =
                 ImGui::MenuItem((name + "##" + file.string()).c_str(), file.parent_path().string().c_str());
-            if (notedItem(*ui_, "Open recent/" + name, pressed)) open(file);
+            if (notedItem(*ui_, "Open recent/" + name, saysItself, pressed)) open(file);
         }
         ImGui::EndMenu();
     }
-    if (fileMenu(*ui_, "Presets")) {
+    if (fileMenu(*ui_, "Presets", "Prepared states, each with a task to try.")) {
         if (const Preset* chosen = drawPresets()) open(chosen->file);
         ImGui::EndMenu();
     }
     ImGui::Separator();
-    if (fileItem(*ui_, "Save state", "Ctrl+S")) saveState({});
-    if (fileItem(*ui_, "Save as", "Ctrl+Shift+S")) askForFile(FileChooser::Purpose::save);
-    if (fileItem(*ui_, "Save picture", "F12")) ui_->pictureWish.emplace();
-    if (fileItem(*ui_, recordedSeconds_ ? "Stop recording" : "Record", "Shift+F12")) recordWished_ = true;
+    if (fileItem(*ui_, "Save state",
+                 "Saves the state to the file of the last Save as, or to lockstep-state.json in the current "
+                 "folder.",
+                 "Ctrl+S"))
+        saveState({});
+    if (fileItem(*ui_, "Save as", "Saves the state under a name. Save state then uses that name.",
+                 "Ctrl+Shift+S"))
+        askForFile(FileChooser::Purpose::save);
+    if (fileItem(*ui_, "Save picture", "Saves this window as a PNG file in the current folder.", "F12"))
+        ui_->pictureWish.emplace();
+    if (fileItem(*ui_, recordedSeconds_ ? "Stop recording" : "Record",
+                 recordedSeconds_ ? stopRecordingWords
+                                  : "Records this window as an animated picture, a WebP file in the current "
+                                    "folder, for at most two minutes (Shift+F12).",
+                 "Shift+F12"))
+        recordWished_ = true;
     ImGui::Separator();
-    if (fileItem(*ui_, "Quit", "Ctrl+Q")) wishes_.quit = true;
+    if (fileItem(*ui_, "Quit", "Closes Lockstep. The next start continues with this state.", "Ctrl+Q"))
+        wishes_.quit = true;
     ImGui::EndMenu();
 }
 
@@ -106,7 +121,7 @@ const Preset* App::drawPresets() {
     for (const auto& entry : exhibits_) {
         if (std::ranges::count(presets(), entry->id(), &Preset::exhibit) == 0) continue;
         const bool unfolded = ImGui::BeginMenu(translatedLabel(entry->title()).c_str());
-        if (!notedItem(*ui_, std::string("Presets/") + entry->title(), unfolded)) continue;
+        if (!notedItem(*ui_, std::string("Presets/") + entry->title(), saysItself, unfolded)) continue;
         drawGroup(entry->id());
         ImGui::EndMenu();
     }

@@ -30,12 +30,6 @@ std::vector<Term> glossaryByName() {
 
 } // namespace
 
-void App::drawExplanation() {
-    ControlTables tables{exhibit().controlWords()};
-    for (const auto& entry : exhibits_) tables.push_back(entry->controlWords());
-    ui_->drawExplanation(tables);
-}
-
 void App::drawKeys() {
     constexpr std::pair<const char*, const char*> keys[] = {
         {"Space", "run, pause; press the control in the frame"},
@@ -104,12 +98,12 @@ void App::drawHelp() {
     constexpr ImGuiWindowFlags flags =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Help", &help_, flags)) {
-        ui_->segments("##help", helpPage_,
-                      std::array<std::string, 4>{"Keys", "Glossary", "My machine", "Lessons"});
+        ui_->segments("##help", "Switches between the keys, the glossary, and the page about this machine.",
+                      helpPage_, std::array<std::string, 4>{"Keys", "Glossary", "My machine", "Lessons"});
         if (helpPage_ == 1) {
             ImGui::SameLine(0, ui_->px(16));
             ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
-            ui_->textField("##glossary", soughtTerm_);
+            ui_->textField("##glossary", "Shows only terms that contain these letters.", soughtTerm_);
             if (soughtTerm_.empty() && !ImGui::IsItemActive() && !ui_->hidden("##glossary")) {
                 const ImVec2 padding = ImGui::GetStyle().FramePadding;
                 const ImVec2 corner = ImGui::GetItemRectMin();
@@ -118,7 +112,7 @@ void App::drawHelp() {
             }
         }
         ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::GetFrameHeight());
-        if (ui_->button("×##help")) help_ = false;
+        if (ui_->button("×##help", "Closes this page (Esc).")) help_ = false;
         ImGui::Dummy({0, ui_->px(4)});
         ImGui::BeginChild("help page");
         if (helpPage_ == 0)

@@ -141,7 +141,8 @@ void App::drawLessonPart(bool inSidePanel) {
     LessonRun* run = desk_.open();
     if (run == nullptr) return;
     if (!lessonIsHere()) { // a task is not about another exhibit
-        if (ui_->button("Back to the lesson")) later_ = [this] { showExhibit(lessonExhibit_); };
+        if (ui_->button("Back to the lesson", "Shows the exhibit that the step is about."))
+            later_ = [this] { showExhibit(lessonExhibit_); };
         return;
     }
     static const MeasuredValues masked; // quotes differ from run to run
@@ -149,12 +150,13 @@ void App::drawLessonPart(bool inSidePanel) {
     const LessonView view{values, pictures_, desk_.learner};
     clockShown_ = std::floor(run->secondsOnStep());
     const LessonPress press = inSidePanel ? drawLesson(*ui_, *run, view) : drawLessonLine(*ui_, *run, view);
-    if (press == LessonPress::none) return;
-    settle_ = 3;
+    if (press != LessonPress::none) settle_ = 3;
     switch (press) {
     case LessonPress::close: later_ = [this] { closeLesson(); }; break;
     case LessonPress::saveAnswers: later_ = [this] { guarded([this] { saveAnswers(); }); }; break;
-    default: turnLesson(press == LessonPress::next ? 1 : -1);
+    case LessonPress::next: turnLesson(1); break;
+    case LessonPress::back: turnLesson(-1); break;
+    case LessonPress::none: break;
     }
 }
 
@@ -195,7 +197,10 @@ void App::drawLessons() {
         const float room = ImGui::GetContentRegionAvail().x;
         const float line = ImGui::GetTextLineHeight();
         const float height = 2 * line + ui_->px(14);
-        if (ui_->tile(name.c_str(), {room, height}) && entry.problem.empty()) {
+        if (ui_->tile(name.c_str(),
+                      "Opens this lesson where you left it. Your own settings come back when you close it.",
+                      {room, height}) &&
+            entry.problem.empty()) {
             help_ = false;
             later_ = [this, file = entry.file] { guarded([&] { openLesson(file); }); };
         }
@@ -248,10 +253,14 @@ void App::drawOffer() {
                                     : translatedFormat("The lesson \"{}\" is not finished: step {} of {}.",
                                                        first.title, desk_.reached(first.name).value_or(0) + 1,
                                                        first.steps));
-        if (ui_->primaryButton(goOn.empty() ? "Start the lesson##offer" : "Go on##offer"))
+        if (ui_->primaryButton(goOn.empty() ? "Start the lesson##offer" : "Go on##offer",
+                               goOn.empty() ? "Opens the first lesson."
+                                            : "Opens the lesson at the step where you left it."))
             later_ = [this, file = first.file] { guarded([&] { openLesson(file); }); };
         ImGui::SameLine();
-        if (ui_->button("No, thanks##offer")) desk_.decline();
+        if (ui_->button("No, thanks##offer",
+                        "Closes this offer for good. Lessons, at the left, has the lessons."))
+            desk_.decline();
     }
     ImGui::End();
     ImGui::PopStyleVar();

@@ -15,20 +15,40 @@ namespace lockstep::demos {
 
 namespace {
 
+// Explanations of what stands both in the bar and in the menus.
+constexpr const char* runWords = "Starts training, or continues it (Space).";
+constexpr const char* pauseWords = "Stops training between two steps; Run continues (Space).";
+constexpr const char* kernelWords = "Kernel: runs the next operation of the step and then stops.";
+constexpr const char* stepWords = "Step: trains on one batch and then stops (S).";
+constexpr const char* epochWords = "Epoch: trains once on every training example and then stops.";
+constexpr const char* resetWords = "Reset: returns to the first step with the same initial weights (R).";
+constexpr const char* newWeightsWords =
+    "New weights: returns to the first step with the next seed, so all weights are drawn anew.";
+constexpr const char* detailsWords =
+    "Opens or closes the panel on the right: what this exhibit shows, and numbers of what the mouse points "
+    "at (D).";
+constexpr const char* limitedWords = "Limits training to this many steps per second.";
+
 struct NamedSpeed {
     const char* name;
+    const char* words;
     Speed stepsPerSecond;
 };
 
 constexpr NamedSpeed speeds[] = {
-    {"flat out", 0},    {"300 steps/s", 300}, {"60 steps/s", 60},
-    {"10 steps/s", 10}, {"3 steps/s", 3},     {"1 step/s", 1},
+    {"flat out", "Trains as fast as the machine can.", 0},
+    {"300 steps/s", limitedWords, 300},
+    {"60 steps/s", limitedWords, 60},
+    {"10 steps/s", limitedWords, 10},
+    {"3 steps/s", limitedWords, 3},
+    {"1 step/s", limitedWords, 1},
 };
 
 constexpr float speedUnits = 128; // of the list of speeds
 
 struct TransportButton {
     const char* label;
+    const char* words;
     Icon icon;
     std::optional<StepUnit> unit; // of steps
     bool labelled = false;        // else the sign stands alone
@@ -36,11 +56,11 @@ struct TransportButton {
 
 // Beside Run. Labels stand there as far as there is room for them, from the left.
 std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown, float room) {
-    std::vector<TransportButton> buttons{{"Kernel", Icon::kernel, StepUnit::kernel},
-                                         {"Step", Icon::step, StepUnit::batch},
-                                         {"Epoch", Icon::epoch, StepUnit::epoch},
-                                         {"Reset", Icon::reset, {}}};
-    if (shown.trains()) buttons.push_back({"New weights", Icon::dice, {}});
+    std::vector<TransportButton> buttons{{"Kernel", kernelWords, Icon::kernel, StepUnit::kernel},
+                                         {"Step", stepWords, Icon::step, StepUnit::batch},
+                                         {"Epoch", epochWords, Icon::epoch, StepUnit::epoch},
+                                         {"Reset", resetWords, Icon::reset, {}}};
+    if (shown.trains()) buttons.push_back({"New weights", newWeightsWords, Icon::dice, {}});
     std::erase_if(buttons,
                   [&](const TransportButton& button) { return button.unit && !shown.canStep(*button.unit); });
     const ImGuiStyle& style = ImGui::GetStyle();
@@ -89,88 +109,117 @@ void App::setFlatOut() {
 }
 
 void App::drawMenus() {
-    const auto noted = [this](const char* label, bool used) {
-        ui_->noteControl((std::string("menu/") + label).c_str());
+    const auto noted = [this](const char* label, std::string_view words, bool used) {
+        ui_->noteControl((std::string("menu/") + label).c_str(), words);
         return used;
     };
-    const auto item = [&](const char* label, const char* key, bool on = false, bool enabled = true) {
-        return noted(label, ImGui::MenuItem(translatedLabel(label).c_str(), key, on, enabled));
+    const auto item = [&](const char* label, std::string_view words, const char* key, bool on = false,
+                          bool enabled = true) {
+        return noted(label, words, ImGui::MenuItem(translatedLabel(label).c_str(), key, on, enabled));
     };
-    const auto menu = [&](const char* label) {
-        return noted(label, ImGui::BeginMenu(translatedLabel(label).c_str()));
+    const auto menu = [&](const char* label, std::string_view words) {
+        return noted(label, words, ImGui::BeginMenu(translatedLabel(label).c_str()));
     };
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(10), ui_->px(8)});
     if (ImGui::BeginMenuBar()) {
         drawFileMenu();
-        if (menu("Edit")) {
-            const auto edit = [&](const char* label, const char* ofHiding, const char* key,
-                                  const EditHistory* history) {
+        if (menu("Edit", "Undoes and redoes changes.")) {
+            const auto edit = [&](const char* label, std::string_view words, const char* ofHiding,
+                                  const char* key, const EditHistory* history) {
                 const std::string shown = translatedLabel(history == &hiding_ ? ofHiding : label);
-                return noted(label, ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
+                return noted(label, words, ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
             };
-            if (edit("Undo", "Undo hiding", "Ctrl+Z", undoHistory())) undo();
-            if (edit("Redo", "Redo hiding", "Ctrl+Y", redoHistory())) redo();
+            if (edit("Undo",
+                     "Takes back the last change of settings, points, layers, weights or hidden controls "
+                     "(Ctrl+Z).",
+                     "Undo hiding", "Ctrl+Z", undoHistory()))
+                undo();
+            if (edit("Redo", "Repeats the change that you undid (Ctrl+Y).", "Redo hiding", "Ctrl+Y",
+                     redoHistory()))
+                redo();
             ImGui::EndMenu();
         }
-        if (menu("Run")) {
-            if (item(exhibit().running() ? "Pause" : "Run", "Space")) toggleRun();
-            const auto step = [&](const char* label, const char* key, StepUnit unit) {
-                if (item(label, key, false, exhibit().canStep(unit)))
+        if (menu("Run", "The commands of the top bar, and what else this exhibit can do.")) {
+            if (item(exhibit().running() ? "Pause" : "Run", exhibit().running() ? pauseWords : runWords,
+                     "Space"))
+                toggleRun();
+            const auto step = [&](const char* label, std::string_view words, const char* key, StepUnit unit) {
+                if (item(label, words, key, false, exhibit().canStep(unit)))
                     command([&] { exhibit().step(*ui_, unit); });
             };
-            step("Kernel", nullptr, StepUnit::kernel);
-            step("Step", "S", StepUnit::batch);
-            step("Epoch", nullptr, StepUnit::epoch);
-            if (item("Reset", "R")) command([this] { exhibit().reset(*ui_); });
-            if (exhibit().trains() && item("New weights", nullptr))
+            step("Kernel", kernelWords, nullptr, StepUnit::kernel);
+            step("Step", stepWords, "S", StepUnit::batch);
+            step("Epoch", epochWords, nullptr, StepUnit::epoch);
+            if (item("Reset", resetWords, "R")) command([this] { exhibit().reset(*ui_); });
+            if (exhibit().trains() && item("New weights", newWeightsWords, nullptr))
                 command([this] { exhibit().reroll(*ui_); });
-            if (exhibit().trains() && menu("Speed")) {
+            if (exhibit().trains() && menu("Speed", "Limits training to so many steps per second.")) {
                 for (std::size_t i = 0; i < std::size(speeds); ++i)
-                    if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(shown_, i);
+                    if (item(speeds[i].name, speeds[i].words, nullptr, i == shownSpeed()))
+                        setSpeed(shown_, i);
                 ImGui::EndMenu();
             }
             ImGui::Separator();
             exhibit().drawMenu(*ui_);
-            if (menu("Device")) {
+            if (menu("Device",
+                     "Lists the Vulkan devices with their limits; choose the one that draws and trains.")) {
                 drawDeviceList("menu/device/");
                 ImGui::EndMenu();
             }
             ImGui::EndMenu();
         }
-        if (menu("Exhibits")) {
+        if (menu("Exhibits", "Switches to another exhibit.")) {
             int key = 0;
             for (const std::size_t i : listedExhibits())
-                if (item(exhibits_[i]->title(), fmt::format("{}", ++key).c_str(), i == shown_))
+                if (item(exhibits_[i]->title(), exhibits_[i]->words(), fmt::format("{}", ++key).c_str(),
+                         i == shown_))
                     choose(*exhibits_[i]);
             ImGui::EndMenu();
         }
-        if (menu("View")) {
-            if (item("Dark", nullptr, ui_->theme.dark)) setDark(true);
-            if (item("Light", nullptr, !ui_->theme.dark)) setDark(false);
+        if (menu("View", "Theme, size of the text, presenter mode, animations, and hidden controls.")) {
+            if (item("Dark", "Light text on a dark background.", nullptr, ui_->theme.dark)) setDark(true);
+            if (item("Light", "Dark text on a light background, for bright rooms.", nullptr,
+                     !ui_->theme.dark))
+                setDark(false);
             ImGui::Separator();
-            if (item("Details", "D", ui_->detailsWanted)) toggleDetails();
-            if (item("Presenter mode", "P", ui_->presenter)) ui_->presenter = !ui_->presenter;
-            if (item("Full screen", "F11")) wishes_.fullScreen = true;
-            if (item("Larger", "Ctrl++")) setZoom(zoom_ * 1.1f);
-            if (item("Smaller", "Ctrl+-")) setZoom(zoom_ / 1.1f);
-            if (item("Normal size", "Ctrl+0")) setZoom(1);
-            if (item("Animations", nullptr, ui_->animations)) ui_->animations = !ui_->animations;
-            if (menu("Language")) {
+            if (item("Details", detailsWords, "D", ui_->detailsWanted)) toggleDetails();
+            if (item("Presenter mode",
+                     "Larger text and thicker lines. The list of exhibits goes; the menu and the number keys "
+                     "have it.",
+                     "P", ui_->presenter))
+                ui_->presenter = !ui_->presenter;
+            if (item("Full screen", "Fills the screen, or returns to a window.", "F11"))
+                wishes_.fullScreen = true;
+            if (item("Larger", "Enlarges everything by 10 %.", "Ctrl++")) setZoom(zoom_ * 1.1f);
+            if (item("Smaller", "Shrinks everything by about 10 %.", "Ctrl+-")) setZoom(zoom_ / 1.1f);
+            if (item("Normal size", "Returns to the size that suits this screen.", "Ctrl+0")) setZoom(1);
+            if (item("Animations", "The selection mark slides to its new place instead of jumping.", nullptr,
+                     ui_->animations))
+                ui_->animations = !ui_->animations;
+            if (menu("Language", "The language of the window and of the lessons that are translated.")) {
                 drawLanguages();
                 ImGui::EndMenu();
             }
             ImGui::Separator();
-            if (item("Hide controls by clicking", nullptr, ui_->hidingControls))
+            if (item("Hide controls by clicking",
+                     "Each click then hides a control or an exhibit, or brings it back. A state remembers "
+                     "which are hidden.",
+                     nullptr, ui_->hidingControls))
                 ui_->hidingControls = !ui_->hidingControls;
-            if (item("Show all controls", nullptr, false, !ui_->hiddenControls.empty()))
+            if (item("Show all controls", "Brings all hidden controls and exhibits back.", nullptr, false,
+                     !ui_->hiddenControls.empty()))
                 ui_->hiddenControls.clear();
             ImGui::EndMenu();
         }
-        if (menu("Help")) {
-            if (item("Lessons", nullptr)) help_ = true, helpPage_ = lessonsPage, desk_.look();
-            if (item("Keys", "F1")) help_ = true, helpPage_ = 0;
-            if (item("Glossary", nullptr)) help_ = true, helpPage_ = 1;
-            if (item("My machine", nullptr)) help_ = true, helpPage_ = machinePage;
+        if (menu("Help", "The keys, the glossary, and what this machine can do.")) {
+            if (item("Lessons", lessonsWords, nullptr)) help_ = true, helpPage_ = lessonsPage, desk_.look();
+            if (item("Keys", "Lists the keyboard shortcuts.", "F1")) help_ = true, helpPage_ = 0;
+            if (item("Glossary", "Explains the terms that this window uses.", nullptr))
+                help_ = true, helpPage_ = 1;
+            if (item("My machine",
+                     "Measures the processor and the graphics card, and puts the results on one page.",
+                     nullptr))
+                help_ = true, helpPage_ = machinePage;
             ImGui::EndMenu();
         }
         ImGui::EndMenuBar();
@@ -185,7 +234,8 @@ void App::drawLanguages() {
         const bool spoken = entry.code == spokenLanguage();
         if (ImGui::MenuItem(entry.name.c_str(), nullptr, spoken) && !spoken)
             later_ = [this, code = entry.code] { guarded([&] { setLanguage(code); }); };
-        ui_->noteControl(("menu/Language/" + entry.code).c_str());
+        ui_->noteControl(("menu/Language/" + entry.code).c_str(),
+                         "Shows the window, and lessons where they are translated, in this language.");
     }
 }
 
@@ -207,12 +257,13 @@ void App::drawTransport() {
         ImGui::GetContentRegionMax().x - iconButtonWidth(*ui_, "Details", {.signOnly = !named});
     const float room = details - ImGui::GetCursorPosX() - ImGui::GetStyle().ItemSpacing.x;
     const bool running = shown.running();
-    if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run,
-                   {.primary = shown.trains()}))
+    if (iconButton(*ui_, running ? "Pause" : "Run", running ? pauseWords : runWords,
+                   running ? Icon::pause : Icon::run, {.primary = shown.trains()}))
         toggleRun();
     for (const TransportButton& button : transportButtons(*ui_, shown, room)) {
         ImGui::SameLine();
-        if (!iconButton(*ui_, button.label, button.icon, {.signOnly = !button.labelled})) continue;
+        if (!iconButton(*ui_, button.label, button.words, button.icon, {.signOnly = !button.labelled}))
+            continue;
         command([&] {
             if (button.unit)
                 shown.step(*ui_, *button.unit);
@@ -229,12 +280,16 @@ void App::drawTransport() {
         std::vector<std::string> names;
         for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
         std::size_t chosen = shownSpeed();
-        if (ui_->combo("##speed", chosen, names)) setSpeed(shown_, chosen);
+        if (ui_->combo("##speed",
+                       "Training speed, in steps/s. \"Flat out\" trains as fast as the machine can.", chosen,
+                       names))
+            setSpeed(shown_, chosen);
         ImGui::SameLine();
     }
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::SameLine(details);
-    if (iconButton(*ui_, "Details", Icon::panel, {.primary = ui_->detailsWanted, .signOnly = !named}))
+    if (iconButton(*ui_, "Details", detailsWords, Icon::panel,
+                   {.primary = ui_->detailsWanted, .signOnly = !named}))
         toggleDetails();
     ImGui::EndChild();
     ImGui::PopStyleColor();
@@ -264,7 +319,7 @@ void App::drawRecordingSign() {
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
                      ImGuiWindowFlags_NoFocusOnAppearing);
     ImGui::PopStyleVar(2);
-    if (ui_->tile("Stop recording", size)) wishes_.record = true;
+    if (ui_->tile("Stop recording", stopRecordingWords, size)) wishes_.record = true;
     sign_ = ImGui::GetWindowDrawList();
     const ImU32 colour = ImGui::IsItemHovered() ? ui_->theme.text : ui_->theme.bad;
     sign_->AddCircleFilled({start.x + height / 2, height / 2}, height / 6, colour);

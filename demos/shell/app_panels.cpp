@@ -55,7 +55,7 @@ void drawStatusMessage(Ui& ui, const Message& message, float room) {
     const std::string shown = fittedText(oneLine(message), room - height - ui.px(4));
     const float width = height + ui.px(4) + textWidth(shown);
     if (ImGui::InvisibleButton("messages", {std::max(width, 1.0f), height})) ImGui::OpenPopup("all messages");
-    ui.noteControl("messages");
+    ui.noteControl("messages", "The latest message. Click to read all of it, and earlier ones.");
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     drawSeverity(draw, {start.x + height / 2, start.y + height / 2}, height, message.severity, colour);
     draw.AddText({start.x + height + ui.px(4), start.y}, ImGui::IsItemHovered() ? ui.theme.text : colour,
@@ -208,8 +208,8 @@ Place App::drawExhibitEntry(std::size_t index, bool gone) {
     };
     const bool clicked = drawListEntry(*ui_, {entry.title(), entry.blurb(), index == shown_, gone}, icon);
     const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-    ui_->noteControl(entry.title());
-    if (ui_->hidingControls && ui_->hidingClick(entry.title(), gone)) {
+    ui_->noteControl(entry.title(), entry.words());
+    if (ui_->hidingControls && ui_->hidingClick(entry.title(), entry.words(), gone)) {
         if (gone)
             ui_->hiddenControls.erase(hidingName(entry));
         else
@@ -235,7 +235,7 @@ void App::drawLessonEntry() {
         *ui_,
         {"Lessons", "Paths through the exhibits, from the first question to your own measurement", open},
         icon);
-    ui_->noteControl("Lessons");
+    ui_->noteControl("Lessons", lessonsWords);
     if (clicked && !ui_->hidingControls) {
         desk_.look();
         help_ = true;

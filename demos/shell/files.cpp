@@ -112,17 +112,17 @@ std::optional<fs::path> FileChooser::draw(Ui& ui) {
 std::optional<fs::path> FileChooser::drawQuestion(Ui& ui) {
     ui.paragraph(fmt::format("{} exists. Replace it?", shownName(replaced_)));
     std::optional<fs::path> chosen;
-    if (ui.primaryButton("Replace##file")) chosen = replaced_;
+    if (ui.primaryButton("Replace##file", saysItself)) chosen = replaced_;
     ImGui::SameLine();
-    if (ui.button("Keep##file")) replaced_.clear();
+    if (ui.button("Keep##file", saysItself)) replaced_.clear();
     return chosen;
 }
 
 std::optional<fs::path> FileChooser::drawFolder(Ui& ui) {
-    if (ui.button("Up##file", folder_.has_relative_path())) enter(folder_.parent_path());
+    if (ui.button("Up##file", saysItself, folder_.has_relative_path())) enter(folder_.parent_path());
     ImGui::SameLine();
     ImGui::SetNextItemWidth(-1);
-    if (const auto typed = ui.typedText("##file/folder", shownName(folder_))) enter(*typed);
+    if (const auto typed = ui.typedText("##file/folder", saysItself, shownName(folder_))) enter(*typed);
 
     const float line = ImGui::GetFrameHeightWithSpacing();
     ImGui::BeginChild("entries", {0, std::max(line, ImGui::GetContentRegionAvail().y - 3 * line)}, true);
@@ -132,11 +132,12 @@ std::optional<fs::path> FileChooser::drawFolder(Ui& ui) {
 
     ImGui::SetNextItemWidth(-1);
     if (std::exchange(focusWanted_, false)) ImGui::SetKeyboardFocusHere();
-    done |= ui.textField("##file/name", name_);
+    done |= ui.textField("##file/name", saysItself, name_);
     ui.text(fittedText(problem_, ImGui::GetContentRegionAvail().x), ui.theme.bad);
-    done |= ui.primaryButton(purpose_ == Purpose::open ? "Open##file" : "Save##file", !name_.empty());
+    done |=
+        ui.primaryButton(purpose_ == Purpose::open ? "Open##file" : "Save##file", saysItself, !name_.empty());
     ImGui::SameLine();
-    if (ui.button("Cancel##file")) close();
+    if (ui.button("Cancel##file", saysItself)) close();
     return done ? accept() : std::nullopt;
 }
 
@@ -152,7 +153,7 @@ bool FileChooser::drawEntries(Ui& ui) {
             ImGui::Selectable("##entry", entry.name == name_,
                               ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick);
         ImGui::PopID();
-        ui.noteControl(("file/" + shown).c_str());
+        ui.noteControl(("file/" + shown).c_str(), saysItself);
         const ImVec2 at = ImGui::GetItemRectMin();
         ImGui::GetWindowDrawList()->AddText({at.x + ui.px(4), at.y + ImGui::GetStyle().ItemSpacing.y / 2},
                                             entry.folder ? ui.theme.muted : ui.theme.text, shown.c_str());
@@ -250,7 +251,7 @@ bool drawPreset(Ui& ui, const Preset& preset, float width) {
     ImGui::PushID(preset.file.c_str());
     const bool pressed = ImGui::Selectable("##preset", false, 0, {width, 2 * letters + ui.px(4)});
     ImGui::PopID();
-    ui.noteControl(("menu/Presets/" + preset.title).c_str());
+    ui.noteControl(("menu/Presets/" + preset.title).c_str(), saysItself);
     ui.explainItem({.title = preset.title, .text = preset.about});
     const ImVec2 at = ImGui::GetItemRectMin();
     const float left = at.x + ui.px(4);

@@ -112,7 +112,10 @@ bool MachinePage::draw(Ui& ui, const std::string& device) {
             "train, and the width and batch size at which the GPU overtakes the CPU. Save it, and compare it "
             "with other machines: lockstep card --compare A.json B.json");
     if (!failure_.empty()) ui.paragraph(failure_, ui.theme.bad);
-    const bool started = ui.primaryButton(card_ ? "Measure again##machine" : "Measure##machine");
+    const bool started = ui.primaryButton(
+        card_ ? "Measure again##machine" : "Measure##machine",
+        card_ ? "Measures both machines once more."
+              : "Measures both machines in turn, in about two and a half minutes. Running exhibits pause.");
     if (started) start(ui, device);
     if (!card_) {
         ImGui::SameLine();
@@ -120,7 +123,9 @@ bool MachinePage::draw(Ui& ui, const std::string& device) {
         return started;
     }
     ImGui::SameLine();
-    if (ui.button("Save card##machine")) save(ui);
+    if (ui.button("Save card##machine",
+                  "Saves the page as lockstep-card.png and lockstep-card.json in the current folder."))
+        save(ui);
     drawCard(ui);
     return started;
 }
@@ -130,7 +135,9 @@ void MachinePage::drawProgress(Ui& ui) {
     ui.heading("Measuring");
     ui.paragraph(progress.part.empty() ? "Starting" : progress.text());
     ImGui::ProgressBar(static_cast<float>(progress.done), {-1, ui.px(10)}, "");
-    if (ui.button("Stop##machine", !stop_)) stop_ = true;
+    if (ui.button("Stop##machine", "Stops after the current line. Anything missing shows as not measured.",
+                  !stop_))
+        stop_ = true;
     ImGui::SameLine();
     ui.muted(stop_ ? "stops after the current line" : "don't use the machine until this finishes");
 }

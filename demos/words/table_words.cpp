@@ -1,5 +1,7 @@
 #include "demos/words/table_words.h"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "demos/words/text.h"
@@ -41,7 +43,8 @@ std::string scaleWords(const TableSchema& table) {
     switch (table.scale) {
     case InputScale::standard: return "standardised to mean 0 and deviation 1";
     case InputScale::pixels: return "read as pixels / 255";
-    default: return "as in the table";
+    case InputScale::none: return "as in the table";
+    default: throw std::logic_error("a scale that is not known yet");
     }
 }
 

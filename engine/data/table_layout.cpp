@@ -107,7 +107,8 @@ char separatorOf(TableSeparator separator) {
     case TableSeparator::tab: return '\t';
     case TableSeparator::pipe: return '|';
     case TableSeparator::blanks: return ' ';
-    default: return ',';
+    case TableSeparator::comma: return ',';
+    default: throw std::logic_error("a separator that is not known yet");
     }
 }
 

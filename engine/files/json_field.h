@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -113,6 +114,9 @@ struct JsonWriter {
     nlohmann::ordered_json& json;
 
     template <class T> void operator()(const char* key, const T& value) const { json[key] = value; }
+    template <class T> void operator()(const char* key, const std::optional<T>& value) const {
+        json[key] = value.value();
+    }
     template <class T> void operator()(const char* key, const T& value, T (*)(std::string_view)) const {
         json[key] = name(value);
     }
@@ -131,6 +135,9 @@ struct JsonReader {
     const nlohmann::ordered_json& json;
 
     template <class T> void operator()(const char* key, T& value) const { value = jsonValue<T>(json, key); }
+    template <class T> void operator()(const char* key, std::optional<T>& value) const {
+        value = jsonValue<T>(json, key);
+    }
     template <class T> void operator()(const char* key, T& value, T (*fromName)(std::string_view)) const {
         value = fromName(jsonValue<std::string>(json, key));
     }

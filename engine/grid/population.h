@@ -25,11 +25,11 @@ inline constexpr double largestInitialScale = 1e6;
 
 /// The settings of one network. It shares all others with the rest of the population (PopulationJob).
 struct PopulationMember {
-    std::uint64_t seed = 1;  ///< of its initial weights and of its order of examples
-    double learningRate = 0; ///< 0: the optimizer's default
+    std::uint64_t seed = 1;                  ///< of its initial weights and of its order of examples
+    std::optional<double> learningRate = {}; ///< as OptimizerSettings::learningRate
     double initialScale = 1; ///< factor of the seed's initial weights, above 0, up to 1,000,000
     double momentum = 0.9;   ///< where the optimizer usesMomentum
-    double weightDecay = -1; ///< L2, as OptimizerSettings::weightDecay
+    std::optional<double> weightDecay = {};   ///< L2, as OptimizerSettings::weightDecay
     Activation activation = Activation::tanh; ///< of its hidden layers
     std::size_t data = 0;                     ///< which of PopulationJob::data
 

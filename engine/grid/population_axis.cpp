@@ -30,11 +30,11 @@ constexpr double largestSeed = 9007199254740992; // 2^53: a double holds every w
         "or activation=NAME,NAME");
 }
 
-/// The numbers that a hyperparameter can be, and the member's field that has them as they are.
+/// The numbers that a hyperparameter can be, and what sets a member's.
 struct Range {
     bool (*contains)(double value) = nullptr;
     const char* words = "";
-    double PopulationMember::*field = nullptr;
+    void (*set)(PopulationMember& member, double value) = nullptr;
 };
 
 bool isPositiveFactor(double value) { return value > 0 && value <= largestInitialScale; }
@@ -42,12 +42,12 @@ constexpr const char* positive = "a number above 0, up to 1,000,000";
 
 /// In the order of the enumeration; activations are no numbers.
 constexpr Range ranges[] = {
-    {isPositiveFactor, positive, &PopulationMember::learningRate},
-    {isPositiveFactor, positive, &PopulationMember::initialScale},
+    {isPositiveFactor, positive, [](PopulationMember& member, double value) { member.learningRate = value; }},
+    {isPositiveFactor, positive, [](PopulationMember& member, double value) { member.initialScale = value; }},
     {[](double value) { return value >= 0 && value < 1; }, "a number from 0 to below 1",
-     &PopulationMember::momentum},
+     [](PopulationMember& member, double value) { member.momentum = value; }},
     {[](double value) { return value >= 0 && value <= 1e6; }, "a number from 0 to 1,000,000",
-     &PopulationMember::weightDecay},
+     [](PopulationMember& member, double value) { member.weightDecay = value; }},
     {[](double value) { return value >= 0 && value <= 0.8; }, "a number from 0 to 0.8"},
     {[](double value) { return value >= 0 && value <= largestSeed && value == std::floor(value); },
      "a whole number from 0 to 2^53"},
@@ -227,7 +227,7 @@ std::string PopulationAxis::label(std::size_t cell, std::size_t cells) const {
 }
 
 void PopulationAxis::apply(PopulationMember& member, std::size_t cell, std::size_t cells) const {
-    if (const auto field = rangeOf(parameter).field) member.*field = value(cell, cells);
+    if (const auto set = rangeOf(parameter).set) set(member, value(cell, cells));
     if (parameter == Hyperparameter::seed) member.seed = static_cast<std::uint64_t>(value(cell, cells));
     if (parameter == Hyperparameter::activation) member.activation = activation(cell, cells);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <stdexcept>
 
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
@@ -22,7 +23,8 @@ template <class T> T targetValue(std::uint32_t targetKind, const TargetWord* wor
     case shared::targetSign: return words[0] == 1 ? T(1) : T(-1);
     case shared::targetBit: return words[0] == 1 ? T(1) : T(0);
     case shared::targetOneHot: return words[0] == output ? T(1) : T(0);
-    default: return T(std::bit_cast<float>(words[output])); // targetValues
+    case shared::targetValues: return T(std::bit_cast<float>(words[output]));
+    default: throw std::logic_error("targets of an unknown kind");
     }
 }
 
@@ -41,7 +43,8 @@ template <class T> T lossTerm(Loss loss, T y, T t) {
     switch (loss) {
     case Loss::meanSquared: return distance * distance;
     case Loss::huber: return distance < T(1) ? T(0.5) * distance * distance : distance - T(0.5);
-    default: return std::max(y, T(0)) - y * t + std::log1p(std::exp(-std::abs(y))); // bce
+    case Loss::binaryCrossEntropy: return std::max(y, T(0)) - y * t + std::log1p(std::exp(-std::abs(y)));
+    default: throw std::logic_error("not an elementwise loss");
     }
 }
 
@@ -50,7 +53,8 @@ template <class T> T lossTermDerivative(Loss loss, T y, T t) {
     switch (loss) {
     case Loss::meanSquared: return T(2) * (y - t);
     case Loss::huber: return std::clamp(y - t, T(-1), T(1));
-    default: return activate(Activation::sigmoid, y) - t; // bce
+    case Loss::binaryCrossEntropy: return activate(Activation::sigmoid, y) - t;
+    default: throw std::logic_error("not an elementwise loss");
     }
 }
 

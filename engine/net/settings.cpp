@@ -38,16 +38,16 @@ float belowOne(double decay) { return std::min(static_cast<float>(decay), std::n
 } // namespace
 
 double OptimizerSettings::effectiveLearningRate() const {
-    return learningRate != 0 ? learningRate : infoOf(kind).learningRate;
+    return learningRate.value_or(infoOf(kind).learningRate);
 }
 
 double OptimizerSettings::effectiveWeightDecay() const {
-    if (weightDecay >= 0) return weightDecay;
-    return infoOf(kind).has(decouplesDecay) ? 0.01 : 0.0;
+    return weightDecay.value_or(infoOf(kind).has(decouplesDecay) ? 0.01 : 0.0);
 }
 
 void OptimizerSettings::validate() const {
-    requireRange("the learning rate", learningRate, 0, 1e6, true);
+    requireRange("the learning rate", effectiveLearningRate(), 0, 1e6, true);
+    if (learningRate == 0.0) throw std::invalid_argument("the learning rate is 0; no weight would change");
     requireRange("momentum", momentum, 0, 1, false);
     requireRange("beta1", beta1, 0, 1, false);
     requireRange("beta2", beta2, 0, 1, false);
@@ -55,7 +55,7 @@ void OptimizerSettings::validate() const {
     requireRange("epsilon", epsilon, 0, 1, true);
     if (epsilon == 0)
         throw std::invalid_argument("epsilon is 0; a weight with gradient 0 would become 0 / 0");
-    if (weightDecay != -1) requireRange("the weight decay", weightDecay, 0, 1e6, true);
+    requireRange("the weight decay", effectiveWeightDecay(), 0, 1e6, true);
     requireRange("l1", l1, 0, 1e6, true);
     requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);
     if (scheduleSteps == 0) throw std::invalid_argument("a schedule needs at least 1 step");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "engine/net/batch_order.h"
@@ -17,26 +18,26 @@ enum class Schedule : std::uint32_t {
     cosine, ///< lr * (1 + cos(pi * min(t, scheduleSteps) / scheduleSteps)) / 2: `CosineAnnealingLR` to 0
 };
 
-/// Hyperparameters with PyTorch's names and defaults. A learning rate of 0 means OptimizerInfo's.
+/// Hyperparameters with PyTorch's names and defaults.
 struct OptimizerSettings {
     Optimizer kind = Optimizer::adam;
-    double learningRate = 0;
-    double momentum = 0.9; ///< where usesMomentum
-    bool nesterov = false; ///< where usesMomentum
-    double beta1 = 0.9;    ///< where usesBetas
-    double beta2 = 0.999;  ///< where usesBetas
-    double alpha = 0.99;   ///< where usesAlpha
-    double epsilon = 1e-8; ///< where usesEpsilon
+    std::optional<double> learningRate = {}; ///< empty: OptimizerInfo's
+    double momentum = 0.9;                   ///< where usesMomentum
+    bool nesterov = false;                   ///< where usesMomentum
+    double beta1 = 0.9;                      ///< where usesBetas
+    double beta2 = 0.999;                    ///< where usesBetas
+    double alpha = 0.99;                     ///< where usesAlpha
+    double epsilon = 1e-8;                   ///< where usesEpsilon
     /// Added to the gradient as weightDecay * w, or, where the optimizer decouplesDecay, to the step as
-    /// rate * weightDecay * w. -1: 0.01 where it decouplesDecay, else 0.
-    double weightDecay = -1;
+    /// rate * weightDecay * w. Empty: 0.01 where it decouplesDecay, else 0.
+    std::optional<double> weightDecay = {};
     double l1 = 0; ///< adds l1 * sign(w) to the gradient (not in PyTorch's optimizers)
     Schedule schedule = Schedule::constant;
     std::uint64_t scheduleSteps = 1000;
     double scheduleGamma = 0.1;    ///< of `step`
     std::uint64_t warmupSteps = 0; ///< the rate is (t + 1) / warmupSteps of itself while t < warmupSteps
 
-    double effectiveLearningRate() const; ///< learningRate, or the default when it is 0
+    double effectiveLearningRate() const; ///< learningRate, or the default
     double effectiveWeightDecay() const;
     std::size_t stateArrays() const { return infoOf(kind).states; } ///< as large as the arena each
     /// Throws std::invalid_argument that names the setting out of range (a negative or non-finite rate, a

@@ -87,7 +87,7 @@ void GpuSteps::chooseWhole() {
     KernelCache cache(kernels_.device());
     const std::string entry = "whole_step" + key();
     if (builtIn)
-        if (const auto known = cache.find(entry)) return setWhole(known->milliseconds >= 0);
+        if (const auto known = cache.find(entry)) return setWhole(known->usable());
     constexpr std::uint64_t steps = 16;
     millisecondsOf(0, steps);
     const double apart = millisecondsOf(0, steps);
@@ -96,7 +96,7 @@ void GpuSteps::chooseWhole() {
     const double whole = millisecondsOf(0, steps);
     if (whole >= apart) setWhole(false);
     if (!builtIn) return;
-    cache.remember(entry, {{}, whole < apart ? whole / steps : -1}); // -1: single operations are faster
+    cache.remember(entry, {{}, whole < apart ? whole / steps : MeasuredKernel::unusable});
     cache.store();
 }
 

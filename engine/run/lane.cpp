@@ -119,8 +119,17 @@ void Lane::work() {
     } catch (const gpu::Cancelled&) { // the trainer, before it was ready
         setStatus(LaneStatus::stopped);
     } catch (const std::exception& error) {
-        setStatus(LaneStatus::failed, error.what());
+        fail(error);
     }
+}
+
+void Lane::fail(const std::exception& error) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto* loss = dynamic_cast<const NonFiniteError*>(&error)) snapshot_.nonFinite = loss->place;
+        snapshot_.deviceLost = dynamic_cast<const gpu::DeviceLostError*>(&error) != nullptr;
+    }
+    setStatus(LaneStatus::failed, error.what());
 }
 
 // The loop requests small pieces of work, so that it reacts quickly, and halts (with all steps done) only to

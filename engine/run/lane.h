@@ -46,8 +46,10 @@ struct LaneSnapshot {
     static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
     LaneStatus status = LaneStatus::waiting;
-    std::string message;             ///< why it failed; empty otherwise
-    std::uint64_t step = 0;          ///< steps done, including those before a resume
+    std::string message;                     ///< why it failed; empty otherwise
+    std::optional<NonFinitePlace> nonFinite; ///< where, if it failed by a loss that is not finite
+    bool deviceLost = false;                 ///< it failed by that, and can go on with the next device
+    std::uint64_t step = 0;                  ///< steps done, including those before a resume
     std::uint64_t runSteps = 0;      ///< steps done in this run: equals `step` unless resumed or moved
     std::uint64_t examples = 0;      ///< examples trained in this run
     double progress = 0;             ///< 0 to 1 towards the finish line; 0 if unknown
@@ -186,6 +188,7 @@ class Lane {
     void evaluate();
     bool lineReached() const;
     void skipInterruption();
+    void fail(const std::exception& error);
     void setStatus(LaneStatus status, std::string message = {});
 
     std::string title_;

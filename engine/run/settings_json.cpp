@@ -133,7 +133,10 @@ NetShape netShapeFromJson(const ordered_json& json) {
 }
 
 TrainSettings trainSettingsFromJson(const ordered_json& json) {
-    const auto settings = read<TrainSettings>(json);
+    auto settings = read<TrainSettings>(json);
+    // The numbers that stand for the optimizer's own in files.
+    if (settings.optimizer.learningRate == 0.0) settings.optimizer.learningRate.reset();
+    if (settings.optimizer.weightDecay == -1.0) settings.optimizer.weightDecay.reset();
     if (settings.batch == 0) throw std::invalid_argument("'batch' must be at least 1");
     settings.optimizer.validate();
     return settings;

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "engine/plan/memory_use.h"
+#include "engine/plan/tensor.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -23,13 +25,22 @@ inline double secondsSince(std::chrono::steady_clock::time_point start) {
 struct StepTrace;    // engine/step/step_trace.h
 struct TraceOptions; // engine/step/step_trace.h
 
+/// The first values of a step that are not finite. All empty: nothing before the loss.
+struct NonFinitePlace {
+    std::optional<TensorId> tensor;     ///< of a layer's outputs A[layer + 1], of the data A[0] or t
+    std::optional<std::size_t> layer;   ///< empty for the data
+    std::optional<std::size_t> example; ///< of the training split, only for the data
+
+    bool operator==(const NonFinitePlace&) const = default;
+};
+
 /// A step's loss was NaN or infinite. The parameters are as they were before that step.
 class NonFiniteError : public std::runtime_error {
   public:
-    NonFiniteError(std::uint64_t failedStep, std::string failedWhere, const std::string& message)
-        : std::runtime_error(message), step(failedStep), where(std::move(failedWhere)) {}
+    NonFiniteError(std::uint64_t failedStep, const NonFinitePlace& found, const std::string& message)
+        : std::runtime_error(message), step(failedStep), place(found) {}
     std::uint64_t step;
-    std::string where; ///< "layer 2 (256 -> 128): its weights", "the inputs of example 17", "the loss"
+    NonFinitePlace place;
 };
 
 /// How far a machine came in some time.

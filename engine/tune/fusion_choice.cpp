@@ -16,7 +16,7 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
         if (!fusions.possible(fusion)) continue;
         const std::string entry = concat("fusion ", name(fusion), key);
         if (const auto known = cache ? cache->find(entry) : std::nullopt) {
-            fusions.set(fusion, known->milliseconds >= 0);
+            fusions.set(fusion, known->usable());
             continue;
         }
         if (best == 0) best = time();
@@ -25,7 +25,7 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
         const double few = stepMilliseconds(2);
         const double now = few > hopeless * best ? few : time();
         fusions.set(fusion, now < worthwhile * best);
-        if (cache) cache->remember(entry, {{}, fusions.on(fusion) ? now : -1}); // -1: faster without
+        if (cache) cache->remember(entry, {{}, fusions.on(fusion) ? now : MeasuredKernel::unusable});
         best = std::min(best, now);
     }
     if (cache) cache->store();

@@ -16,8 +16,13 @@ std::filesystem::path cacheFolder();
 
 struct MeasuredKernel {
     ProductKernel kernel;
-    double milliseconds = 0; ///< of one call (population: of a network's step); below 0: no kernel is right
+    /// In place of a time, also in the file: the kernel is wrong, or what was tried is slower than without.
+    static constexpr double unusable = -1;
+
+    double milliseconds = 0; ///< of one call (population: of a network's step), or `unusable`
     bool complete = true;    ///< all candidates were compared
+
+    bool usable() const { return milliseconds >= 0; }
 };
 
 /// What was chosen and measured, by device (with its driver's version) and operation, in kernels.json:

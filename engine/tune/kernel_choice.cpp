@@ -80,13 +80,13 @@ class Chooser {
                     numbers.emplace(device_, product, trial, activation, simdKernels(), false, cancelled_);
                 return numbers->measure(kernels_.dense(product, kernel, activation), 2, limit);
             });
-        if (chosen.milliseconds >= 0) return chosen;
+        if (chosen.usable()) return chosen;
         throw std::runtime_error(
             "on '" + device_.report().name + "' no kernel computes " + key +
             " correctly; the driver may be faulty; run `lockstep bench` to see the differences");
     }
 
-    /// The weights' gradients with the optimizer's step folded in. Below 0 milliseconds: no kernel is right.
+    /// The weights' gradients with the optimizer's step folded in. Not usable() where no kernel is right.
     MeasuredKernel chooseFolded(const DenseShape& shape, Optimizer optimizer) {
         const DenseShape trial = trialOf(shape);
         std::optional<UpdateTrial> numbers;
@@ -178,7 +178,7 @@ class Chooser {
         if (const auto known = cache_.find(key);
             known && std::find(all.begin(), all.end(), known->kernel) != all.end())
             return *known;
-        MeasuredKernel best{{}, -1};
+        MeasuredKernel best{{}, MeasuredKernel::unusable};
         std::vector<MeasuredKernel> right;
         bool comparedAll = true;
         for (const ProductKernel& candidate : all) {
@@ -195,14 +195,14 @@ class Chooser {
                 before ? *before
                        : MeasuredKernel{candidate, timeOf(candidate, measure,
                                                           found ? farBehind * best.milliseconds : 0)};
-            if (now.milliseconds < 0) continue; // perhaps another time: what refuses today may not tomorrow
+            if (!now.usable()) continue; // perhaps another time: what refuses today may not tomorrow
             if (!before) cache_.remember(keyOf(key, candidate), now);
             right.push_back(now);
             if (!found || now.milliseconds < best.milliseconds) best = now;
         }
         if (comparedAll) best = playOff(right, best, measure);
         best.complete = comparedAll;
-        if (best.milliseconds >= 0) cache_.remember(key, best);
+        if (best.usable()) cache_.remember(key, best);
         return best;
     }
 
@@ -220,7 +220,7 @@ class Chooser {
             candidates.size(), rounds,
             [&](std::size_t at) {
                 const double now = timeOf(candidates[at].kernel, measure, 0);
-                return now < 0 ? std::numeric_limits<double>::infinity() : now;
+                return now == MeasuredKernel::unusable ? std::numeric_limits<double>::infinity() : now;
             },
             [&] { return timeLeft(); });
         const auto winner = std::ranges::min_element(least);
@@ -228,19 +228,18 @@ class Chooser {
         return {candidates[static_cast<std::size_t>(winner - least.begin())].kernel, *winner};
     }
 
-    // -1 for a kernel that is wrong, or takes longer than `limit` milliseconds (0: none). One that the
-    // driver refuses is a candidate less, no reason to stop.
+    // Milliseconds; `unusable` for a kernel that is wrong, or takes longer than `limit` milliseconds (0:
+    // none). One that the driver refuses is a candidate less, no reason to stop.
     template <class Measure>
     static double timeOf(const ProductKernel& kernel, Measure measure, double limit) {
-        constexpr double wrong = -1;
         try {
             const TrialResult result = measure(kernel, limit);
-            return result.verified() ? result.milliseconds : wrong;
+            return result.verified() ? result.milliseconds : MeasuredKernel::unusable;
         } catch (const gpu::OutOfMemoryError&) {
             throw;
         } catch (const gpu::GpuError& error) {
             if (gpu::endsDevice(error)) throw;
-            return wrong;
+            return MeasuredKernel::unusable;
         }
     }
 
@@ -269,7 +268,7 @@ void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer op
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
         const MeasuredKernel folded = chooser.chooseFolded(dense, optimizer);
-        step.foldsUpdate = step.foldsUpdate && folded.milliseconds >= 0;
+        step.foldsUpdate = step.foldsUpdate && folded.usable();
         step.layers[layer].backwardWeights = folded.kernel;
         foldedTime += folded.milliseconds;
         inTime = inTime && (chooser.known(Product::backwardWeights, dense, shape.activationOf(layer)) ||

@@ -258,8 +258,8 @@ void writeExchange(const std::string& name, PopulationJob job, std::size_t threa
     const auto population = makeCpuPopulation(job, threads);
     Json members = Json::array(), losses = Json::array();
     for (std::size_t k = 0; k < job.members.size(); ++k)
-        members.push_back(
-            {{"rate", job.members[k].learningRate}, {"weights", dense(job.shape, job.initialParameters(k))}});
+        members.push_back({{"rate", job.members[k].learningRate.value()},
+                           {"weights", dense(job.shape, job.initialParameters(k))}});
     for (std::uint64_t step = 1; step <= 20; ++step) {
         population->trainTo(step);
         Json ofStep = Json::array();

@@ -115,7 +115,7 @@ void drawProducts(Ui& ui, const ElementSum& element) {
 } // namespace
 
 bool drawElement(Ui& ui, const ElementSum& element) {
-    const bool back = ui.button("All tensors##inside/element");
+    const bool back = ui.button("All tensors##inside/element", saysItself);
     ImGui::PushFont(ui.fonts.mono);
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();

@@ -60,8 +60,8 @@ struct TensorPicture {
     std::tuple<std::uint64_t, bool, bool> origin; ///< revision of the traces, of the GPU, theme is dark
     float largest = 0;                            ///< size of the largest value
     bool stale = true;                            ///< the picture is of another origin
-    double difference = -1; ///< from the other machine's, at most; below 0: nothing to compare
-    bool used = false;      ///< in this frame
+    std::optional<double> difference; ///< from the other machine's, at most; empty: nothing to compare
+    bool used = false;                ///< in this frame
 };
 
 using TensorPictures = std::map<TensorId, TensorPicture>;

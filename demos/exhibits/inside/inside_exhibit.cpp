@@ -1,5 +1,4 @@
 #include "demos/exhibits/inside/inside.h"
-#include "demos/exhibits/inside/inside_control_words.h"
 
 #include <algorithm>
 #include <array>
@@ -59,7 +58,9 @@ class InsideExhibit final : public Exhibit {
     std::string_view id() const override { return "inside"; }
     const char* title() const override { return "Inside a step"; }
     const char* blurb() const override { return "One training step, operation by operation"; }
-    std::span<const ControlWords> controlWords() const override { return insideControls; }
+    const char* words() const override {
+        return "Shows each operation of one training step: its time, its tensors and its source.";
+    }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two rows of bars.
         const float r = size / 2;
@@ -96,7 +97,7 @@ class InsideExhibit final : public Exhibit {
         if (ImGui::MenuItem(translatedLabel("All of the step").c_str(), nullptr, false,
                             inside_.timeline.view.has_value()))
             inside_.timeline.view.reset();
-        ui.noteControl("menu/All of the step");
+        ui.noteControl("menu/All of the step", "Zooms the timeline out to the whole step.");
     }
 
     bool running() const override { return inside_.model.running(); }

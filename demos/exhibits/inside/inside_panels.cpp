@@ -27,8 +27,10 @@ void drawSettings(Ui& ui, Inside& inside) {
     form.keepTogether(2 * 122 + 10);
     for (LaneSpec& lane : settings.lanes) {
         std::string text = lane.text();
-        form.lane(lane.gpu ? "gpu" : "cpu", lane.gpu ? "GPU, below" : "CPU, above", text,
-                  rungNames(lane.gpu));
+        form.lane(lane.gpu ? "gpu" : "cpu", lane.gpu ? "GPU, below" : "CPU, above",
+                  lane.gpu ? "The rung that the GPU's step uses (lower row)."
+                           : "The rung that the CPU's step uses (upper row).",
+                  text, rungNames(lane.gpu));
         lane = laneSpecFromText(text);
     }
     form.end();
@@ -135,23 +137,29 @@ void drawTabs(Ui& ui, Inside& inside) {
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
     const float free = right - width - ImGui::GetItemRectMax().x;
     if (free >= gap) ImGui::SameLine(0, free);
-    ui.segments("##inside/tab", inside.view.tab, names);
+    ui.segments(
+        "##inside/tab",
+        "Tensors that the operation reads and writes, its source, the whole network, or its workgroups.",
+        inside.view.tab, names, "When each workgroup of the GPU's operation ran, by the GPU's own clock.");
     ImGui::SameLine();
-    if (ui.toggle("Settings", inside.view.settingsShown))
+    if (ui.toggle("Settings", settingsWords, inside.view.settingsShown))
         inside.view.settingsShown = !inside.view.settingsShown;
 }
 
 void drawPlayer(Ui& ui, Inside& inside) {
     const bool any = inside.selected() != nullptr;
     const bool hasPrevious = any && inside.view.selected.index > 0;
-    if (iconButton(ui, "Previous operation", Icon::back, {.signOnly = true, .enabled = hasPrevious}))
+    if (iconButton(ui, "Previous operation", "Selects the operation before this one.", Icon::back,
+                   {.signOnly = true, .enabled = hasPrevious}))
         inside.moveSelection(-1);
     ImGui::SameLine();
     const bool hasNext = any && !inside.startOver;
-    if (iconButton(ui, "Next operation", Icon::next, {.signOnly = true, .enabled = hasNext}))
+    if (iconButton(ui, "Next operation", "Selects the operation after this one.", Icon::next,
+                   {.signOnly = true, .enabled = hasNext}))
         inside.moveSelection(1);
     ImGui::SameLine();
-    if (ui.toggle("Slow motion", inside.playing, any)) {
+    if (ui.toggle("Slow motion", "Walks through the operations of the step one by one.", inside.playing,
+                  any)) {
         inside.playing = !inside.playing;
         inside.played = 0;
         inside.model.pause();
@@ -159,7 +167,8 @@ void drawPlayer(Ui& ui, Inside& inside) {
     if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
         ImGui::SameLine();
         ImGui::SetNextItemWidth(ui.px(112));
-        if (ui.logSlider("##inside/slow", inside.view.slowSpeed, 0.25f, 20, "%.2g per s"))
+        if (ui.logSlider("##inside/slow", "Operations per second in slow motion.", inside.view.slowSpeed,
+                         0.25f, 20, "%.2g per s"))
             inside.view.slowSpeed = std::clamp(inside.view.slowSpeed, 0.25f, 20.0f); // it may be typed
     }
     drawTabs(ui, inside);
@@ -221,7 +230,7 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
     ui.muted(ui.timing(timeText(inside.selected()->milliseconds())));
     if (!inside.selected()->replaced) return;
     ImGui::SameLine(0, ui.px(10));
-    if (ui.button("edited##inside/title")) {
+    if (ui.button("edited##inside/title", "A shader of this step is edited. Click to open its source.")) {
         inside.view.tab = sourceTab;
         inside.source.editing = true;
     }

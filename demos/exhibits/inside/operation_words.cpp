@@ -113,7 +113,10 @@ std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
                "else 0; rows: examples in the batch.";
     case Loss::binaryCrossEntropy:
         return "z: outputs of the last layer; t: the label, 1 or 0; terms: examples times outputs.";
-    default: return "y: outputs of the last layer; t: the target values; terms: examples times outputs.";
+    case Loss::meanSquared:
+    case Loss::huber:
+        return "y: outputs of the last layer; t: the target values; terms: examples times outputs.";
+    default: throw std::logic_error("a loss without letters");
     }
 }
 

@@ -92,17 +92,20 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
 }
 
 void SourceView::drawChoices(Ui& ui) {
-    ui.segments("##inside/panes", panes_, std::array<std::string, 3>{"Both", "GLSL", "C++"});
+    ui.segments("##inside/panes", "Shows the GPU kernel, the plain C++ loop that computes the same, or both.",
+                panes_, std::array<std::string, 3>{"Both", "GLSL", "C++"});
     if (panes_ == 2) return;
     const float edit = ImGui::CalcTextSize("Edit").x + 2 * ImGui::GetStyle().FramePadding.x;
     if (files_.size() > 1) {
         ImGui::SameLine();
         const float room = ImGui::GetContentRegionAvail().x - edit - ImGui::GetStyle().ItemSpacing.x;
         ImGui::SetNextItemWidth(std::max(ui.px(60), std::min(room, ui.px(260))));
-        if (ui.combo("##inside/shader", file_, files_)) scroll_ = settling;
+        if (ui.combo("##inside/shader", "The shader file shown: the kernel, or a file that it includes.",
+                     file_, files_))
+            scroll_ = settling;
     }
     ImGui::SameLine();
-    if (ui.toggle("Edit##inside", editing)) {
+    if (ui.toggle("Edit##inside", insideEdits.edit, editing)) {
         editing = !editing;
         scroll_ = settling;
     }
@@ -111,7 +114,7 @@ void SourceView::drawChoices(Ui& ui) {
 void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     std::optional<std::size_t> first;
     if (scroll_ > 0) first = firstFunctionIn(linesOf(textOf(edits.texts(), files_[file_]))).begin + 1;
-    editor_.drawText(ui, edits, files_, file_, width, first);
+    editor_.drawText(ui, edits, insideEdits, files_, file_, width, first);
 }
 
 void SourceView::drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,

@@ -48,8 +48,8 @@ std::string captionOf(const TracedTensor& tensor) {
     return text;
 }
 
-double differenceOf(const TracedTensor& a, const TracedTensor* b) {
-    if (b == nullptr || b->values.size() != a.values.size()) return -1;
+std::optional<double> differenceOf(const TracedTensor& a, const TracedTensor* b) {
+    if (b == nullptr || b->values.size() != a.values.size()) return {};
     double largest = 0;
     for (std::size_t i = 0; i < a.values.size(); ++i)
         largest =
@@ -166,8 +166,8 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     if (other != nullptr && at < other->values.size())
         detail.values.emplace_back(gpu ? "on the CPU" : "on the GPU", valueText(other->values[at]));
     detail.values.emplace_back("largest |x|", valueText(shown.largest));
-    if (shown.difference >= 0)
-        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
+    if (shown.difference)
+        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", *shown.difference));
     detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
     ui.detailAtOnce(
         fmt::format("{}  {} {}, {} {}:  {}", captionOf(tensor), words.row, row, words.column, column, value),
@@ -199,7 +199,10 @@ Pointed drawTensor(Ui& ui, const Exhibited& each, ImVec2 size, bool gpu, const T
     ImGui::PushID(captionOf(tensor).c_str());
     const bool clicked = ImGui::InvisibleButton("tensor", size);
     ImGui::PopID();
-    ui.noteControl(captionOf(tensor).c_str());
+    ui.noteControl(captionOf(tensor).c_str(),
+                   tensor.id.kind == TensorKind::targets
+                       ? "The labels of this batch, one row per example."
+                       : "A tensor, one cell per number. Point at a cell to read it.");
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
     if (shown.used) {

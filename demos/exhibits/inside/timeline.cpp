@@ -271,7 +271,9 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, Oper
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(40));
     ImGui::InvisibleButton("Timeline", {width, height});
-    ui.noteControl("Timeline");
+    ui.noteControl(
+        "Timeline",
+        "One row per machine, one block per operation; widths are times. Click a block to look into it.");
     Frame frame{*ImGui::GetWindowDrawList(), start, {start.x + width, start.y + height}};
     const StepTrace* cpu = model.trace(0);
     const StepTrace* gpu = model.trace(1);

@@ -71,7 +71,8 @@ void drawWorkgroupView(Ui& ui, Inside& inside) {
     const float height = std::max(room.y - below, ui.px(40));
     drawWorkgroups(ui, spans, ui.theme.gpu, title, {start, {start.x + room.x, start.y + height}});
     ImGui::Dummy({room.x, height});
-    ui.noteControl("workgroups");
+    ui.noteControl("workgroups",
+                   "One bar per workgroup, from its start to its end, in the first row that was free.");
     ui.paragraph(words, ui.theme.muted);
 }
 

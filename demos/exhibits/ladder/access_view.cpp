@@ -49,16 +49,16 @@ void drawAccessLegend(Ui& ui, std::size_t invocations) {
 }
 
 void drawAccessPlayer(Ui& ui, AccessView& view) {
-    const auto stepTo = [&](const char* label, bool any, std::size_t moment) {
-        if (!ui.button(label, any)) return;
+    const auto stepTo = [&](const char* label, std::string_view words, bool any, std::size_t moment) {
+        if (!ui.button(label, words, any)) return;
         view.playing = false;
         view.moment = moment;
     };
-    stepTo("Back##ladder", view.moment > 0, view.moment - 1);
+    stepTo("Back##ladder", "The memory access before this one.", view.moment > 0, view.moment - 1);
     ImGui::SameLine();
-    stepTo("Next##ladder", view.moment < view.last, view.moment + 1);
+    stepTo("Next##ladder", "The memory access after this one.", view.moment < view.last, view.moment + 1);
     ImGui::SameLine();
-    if (ui.toggle("Play##ladder", view.playing)) {
+    if (ui.toggle("Play##ladder", "Plays the memory accesses one after another.", view.playing)) {
         view.playing = !view.playing;
         view.played = 0;
         if (view.moment == view.last) view.moment = 0;
@@ -68,7 +68,9 @@ void drawAccessPlayer(Ui& ui, AccessView& view) {
     const auto count = static_cast<float>(view.last + 1);
     auto at = static_cast<float>(view.moment + 1);
     const std::string format = fmt::format("access %.0f of {}", view.last + 1);
-    if (ui.slider("##ladder/moment", at, 1, count, format.c_str())) {
+    if (ui.slider("##ladder/moment",
+                  "The memory access shown, in the order in which the invocations make them.", at, 1, count,
+                  format.c_str())) {
         view.playing = false;
         view.moment = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, count)) - 1;
     }
@@ -143,7 +145,10 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     auto chosen = static_cast<std::size_t>(product);
     const bool roomy = ImGui::GetContentRegionAvail().x >= ui.px(620);
     if (!roomy) ImGui::SetNextItemWidth(std::min(ui.px(156), ImGui::GetContentRegionAvail().x));
-    if (roomy ? ui.segments("##ladder/product", chosen, names) : ui.combo("##ladder/product", chosen, names))
+    constexpr std::string_view productWords =
+        "The matrix product of the step: forward, by inputs, or by weights.";
+    if (roomy ? ui.segments("##ladder/product", productWords, chosen, names)
+              : ui.combo("##ladder/product", productWords, chosen, names))
         product = allProducts[chosen];
     const float width = ImGui::GetContentRegionAvail().x; // of the next line
     const bool playerBeside = ImGui::GetCursorScreenPos().x + width - ImGui::GetItemRectMax().x >= ui.px(280);

@@ -126,11 +126,14 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
                          .y = {&crossing.rate, 1},
                          .points = true});
     const char* sizes = by == SweepBy::batch ? "batch" : "width of the hidden layers";
-    plot.draw(ui, "ladder crossover", lines,
-              {.x = {.title = sizes, .unit = "", .log = true},
-               .y = {.title = "samples/s", .unit = "", .log = true, .measured = true},
-               .size = {ImGui::GetContentRegionAvail().x, height},
-               .empty = "Sweep measures both machines over many sizes."});
+    plot.draw(
+        ui, "ladder crossover",
+        "Time or rate of CPU and GPU by problem size. Where the lines cross, the faster machine changes.",
+        lines,
+        {.x = {.title = sizes, .unit = "", .log = true},
+         .y = {.title = "samples/s", .unit = "", .log = true, .measured = true},
+         .size = {ImGui::GetContentRegionAvail().x, height},
+         .empty = "Sweep measures both machines over many sizes."});
 }
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
@@ -167,9 +170,12 @@ std::string partsText(const std::vector<SweepPoint>& points) {
 void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const std::vector<std::string> names(std::begin(sweepWords), std::end(sweepWords));
     auto chosen = static_cast<std::size_t>(by);
-    if (ui.segments("##ladder/by", chosen, names)) by = static_cast<SweepBy>(chosen);
+    if (ui.segments("##ladder/by", "What the sweep varies: the batch or the width of the layers.", chosen,
+                    names))
+        by = static_cast<SweepBy>(chosen);
     ImGui::SameLine(0, ui.px(10));
-    if (ui.button("Sweep##ladder")) model.startSweep(by);
+    if (ui.button("Sweep##ladder", "Times CPU and GPU at many sizes and draws where they cross."))
+        model.startSweep(by);
     const std::vector<SweepPoint>& points = model.sweep(by);
     if (!points.empty()) {
         const SweepPoint& last = points.back();

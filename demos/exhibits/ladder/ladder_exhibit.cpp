@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/ladder/crossover.h"
-#include "demos/exhibits/ladder/ladder_control_words.h"
 #include "demos/exhibits/ladder/ladder_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
@@ -30,12 +29,18 @@ std::string shortened(std::string doing, float width) {
     return doing;
 }
 
+constexpr std::string_view measureAllWords =
+    "Verifies and times every rung of the ladder on the current batch size.";
+constexpr std::string_view measureOneWords = "Verifies and times the selected rung only.";
+
 class LadderExhibit final : public Exhibit {
   public:
     std::string_view id() const override { return "ladder"; }
     const char* title() const override { return "Ladder"; }
     const char* blurb() const override { return "The same step, from the slowest kernel to the fastest"; }
-    std::span<const ControlWords> controlWords() const override { return ladderControls; }
+    const char* words() const override {
+        return "Measures one matrix product in many versions, each faster for a reason.";
+    }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two rails and three rungs.
         const float r = size / 2;
@@ -103,10 +108,10 @@ class LadderExhibit final : public Exhibit {
     }
     void drawMenu(Ui& ui) override {
         if (ImGui::MenuItem(translatedLabel("Measure all rungs").c_str(), nullptr, false)) measureAll();
-        ui.noteControl("menu/Measure all rungs");
+        ui.noteControl("menu/Measure all rungs", measureAllWords);
         if (ImGui::MenuItem(translatedLabel("Measure this rung").c_str(), nullptr, false))
             model_.measurePicked();
-        ui.noteControl("menu/Measure this rung");
+        ui.noteControl("menu/Measure this rung", measureOneWords);
     }
 
     bool running() const override { return model_.running(); }
@@ -246,7 +251,11 @@ class LadderExhibit final : public Exhibit {
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x;
         auto tab = static_cast<std::size_t>(tab_);
-        if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
+        if (ui.segments(
+                "##ladder/tab",
+                "What is shown of the rung: training, memory accesses, source, roofline or crossover.", tab,
+                names))
+            tab_ = static_cast<Tab>(tab);
         const std::string doing = model_.doing();
         const float room = start.x + width - ImGui::GetItemRectMax().x - ui.px(12);
         const ImGuiStyle& style = ImGui::GetStyle();
@@ -271,15 +280,17 @@ class LadderExhibit final : public Exhibit {
             ImGui::SameLine();
             ImGui::SetCursorScreenPos({start.x + width - buttons, start.y});
         }
-        if ((all || !measuring) && ui.button("Measure all rungs")) measureAll();
+        if ((all || !measuring) && ui.button("Measure all rungs", measureAllWords)) measureAll();
         if (all) {
             ImGui::SameLine();
-            if (ui.button("This rung##ladder")) model_.measurePicked();
+            if (ui.button("This rung##ladder", measureOneWords)) model_.measurePicked();
             ImGui::SameLine();
         }
-        if ((all || measuring) && ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
+        if ((all || measuring) &&
+            ui.button("Stop##ladder", "Stops measuring; results so far stay.", !doing.empty()))
+            model_.stopMeasuring();
         ImGui::SameLine();
-        if (ui.toggle("Settings##ladder", settingsShown_)) settingsShown_ = !settingsShown_;
+        if (ui.toggle("Settings##ladder", settingsWords, settingsShown_)) settingsShown_ = !settingsShown_;
         if (doing.empty()) return;
         const float y = start.y + ImGui::GetFrameHeight() + ui.px(3);
         const float done = width * static_cast<float>(model_.measuredShare());
@@ -324,7 +335,8 @@ class LadderExhibit final : public Exhibit {
             for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
             ImGui::SetNextItemWidth(std::min(ui.px(148), ImGui::GetContentRegionAvail().x));
             std::size_t rung = model_.picked();
-            if (ui.combo("##ladder/rung", rung, lanes)) pick(rung);
+            if (ui.combo("##ladder/rung", "The rung shown: one version of the kernel.", rung, lanes))
+                pick(rung);
         }
         ImGui::SameLine(0, ui.px(10));
         if (asked) drawQuestion(ui, model_.rung(), answerShown_);
@@ -343,7 +355,8 @@ class LadderExhibit final : public Exhibit {
             names.push_back("Source: " + std::string(model_.rungs()[rung].lane));
         auto at = std::ranges::find(shown, read_.value_or(model_.picked()));
         auto chosen = static_cast<std::size_t>((at == shown.end() ? shown.begin() : at) - shown.begin());
-        if (ui.segments("##ladder/read", chosen, names)) read_ = shown[chosen];
+        if (ui.segments("##ladder/read", "Which of the two kernels' source is shown below.", chosen, names))
+            read_ = shown[chosen];
         reading_.drawPlain(ui, model_.rungs()[shown[chosen]]);
     }
 

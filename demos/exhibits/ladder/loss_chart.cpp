@@ -53,7 +53,8 @@ void drawLosses(Ui& ui, const LadderModel& model, Plot& plot) {
                              .y = kept.y});
         }
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    plot.draw(ui, "ladder loss", lines,
+    plot.draw(ui, "ladder loss",
+              "The loss of this rung's training, step by step. The wheel zooms, a drag pans.", lines,
               {.x = {.title = "step", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = ""},
                .size = {room.x, std::max(room.y, ui.px(120))},

@@ -265,7 +265,10 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
         wasGpu = rung.gpu();
         if (!ui.hidden(control.c_str())) drawRow(ui, model, i, stairs, at);
         ImGui::SetCursorScreenPos(at);
-        if (ui.tile(control.c_str(), {width, stairs.rise})) clicked = i;
+        if (ui.tile(control.c_str(),
+                    "One version of the kernel and its measured rate. Click to see its idea and source.",
+                    {width, stairs.rise}))
+            clicked = i;
         if (i != model.picked()) explain(ui, model, i); // of that the exhibit tells more
         at.y += stairs.rise;
         if (wasGpu) gpuBottom = at.y;
@@ -317,7 +320,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     ui.muted("Batch");
     ImGui::SameLine(0, ui.px(8));
     ImGui::SetNextItemWidth(std::max(ui.px(80), ImGui::GetContentRegionAvail().x));
-    ui.powerSlider("##ladder/walk", batch, 1, 4096);
+    ui.powerSlider("##ladder/walk", "The batch size at which dots are shown.", batch, 1, 4096);
 
     const std::vector<RungDots> dots = rooflineDots(model);
     double lowest = 1e30;
@@ -375,7 +378,8 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float below = 3 * ImGui::GetTextLineHeightWithSpacing();
     plot.draw(
-        ui, "ladder roofline", lines,
+        ui, "ladder roofline",
+        "Rate in FLOP/s over arithmetic intensity in FLOP/byte. No dot can lie above the roof.", lines,
         {.x = {.title = "FLOP per byte requested from memory", .unit = "", .log = true, .measured = true},
          .y = {.title = "GFLOP/s", .unit = "", .log = true, .measured = true},
          .size = {room.x, std::max(room.y - below, ui.px(120))},

@@ -5,6 +5,15 @@
 
 namespace lockstep::demos {
 
+namespace {
+
+void drawAnswerToggle(Ui& ui, bool& answerShown) {
+    if (ui.toggle("Answer##ladder", "Shows or hides the answer to the question.", answerShown))
+        answerShown = !answerShown;
+}
+
+} // namespace
+
 void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
     ImGui::AlignTextToFramePadding();
     if (rung.question.empty() || ui.lessonAsks) {
@@ -14,7 +23,7 @@ void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
     const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
     ui.text(fittedText(rung.question, ImGui::GetContentRegionAvail().x - answer), ui.theme.accent);
     ImGui::SameLine();
-    if (ui.toggle("Answer##ladder", answerShown)) answerShown = !answerShown;
+    drawAnswerToggle(ui, answerShown);
     if (answerShown) ui.paragraph(rung.answer);
 }
 
@@ -25,7 +34,7 @@ void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown) {
     if (rung.question.empty() || ui.lessonAsks) return;
     ImGui::Dummy({0, ui.px(2)});
     ui.paragraph(rung.question, ui.theme.accent);
-    if (ui.toggle("Answer##ladder", answerShown)) answerShown = !answerShown;
+    drawAnswerToggle(ui, answerShown);
     if (answerShown) ui.paragraph(rung.answer);
 }
 

@@ -127,7 +127,8 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
     }
     std::size_t chosen = whole ? 1 : 0;
     if (compared_) {
-        if (ui.segments("##ladder/lines", chosen, std::array<std::string, 2>{"Changes", "All lines"})) {
+        if (ui.segments("##ladder/lines", "Shows all lines, or only what differs from the rung before.",
+                        chosen, std::array<std::string, 2>{"Changes", "All lines"})) {
             whole = chosen == 1;
             scroll_ = settling;
         }

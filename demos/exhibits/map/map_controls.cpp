@@ -19,10 +19,12 @@ constexpr Activation activations[] = {Activation::tanh, Activation::relu, Activa
 constexpr MapAxes axesChoices[] = {MapAxes::rates, MapAxes::rateAndScale};
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
+constexpr std::string_view bookmarkWords = "A saved region; Add saves the one on the screen.";
 
 /// A button beside the last item, which ends at `end`, or below it where there is no room.
 /// sign   narrow, for a single letter
-bool rowButton(Ui& ui, std::optional<float>& end, const char* label, bool enabled = true, bool sign = false) {
+bool rowButton(Ui& ui, std::optional<float>& end, const char* label, std::string_view words,
+               bool enabled = true, bool sign = false) {
     const ImVec2 usual = ImGui::GetStyle().FramePadding;
     const ImVec2 padding{sign ? ui.px(5) : usual.x, usual.y};
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
@@ -30,7 +32,7 @@ bool rowButton(Ui& ui, std::optional<float>& end, const char* label, bool enable
     const float gap = ui.px(sign ? 3 : 6);
     if (end && *end + gap + width <= right) ImGui::SameLine(0, gap);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
-    const bool pressed = ui.button(label, enabled);
+    const bool pressed = ui.button(label, words, enabled);
     ImGui::PopStyleVar();
     end = ImGui::GetItemRectMax().x;
     return pressed;
@@ -50,7 +52,10 @@ void resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
         names.push_back(pixels == 0 ? "to fit" : fmt::format("{0} x {0}", pixels));
     const auto now = std::ranges::find(MapSettings::resolutions, resolution);
     auto chosen = static_cast<std::size_t>(now - std::begin(MapSettings::resolutions));
-    if (ui.combo(control, chosen, names)) resolution = MapSettings::resolutions[chosen];
+    if (ui.combo(control,
+                 "Size of the picture, in pixels; each pixel is a network. \"To fit\" fills the pane.",
+                 chosen, names))
+        resolution = MapSettings::resolutions[chosen];
 }
 
 void presetField(Ui& ui, const char* control, MapSettings& settings) {
@@ -60,7 +65,8 @@ void presetField(Ui& ui, const char* control, MapSettings& settings) {
         if (preset.place() == settings.place()) shown = preset.name;
         names.emplace_back(preset.name);
     }
-    if (chooseText(ui, control, shown, names)) settings.place() = mapPresetFromName(shown).place();
+    if (chooseText(ui, control, "Places on the map worth visiting, with their settings.", shown, names))
+        settings.place() = mapPresetFromName(shown).place();
 }
 
 void drawMapSettings(Ui& ui, MapModel& model) {
@@ -69,22 +75,31 @@ void drawMapSettings(Ui& ui, MapModel& model) {
     RunForm form(ui, "map/");
     form.field("##map/network", "Network", 96, [&](const char* control) {
         std::string network = mapNetworkText(job);
-        if (chooseText(ui, control, network, {"2-4-1", "8-8-1", "16-16-1"})) readMapNetwork(network, job);
+        if (chooseText(ui, control,
+                       "Widths of the network that every pixel trains: inputs, hidden neurons, outputs.",
+                       network, {"2-4-1", "8-8-1", "16-16-1"}))
+            readMapNetwork(network, job);
     });
-    form.choice("activation", "Activation", 96, job.activation, activations);
+    form.choice("activation", "Activation", activationWords, 96, job.activation, activations);
     form.field("##map/axes", "Axes", 136, [&](const char* control) {
-        if (chooseName(ui, control, job.axes, axesChoices)) settings.window = wholeWindow(job.axes);
+        if (chooseName(ui, control, "The two hyperparameters along the axes of the map.", job.axes,
+                       axesChoices))
+            settings.window = wholeWindow(job.axes);
     });
     form.field("##map/steps", "Steps", 90, [&](const char* control) {
         auto steps = static_cast<int>(job.steps);
-        if (ui.intSlider(control, steps, 10, 2000))
+        if (ui.intSlider(control, "Training steps of every network.", steps, 10, 2000))
             job.steps = static_cast<std::uint32_t>(std::clamp(steps, 1, 2000));
     });
-    form.field("##map/examples", "Examples", 90,
-               [&](const char* control) { ui.powerSlider(control, job.examples, 1, 512); });
+    form.field("##map/examples", "Examples", 90, [&](const char* control) {
+        ui.powerSlider(control, "Random examples that every network trains on, all in one batch.",
+                       job.examples, 1, 512);
+    });
     form.field("##map/picture", "Picture", 112,
                [&](const char* control) { resolutionField(ui, control, settings.resolution); });
-    form.field("CPU##map", "", 60, [&](const char* control) { ui.checkbox(control, settings.cpu); });
+    form.field("CPU##map", "", 60, [&](const char* control) {
+        ui.checkbox(control, "Paints the same map on the CPU too.", settings.cpu);
+    });
     form.end();
     // change() may throw, so it comes when everything has been drawn.
     if (settings != model.settings()) model.change(settings);
@@ -97,7 +112,7 @@ std::optional<float> drawSettingsRow(Ui& ui, MapModel& model) {
     presetField(ui, "##map/preset", settings);
     ui.explainItem({.title = "Preset", .text = "A network and a region of its map worth seeing."});
     std::optional<float> end = ImGui::GetItemRectMax().x;
-    if (rowButton(ui, end, "Settings##map")) ImGui::OpenPopup("map settings");
+    if (rowButton(ui, end, "Settings##map", settingsWords)) ImGui::OpenPopup("map settings");
     if (beginPopupBelow(ui, "map settings", 400)) {
         drawMapSettings(ui, model);
         ImGui::EndPopup();
@@ -123,10 +138,12 @@ void MapControls::update(Ui& ui) {
 
 void MapControls::draw(Ui& ui, MapModel& model) {
     std::optional<float> end = drawSettingsRow(ui, model);
-    const auto button = [&](const char* label, bool enabled = true) {
-        return rowButton(ui, end, label, enabled);
+    const auto button = [&](const char* label, std::string_view words, bool enabled = true) {
+        return rowButton(ui, end, label, words, enabled);
     };
-    const auto sign = [&](const char* label) { return rowButton(ui, end, label, true, true); };
+    const auto sign = [&](const char* label, std::string_view words) {
+        return rowButton(ui, end, label, words, true, true);
+    };
     const auto look = [&](const MapWindow& window) { sayRefused(ui, model.look(window, true)); };
     // By shares of the picture: the window goes where the arrow points.
     const auto move = [&](double columns, double rows) {
@@ -134,20 +151,26 @@ void MapControls::draw(Ui& ui, MapModel& model) {
         sayRefused(ui,
                    model.pan({-std::llround(columns * size.width), -std::llround(rows * size.height)}, true));
     };
-    if (button("Back##map", model.history().canGoBack())) model.goBack();
-    if (!ui.presenter && button("Forward##map", model.history().canGoForward())) model.goForward();
-    if (button("Whole##map")) look(wholeWindow(model.settings().job.axes));
-    if (button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
+    if (button("Back##map", "Returns to the region before this one (Alt+Left).", model.history().canGoBack()))
+        model.goBack();
+    if (!ui.presenter &&
+        button("Forward##map", "Goes forward again through the regions you visited (Alt+Right).",
+               model.history().canGoForward()))
+        model.goForward();
+    if (button("Whole##map", "Shows the whole map again.")) look(wholeWindow(model.settings().job.axes));
+    if (button("Bookmarks##map", "Regions that you saved, and a field to save this one."))
+        ImGui::OpenPopup("bookmarks");
     drawBookmarks(ui, model);
-    if (!ui.presenter && button("Save PNG##map", !saving.busy())) ImGui::OpenPopup("save map");
+    if (!ui.presenter && button("Save PNG##map", "Saves the map as a picture of any size.", !saving.busy()))
+        ImGui::OpenPopup("save map");
     drawSaving(ui, model);
-    if (sign("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
-    if (sign("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
+    if (sign("+##map", "Zooms in by a factor of 2.")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
+    if (sign("−##map", "Zooms out by a factor of 2.")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
     if (ui.presenter) return; // one row: Alt with an arrow goes forward, dragging moves
-    if (sign("←##map")) move(-moveOfKey, 0);
-    if (sign("→##map")) move(moveOfKey, 0);
-    if (sign("↑##map")) move(0, -moveOfKey);
-    if (sign("↓##map")) move(0, moveOfKey);
+    if (sign("←##map", "Moves the view left by a quarter.")) move(-moveOfKey, 0);
+    if (sign("→##map", "Moves the view right by a quarter.")) move(moveOfKey, 0);
+    if (sign("↑##map", "Moves the view up by a quarter.")) move(0, -moveOfKey);
+    if (sign("↓##map", "Moves the view down by a quarter.")) move(0, moveOfKey);
 }
 
 void MapControls::drawBookmarks(Ui& ui, MapModel& model) {
@@ -157,17 +180,18 @@ void MapControls::drawBookmarks(Ui& ui, MapModel& model) {
     for (std::size_t i = 0; i < settings.bookmarks.size(); ++i) {
         const MapBookmark& bookmark = settings.bookmarks[i];
         ImGui::PushID(static_cast<int>(i));
-        if (ui.button(("×##map/remove " + bookmark.name).c_str())) removed = i;
+        if (ui.button(("×##map/remove " + bookmark.name).c_str(), "Deletes this bookmark.")) removed = i;
         ImGui::SameLine();
-        if (ui.button((bookmark.name + "##map/bookmark").c_str())) settings.place() = bookmark.place();
+        if (ui.button((bookmark.name + "##map/bookmark").c_str(), bookmarkWords))
+            settings.place() = bookmark.place();
         ImGui::PopID();
     }
     if (settings.bookmarks.empty()) ui.muted("Save places to return to.");
     ImGui::SetNextItemWidth(ui.px(200));
-    const bool entered = ui.textField("##map/bookmark name", bookmarkName_);
+    const bool entered = ui.textField("##map/bookmark name", "Name of a new bookmark.", bookmarkName_);
     ImGui::SameLine();
     const bool addable = !bookmarkName_.empty() && settings.bookmarks.size() < MapSettings::mostBookmarks;
-    if ((ui.primaryButton("Add##map/bookmark", addable) || entered) && addable) {
+    if ((ui.primaryButton("Add##map/bookmark", bookmarkWords, addable) || entered) && addable) {
         settings.bookmarks.push_back({settings.place(), bookmarkName_});
         bookmarkName_.clear();
     }
@@ -181,10 +205,10 @@ void MapControls::drawSaving(Ui& ui, MapModel& model) {
     ui.paragraph("Trains the map again at this size, up to 4096x4096, on the faster machine.",
                  ui.theme.muted);
     ImGui::SetNextItemWidth(ui.px(240));
-    ui.textField("Pixels##map/saved size", pictureSize);
+    ui.textField("Pixels##map/saved size", "Width and height of the saved picture, in pixels.", pictureSize);
     ImGui::SetNextItemWidth(ui.px(240));
-    ui.textField("File##map/saved file", pictureFile_);
-    const bool pressed = ui.primaryButton("Save##map");
+    ui.textField("File##map/saved file", "Name of the PNG file.", pictureFile_);
+    const bool pressed = ui.primaryButton("Save##map", "Trains the picture's pixels and writes the file.");
     if (pressed) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
     if (!pressed) return;
@@ -201,7 +225,7 @@ void MapControls::drawSaving(Ui& ui, MapModel& model) {
 // In the room of the remark; a presenter's is too low for a button.
 void MapControls::drawProgress(Ui& ui) {
     if (!ui.presenter) {
-        if (ui.button("Cancel##map")) saving.cancel();
+        if (ui.button("Cancel##map", "Stops saving; no file is written.")) saving.cancel();
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
     }

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/plot.h"
-#include "demos/exhibits/map/map_control_words.h"
 #include "demos/exhibits/map/map_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/grid_colours.h"
@@ -100,7 +99,9 @@ class MapExhibit final : public Exhibit {
     std::string_view id() const override { return "map"; }
     const char* title() const override { return "Map"; }
     const char* blurb() const override { return "Every pixel is a network: does it learn?"; }
-    std::span<const ControlWords> controlWords() const override { return mapControls; }
+    const char* words() const override {
+        return "Trains one tiny network per pixel; the colour shows which hyperparameters work.";
+    }
 
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // A square, and a ragged border across it.
@@ -159,7 +160,8 @@ class MapExhibit final : public Exhibit {
             line.x = curve->steps;
             line.y = curve->losses;
         }
-        lossPlot_.draw(ui, "map loss", {&line, 1},
+        lossPlot_.draw(ui, "map loss", "The loss of the network at the marked pixel, step by step.",
+                       {&line, 1},
                        {.x = {.title = "step", .unit = "", .whole = true},
                         .y = {.title = "loss (CPU)", .unit = "", .log = true},
                         .size = {0, ui.px(190)},
@@ -181,13 +183,17 @@ class MapExhibit final : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        const auto item = [&ui](const char* label, const char* key, bool enabled) {
+        const auto item = [&ui](const char* label, std::string_view words, const char* key, bool enabled) {
             const bool chosen = ImGui::MenuItem(translatedLabel(label).c_str(), key, false, enabled);
-            ui.noteControl((std::string("menu/") + label).c_str());
+            ui.noteControl((std::string("menu/") + label).c_str(), words);
             return chosen;
         };
-        if (item("Where I was", "Alt+Left", model_.history().canGoBack())) model_.goBack();
-        if (item("Where I went", "Alt+Right", model_.history().canGoForward())) model_.goForward();
+        if (item("Where I was", "Returns to the region of the map that you visited before.", "Alt+Left",
+                 model_.history().canGoBack()))
+            model_.goBack();
+        if (item("Where I went", "Goes forward again through the regions you visited.", "Alt+Right",
+                 model_.history().canGoForward()))
+            model_.goForward();
     }
 
     // A picture that is whole is no longer running; another part of the plane continues by itself.

@@ -207,7 +207,8 @@ MapPixel MapPane::drawPicture(Ui& ui, MapModel& model, MapPixel marked, ImVec2 r
     ImGui::SetCursorScreenPos(place.min);
     const std::string name = std::string("map/") + titleOf(machine_);
     ImGui::InvisibleButton(name.c_str(), {widthOf(place), heightOf(place)});
-    ui.noteControl(name.c_str());
+    ui.noteControl(name.c_str(),
+                   "One network per pixel. The wheel zooms, a drag pans, a double click zooms in by 2.");
     const MapPixel hovered = handleMouse(ui, model, place);
     refresh(ui, model, widthOf(place) < static_cast<float>(model.size().width));
     ImDrawList& draw = *ImGui::GetWindowDrawList();

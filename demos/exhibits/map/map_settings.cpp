@@ -72,7 +72,8 @@ MapPlace readPlace(const ordered_json& json) {
 MapWindow wholeWindow(MapAxes axes) {
     const auto fits = [axes](const MapPreset& preset) { return preset.job.axes == axes; };
     const auto found = std::ranges::find_if(mapPresets(), fits);
-    return found == mapPresets().end() ? MapWindow{} : found->window;
+    if (found == mapPresets().end()) throw std::logic_error("axes that no preset shows");
+    return found->window;
 }
 
 void MapSettings::validate() const {

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/theme.h"
-#include "demos/exhibits/mosaic/mosaic_control_words.h"
 #include "demos/exhibits/mosaic/mosaic_measured.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/kit/exhibit.h"
@@ -29,7 +28,9 @@ class MosaicExhibit final : public Exhibit {
     std::string_view id() const override { return "mosaic"; }
     const char* title() const override { return "Mosaic"; }
     const char* blurb() const override { return "A thousand networks at once"; }
-    std::span<const ControlWords> controlWords() const override { return mosaicControls; }
+    const char* words() const override {
+        return "Trains a grid of networks with different hyperparameters at the same time.";
+    }
 
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Nine tiles, some of which have learned more.
@@ -99,7 +100,8 @@ class MosaicExhibit final : public Exhibit {
     void drawMenu(Ui& ui) override {
         if (ImGui::MenuItem(translatedLabel("Sort by loss").c_str(), nullptr, view_.sorted))
             view_.sorted = !view_.sorted;
-        ui.noteControl("menu/Sort by loss");
+        ui.noteControl("menu/Sort by loss",
+                       "Orders the networks by loss, the lowest first, instead of by hyperparameters.");
     }
 
     bool running() const override { return model_.running(); }
@@ -230,7 +232,8 @@ class MosaicExhibit final : public Exhibit {
     // One panel at a time, for small windows and large text.
     void drawPages(Ui& ui) {
         const std::string names[] = {"Mosaic", "Losses", "Network", "Settings"};
-        ui.segments("##mosaic/page", view_.page, names);
+        ui.segments("##mosaic/page", "Which part is shown where the window has no room for all.", view_.page,
+                    names);
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float gap = ImGui::GetStyle().ItemSpacing.x;
         if (view_.page == lossesPage) {

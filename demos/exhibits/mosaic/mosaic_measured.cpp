@@ -17,7 +17,7 @@ void addMeasured(MeasuredValues& values, const MosaicModel& model) {
     if (!model.over() || trained == model.sides().end()) return;
     const std::vector<MemberResult>& results = trained->shot->results;
     const PopulationSummary& summary = trained->shot->summary;
-    const auto rate = [&](std::size_t member) { return model.spec().member(member).learningRate; };
+    const auto rate = [&](std::size_t member) { return model.spec().member(member).learningRate.value(); };
     values["mosaic.diverged_share"].number =
         static_cast<double>(summary.diverged) / static_cast<double>(results.size());
     double& first = values["mosaic.first_diverged_learning_rate"].number;

@@ -45,10 +45,11 @@ std::string typedRange(Hyperparameter parameter, const std::string& typed) {
 }
 
 /// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
-void axisField(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
+void axisField(Ui& ui, RunForm& form, const char* axisName, std::string_view words, PopulationAxis& axis,
+               PopulationAxis& other) {
     form.add(axisName, axisName, 94, [&](const char* control) {
         Hyperparameter parameter = axis.parameter;
-        if (!chooseName(ui, control, parameter, hyperparameterChoices)) return false;
+        if (!chooseName(ui, control, words, parameter, hyperparameterChoices)) return false;
         if (parameter == other.parameter)
             std::swap(axis, other);
         else
@@ -57,8 +58,8 @@ void axisField(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis
     });
 }
 
-void rangeField(RunForm& form, const std::string& axisName, PopulationAxis& axis) {
-    form.text(axisName + " range", (axisName + " from : to").c_str(), 108, rangeText(axis),
+void rangeField(RunForm& form, const std::string& axisName, std::string_view words, PopulationAxis& axis) {
+    form.text(axisName + " range", (axisName + " from : to").c_str(), words, 108, rangeText(axis),
               [&](const std::string& typed) {
                   axis = populationAxisFromText(
                       fmt::format("{}={}", name(axis.parameter), typedRange(axis.parameter, typed)));
@@ -68,8 +69,8 @@ void rangeField(RunForm& form, const std::string& axisName, PopulationAxis& axis
 /// What all networks share; a hyperparameter that lies along an axis is not among it.
 void furtherFields(Ui& ui, RunForm& form, MosaicSettings& settings) {
     PopulationSpec& spec = settings.population;
-    rangeField(form, "x", spec.x);
-    rangeField(form, "y", spec.y);
+    rangeField(form, "x", "Range of the horizontal axis, from : to. Add :log for equal factors.", spec.x);
+    rangeField(form, "y", "Range of the vertical axis, from : to. Add :log for equal factors.", spec.y);
     const auto shared = [&](Hyperparameter parameter) { return spec.axisOf(parameter) == nullptr; };
     if (shared(Hyperparameter::noise)) form.noise(spec.dataOptions.noise);
     form.hidden(spec.hidden);
@@ -77,14 +78,20 @@ void furtherFields(Ui& ui, RunForm& form, MosaicSettings& settings) {
     form.optimizer(spec.train.optimizer);
     if (shared(Hyperparameter::learningRate)) form.rate(spec.train.optimizer);
     form.batch(spec.train.batch, mostBatch);
-    form.text("steps", "Steps", 72, std::to_string(spec.steps),
+    form.text("steps", "Steps", "Training steps of every network.", 72, std::to_string(spec.steps),
               [&](const std::string& typed) { spec.steps = wholeNumberFromText(typed, "steps are"); });
-    form.choice("layout", "GPU layout", 104, settings.layout, layouts);
-    form.add("cpu", "CPU", 36, [&](const char* control) { return ui.checkbox(control, settings.cpu); });
+    form.choice("layout", "GPU layout",
+                "What trains one network on the GPU: an invocation, a subgroup or a workgroup. \"best\" "
+                "measures which is fastest.",
+                104, settings.layout, layouts);
+    form.add("cpu", "CPU", 36, [&](const char* control) {
+        return ui.checkbox(control, "Trains the same networks on the CPU too.", settings.cpu);
+    });
 }
 
 void drawSort(const MosaicPanel& panel, const char* control) {
-    if (panel.ui.toggle(control, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
+    if (panel.ui.toggle(control, "Orders the networks by loss, the lowest first.", panel.view.sorted))
+        panel.view.sorted = !panel.view.sorted;
     panel.ui.explainItem({.title = "Sort", .text = "Orders the tiles by loss: the best first, row by row."});
 }
 
@@ -131,7 +138,7 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
                                          : fittedText(title.substr(0, title.find(" network")), space));
     ImGui::SameLine();
     ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - width);
-    ui.segments("##mosaic/side", panel.view.side, names);
+    ui.segments("##mosaic/side", "Whose results are shown: the GPU's or the CPU's.", panel.view.side, names);
 }
 
 constexpr const char* openName = "Open in Playground##mosaic";
@@ -154,14 +161,16 @@ void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::s
     const float left = ImGui::GetCursorPosX();
     ImGui::SetNextItemWidth(oneRow ? room - button - gap : room);
     int rank = static_cast<int>(panel.view.rank) + 1;
-    if (ui.intSlider("##mosaic/rank", rank, 1, members, "rank %d"))
+    if (ui.intSlider("##mosaic/rank", "The network shown, by its rank: 1 has the lowest loss.", rank, 1,
+                     members, "rank %d"))
         panel.view.rank = static_cast<std::size_t>(std::clamp(rank, 1, members)) - 1;
     ui.explainItem({.title = "Rank", .text = "Selects a network by its loss: 1 is the best."});
     if (oneRow)
         ImGui::SameLine(0, gap);
     else
         ImGui::SetCursorPosX(left);
-    if (ui.button(openName, member.has_value())) panel.model.open(side, *member);
+    if (ui.button(openName, "Opens this network, with its weights, in the playground.", member.has_value()))
+        panel.model.open(side, *member);
     if (member)
         ui.explainItem(
             {.title = "Open in Playground", .text = openingText(panel.sides[side].shot->results[*member])});
@@ -173,7 +182,7 @@ void drawMosaicBar(const MosaicPanel& panel) {
     Ui& ui = panel.ui;
     drawSort(panel, "Sort##mosaic");
     ImGui::SameLine();
-    if (ui.toggle("Settings##mosaic", panel.view.settingsShown))
+    if (ui.toggle("Settings##mosaic", settingsWords, panel.view.settingsShown))
         panel.view.settingsShown = !panel.view.settingsShown;
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
@@ -193,7 +202,9 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
         std::vector<std::string> names;
         for (const std::size_t size : sizes) names.push_back(fmt::format("{0} x {0}", size));
         std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
-        if (!chooseText(ui, control, chosen, names)) return false;
+        if (!chooseText(ui, control, "How many networks the grid has; each has hyperparameters of its own.",
+                        chosen, names))
+            return false;
         spec.columns = spec.rows = std::stoul(chosen);
         return true;
     });
@@ -202,19 +213,20 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
         into.data(spec.data, {points2dNames.begin(), points2dNames.end()});
     };
     if (!narrow) data(form);
-    axisField(ui, form, "x", spec.x, spec.y);
-    axisField(ui, form, "y", spec.y, spec.x);
+    axisField(ui, form, "x", "The hyperparameter that varies from left to right.", spec.x, spec.y);
+    axisField(ui, form, "y", "The hyperparameter that grows upwards.", spec.y, spec.x);
     if (everything)
         form.field("Sort##mosaic", "Order", 60, [&](const char* control) { drawSort(panel, control); });
     if (everything)
         furtherFields(ui, form, settings);
     else
-        form.popup("More##mosaic", [&] {
-            RunForm further(ui, "mosaic/");
-            if (narrow) data(further);
-            furtherFields(ui, further, settings);
-            further.end();
-        });
+        form.popup("More##mosaic",
+                   "Opens all other settings: ranges of the axes, layers, optimizer, batch and steps.", [&] {
+                       RunForm further(ui, "mosaic/");
+                       if (narrow) data(further);
+                       furtherFields(ui, further, settings);
+                       further.end();
+                   });
     form.end();
     return settings;
 }
@@ -251,7 +263,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
         {faded(colour, 0.16f), spread.steps, spread.losses[1], spread.losses[5]},
         {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
     };
-    plot.draw(ui, "mosaic losses", lines,
+    plot.draw(ui, "mosaic losses", "How the networks' losses are spread.", lines,
               {.x = {.title = "step", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = "", .log = true},
                .empty = "Press Run. Bands: 50, 90 and 100 % of the networks",

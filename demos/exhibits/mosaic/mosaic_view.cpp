@@ -200,7 +200,9 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 ti
     const ImVec2 size{tile.x * static_cast<float>(panel.spec.columns),
                       tile.y * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
-    const bool pressed = panel.ui.tile(name, size);
+    const bool pressed = panel.ui.tile(
+        name, "Every tile is a network; its colour shows the loss. Click one to open it in the playground.",
+        size);
     if (panel.ui.hidden(name)) return;
     const TileOrder& order = view.order[side];
     ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -12,11 +12,11 @@ void KernelView::draw(Ui& ui, ParallelismModel& model, LabView& curves) {
     const auto sources = filled(model.open().sources);
     const std::vector<std::string> files(sources.begin(), sources.end());
     file_ = std::min(file_, files.size() - 1);
-    ui.segments("##parallelism/file", file_, files);
+    ui.segments("##parallelism/file", "The file whose source is shown.", file_, files);
     const bool editable = isEditable(model.open(), files[file_]);
     if (editable) {
         ImGui::SameLine(0, ui.px(10));
-        if (ui.toggle("Edit##parallelism", editing)) editing = !editing;
+        if (ui.toggle("Edit##parallelism", parallelismEdits.edit, editing)) editing = !editing;
     }
     if (editable && editing) return drawEditor(ui, model, curves, files);
     beginSourcePane(ui, "parallelism/source", {0, 0});
@@ -40,7 +40,7 @@ void KernelView::drawEditor(Ui& ui, ParallelismModel& model, LabView& curves,
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool both = model.result().measured() && room.x >= ui.px(640);
     const float width = both ? std::round(0.58f * room.x) : room.x;
-    editor_.drawText(ui, model.edits(), files, file_, width);
+    editor_.drawText(ui, model.edits(), parallelismEdits, files, file_, width);
     if (!both) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::BeginChild("parallelism/curves", {0, 0}, false, ImGuiWindowFlags_NoScrollbar);

@@ -12,7 +12,13 @@
 namespace lockstep::demos {
 
 inline constexpr EditWords parallelismEdits{
-    .passed = "passed and measured", .used = "is measured", .kept = "previous curves stay"};
+    .passed = "passed and measured",
+    .used = "is measured",
+    .kept = "previous curves stay",
+    .edit = "Lets you change the kernel's text.",
+    .code = "The kernel's text. Ctrl+Enter compiles, verifies and measures it.",
+    .check = "Compiles the edited kernel, checks its results, and measures it beside the built-in one.",
+    .revert = "Returns to the built-in text of this file, and to its curves."};
 
 class KernelView {
   public:

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/parallelism/kernel_view.h"
-#include "demos/exhibits/parallelism/parallelism_control_words.h"
 #include "demos/exhibits/parallelism/parallelism_measured.h"
 #include "demos/exhibits/parallelism/parallelism_model.h"
 #include "demos/exhibits/parallelism/parallelism_state.h"
@@ -22,6 +21,9 @@ namespace lockstep::demos {
 
 namespace {
 
+constexpr std::string_view measureWords =
+    "Does the work on the CPU and on the GPU, and draws how long it took. Takes seconds.";
+
 class ParallelismExhibit final : public Exhibit {
   public:
     std::string_view id() const override { return "parallelism"; }
@@ -29,7 +31,9 @@ class ParallelismExhibit final : public Exhibit {
     const char* blurb() const override {
         return "Experiments that say why a GPU is fast, and when it is not";
     }
-    std::span<const ControlWords> controlWords() const override { return parallelismControls; }
+    const char* words() const override {
+        return "Small experiments, each measured on this machine's CPU and GPU within seconds.";
+    }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Four arrows side by side.
         const float r = size / 2;
@@ -88,7 +92,7 @@ class ParallelismExhibit final : public Exhibit {
         if (ImGui::MenuItem(translatedLabel("Measure this experiment").c_str(), nullptr, false,
                             !model_.measuring()))
             model_.measure(ui.machines, ui.masked);
-        ui.noteControl("menu/Measure this experiment");
+        ui.noteControl("menu/Measure this experiment", measureWords);
     }
 
     bool trains() const override { return false; }
@@ -183,7 +187,10 @@ class ParallelismExhibit final : public Exhibit {
             const float room = ImGui::GetContentRegionAvail().x;
             const float height = 2 * ImGui::GetTextLineHeight() + ui.px(8);
             const bool open = each == &model_.open();
-            if (ui.tile(name.c_str(), {room, height})) show(*each);
+            if (ui.tile(name.c_str(),
+                        "Opens this experiment. A dot marks those that have been measured here.",
+                        {room, height}))
+                show(*each);
             if (ui.hidden(name.c_str())) continue;
             ImDrawList& draw = *ImGui::GetWindowDrawList();
             if (open || ImGui::IsItemHovered())
@@ -211,7 +218,8 @@ class ParallelismExhibit final : public Exhibit {
             titles.emplace_back(each->title);
         }
         ImGui::SetNextItemWidth(ui.px(250));
-        if (ui.combo("##parallelism/experiment", chosen, titles)) show(*experiments()[chosen]);
+        if (ui.combo("##parallelism/experiment", "The experiment shown.", chosen, titles))
+            show(*experiments()[chosen]);
     }
 
     void drawExperiment(Ui& ui) {
@@ -286,8 +294,10 @@ class ParallelismExhibit final : public Exhibit {
             }
             const std::string name = fmt::format("choice/{}", i + 1);
             const bool chosen = i == predicted;
-            if (chosen ? ui.primaryButton(label.c_str(), true, name.c_str())
-                       : ui.namedButton(label.c_str(), name.c_str()))
+            constexpr std::string_view words =
+                "Predict this before you measure. Your prediction stays until you choose another.";
+            if (chosen ? ui.primaryButton(label.c_str(), words, true, name.c_str())
+                       : ui.namedButton(label.c_str(), name.c_str(), words))
                 model_.predict(experiment, i);
             if (i != answer) continue;
             const ImVec2 from = ImGui::GetItemRectMin();
@@ -303,8 +313,9 @@ class ParallelismExhibit final : public Exhibit {
 
     void drawActions(Ui& ui, const Experiment& experiment) {
         if (model_.measuring()) {
-            if (ui.button("Stop##parallelism")) model_.stop();
-        } else if (ui.primaryButton("Measure##parallelism")) {
+            if (ui.button("Stop##parallelism", "Stops measuring; what is measured so far is dropped."))
+                model_.stop();
+        } else if (ui.primaryButton("Measure##parallelism", measureWords)) {
             model_.measure(ui.machines, ui.masked);
         }
         ImGui::SameLine(0, ui.px(10));
@@ -317,7 +328,11 @@ class ParallelismExhibit final : public Exhibit {
             if (each == tab_) chosen = names.size();
             names.emplace_back(labTabNames[static_cast<std::size_t>(each)]);
         }
-        if (ui.segments("##parallelism/tab", chosen, names)) tab_ = tabs[chosen];
+        if (ui.segments("##parallelism/tab",
+                        "What is shown: the measurements, in presenter mode their explanation, or the source "
+                        "behind them.",
+                        chosen, names))
+            tab_ = tabs[chosen];
         if (!ui.presenter) drawLink(ui, experiment.link);
         if (model_.measuring())
             ui.muted(fittedText(translatedFormat("Measuring {}", model_.doing()),
@@ -328,7 +343,8 @@ class ParallelismExhibit final : public Exhibit {
         const std::string label(link.label);
         ImGui::SameLine(0, ui.px(10));
         if (ImGui::GetContentRegionAvail().x < textWidth(label) + ui.px(20)) ImGui::NewLine();
-        if (ui.namedButton(label.c_str(), "link##parallelism"))
+        if (ui.namedButton(label.c_str(), "link##parallelism",
+                           "Opens the exhibit in which this effect is at work in a training step."))
             ui.exhibitWish = {std::string(link.exhibit), std::string(link.state)};
     }
 

@@ -106,7 +106,7 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("##map", {size, size},
                            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
-    ui.noteControl("##map");
+    ui.noteControl("##map", "The prediction at every place of the plane. Point at a place to see its value.");
     const bool hovered = ImGui::IsItemHovered();
     const ImVec2 high{low.x + size, low.y + size};
     const auto& shown = parts.view.shownNeuron;
@@ -136,7 +136,7 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
 void drawSwitches(const PlaygroundParts& parts, float width) {
     Ui& ui = parts.ui;
     float used = 0;
-    const auto entry = [&](const char* label, bool& value) {
+    const auto entry = [&](const char* label, std::string_view words, bool& value) {
         const float needs = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
                             ImGui::CalcTextSize(label, nullptr, true).x;
         if (used > 0 && used + ui.px(8) + needs <= width)
@@ -144,12 +144,15 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
         else
             used = 0;
         used += needs + ui.px(8);
-        ui.checkbox(label, value);
+        ui.checkbox(label, words, value);
     };
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), ui.px(2)});
-    entry("Discrete", parts.view.discretise);
+    entry("Discrete", "Shows the predicted class alone, without its probability.", parts.view.discretise);
     for (const bool test : {false, true}) {
-        entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
+        entry(test ? "Test" : "Train",
+              test ? "Shows the points that only measure it (hollow)."
+                   : "Shows the points that the network trains on (filled).",
+              test ? parts.view.testPoints : parts.view.trainPoints);
         ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
                         .text = test ? "Hollow marks. The network never trains on them."
                                      : "Filled marks. The network trains on them."});
@@ -169,7 +172,7 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
     view.foldLayer = std::min(view.foldLayer, names.size() - 1);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(5), ui.px(2)});
     ImGui::SetNextItemWidth(std::min(ui.px(104), width));
-    ui.combo("##fold layer", view.foldLayer, names);
+    ui.combo("##fold layer", "The layer whose outputs place the points.", view.foldLayer, names);
     const std::size_t neurons = shape.widths[view.foldLayer];
     for (std::size_t axis = 0; axis < 3; ++axis) {
         std::size_t& chosen = view.foldAxes[axis];
@@ -179,7 +182,8 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
         const std::string label = fmt::format("{}##axis {}", shown, axis + 1);
         if (axis > 0 || width > ui.px(200)) ImGui::SameLine(0, ui.px(4));
         const std::size_t choices = std::max<std::size_t>(neurons + (optional ? 1 : 0), 1);
-        if (ui.button(label.c_str())) chosen = (chosen + 1) % choices;
+        if (ui.button(label.c_str(), "The neuron whose output is this axis. Click for the next one."))
+            chosen = (chosen + 1) % choices;
     }
     ImGui::PopStyleVar();
 }
@@ -260,7 +264,8 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size, bool numbers) {
     ImGui::BeginChild("answer", size, false,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     const std::string names[] = {"Map", "Surface", "Layer"};
-    ui.segments("##answer", parts.view.answer, names);
+    ui.segments("##answer", "The prediction as a map, as a surface, or the data as one layer sees it.",
+                parts.view.answer, names);
     const ImVec2 tabs = ImGui::GetItemRectMax();
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();

@@ -247,7 +247,9 @@ class Graph {
         const std::string label = featureLabel(feature);
         const ImVec2 text = ImGui::CalcTextSize(label.c_str());
         ImGui::SetCursorScreenPos({low.x - ui_.px(6) - text.x, low.y});
-        const bool pressed = ui_.tile(control.c_str(), {high.x - low.x + ui_.px(6) + text.x, column.tile});
+        const bool pressed =
+            ui_.tile(control.c_str(), "An input that is computed from the point. Click to add or remove it.",
+                     {high.x - low.x + ui_.px(6) + text.x, column.tile});
         if (ui_.hidden(control.c_str())) return;
         const std::vector<PlaneFeature>& used = parts_.model.settings().features;
         const auto found = std::ranges::find(used, feature);
@@ -280,7 +282,8 @@ class Graph {
         const std::string control = fmt::format("neuron/{}.{}", place.layer, place.index + 1);
         ImGui::SetCursorScreenPos(low);
         const bool pressed = ImGui::InvisibleButton(control.c_str(), {column.tile, column.tile});
-        ui_.noteControl(control.c_str());
+        ui_.noteControl(control.c_str(),
+                        "The neuron's output over the plane. Click to change its bias and weights.");
         const bool hovered = ImGui::IsItemHovered();
         const float rounding = std::min(ui_.px(6), column.tile / 4);
         parts_.pictures.neuron(place.layer, place.index).draw(low, high, IM_COL32_WHITE, rounding);
@@ -309,7 +312,7 @@ class Graph {
         const std::string control = fmt::format("layer/{}", layer);
         ImGui::SetCursorScreenPos(column.low);
         ImGui::InvisibleButton(control.c_str(), size);
-        ui_.noteControl(control.c_str());
+        ui_.noteControl(control.c_str(), "All neurons of a wide layer, one cell each.");
         parts_.pictures.wideLayer(layer).draw(column.low, column.high);
         draw_.AddRect(column.low, column.high, theme_.muted, 0, 0, ui_.line());
         if (!ImGui::IsItemHovered()) return;

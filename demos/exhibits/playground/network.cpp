@@ -18,28 +18,33 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
     const float pad = ui.px(3);
     const float line = ImGui::GetTextLineHeight();
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {pad, ui.px(1)});
-    const auto put = [&](const std::string& shown, float left, float top) {
+    const auto put = [&](const std::string& shown, std::string_view words, float left, float top) {
         ImGui::SetCursorScreenPos({left, top});
-        return ui.button(shown.c_str());
+        return ui.button(shown.c_str(), words);
     };
     const float button = textWidth("+") + 2 * pad;
     const std::string number = fmt::format("{}", count);
     const float text = textWidth(number) + 2 * pad;
     const bool buttons = 2 * button + ui.px(6) <= room;
     // One less or more; in steps of a quarter where there are many.
-    if (buttons && put(fmt::format("-##neurons {}", layer), x - button - ui.px(1), y))
+    if (buttons &&
+        put(fmt::format("-##neurons {}", layer),
+            "Removes neurons from this layer. The weights are drawn anew.", x - button - ui.px(1), y))
         changed = true, count -= count > 1 ? std::max<std::size_t>(1, count / 5) : 0;
-    if (buttons && put(fmt::format("+##neurons {}", layer), x + ui.px(1), y))
+    if (buttons && put(fmt::format("+##neurons {}", layer),
+                       "Adds neurons to this layer. The weights are drawn anew.", x + ui.px(1), y))
         changed = true, count = std::min(playgroundLimits.width, count + std::max<std::size_t>(1, count / 4));
     const std::string popup = fmt::format("width {}", layer);
-    if (put(fmt::format("{}##width {}", number, layer), x - text / 2, y + line + ui.px(5)))
+    if (put(fmt::format("{}##width {}", number, layer),
+            "The layer's number of neurons. Click to set it with a slider.", x - text / 2,
+            y + line + ui.px(5)))
         ImGui::OpenPopup(popup.c_str());
     ImGui::PopStyleVar();
     if (ImGui::BeginPopup(popup.c_str())) {
         ui.muted(fmt::format("Neurons of layer {}", layer));
         ImGui::SetNextItemWidth(ui.px(240));
-        changed |=
-            countSlider(ui, fmt::format("##neurons {}", layer).c_str(), count, 1, playgroundLimits.width);
+        changed |= countSlider(ui, fmt::format("##neurons {}", layer).c_str(),
+                               "The layer's number of neurons.", count, 1, playgroundLimits.width);
         ImGui::EndPopup();
     }
     if (changed) parts.model.change(settings);
@@ -50,9 +55,9 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     PlaygroundSettings settings = parts.model.settings();
     const std::size_t count = settings.hidden.size();
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), ui.px(2)});
-    const bool fewer = ui.button("-##layers", count > 0);
+    const bool fewer = ui.button("-##layers", "Removes the last hidden layer.", count > 0);
     ImGui::SameLine(0, ui.px(4));
-    const bool more = ui.button("+##layers", count < playgroundLimits.layers);
+    const bool more = ui.button("+##layers", "Adds a hidden layer.", count < playgroundLimits.layers);
     ImGui::PopStyleVar();
     ImGui::SameLine();
     std::string title = count == 1 ? "1 hidden layer" : translatedFormat("{} hidden layers", count);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace lockstep::demos {
@@ -29,7 +30,8 @@ float insideMark(std::uint32_t shape, float x, float y) {
     case 2: return std::min(0.7f - y, (y + 0.95f - 1.75f * ax) * 0.5f); // a triangle, point up
     case 3: return (1.0f - ax - ay) * 0.7f;
     case 4: return std::min(0.7f + y, (0.95f - y - 1.75f * ax) * 0.5f);
-    default: return std::max(std::min(0.85f - ax, 0.32f - ay), std::min(0.85f - ay, 0.32f - ax));
+    case 5: return std::max(std::min(0.85f - ax, 0.32f - ay), std::min(0.85f - ay, 0.32f - ax));
+    default: throw std::logic_error("a mark without a shape");
     }
 }
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/playground/playground_control_words.h"
 #include "demos/exhibits/playground/playground_view.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
@@ -35,12 +34,16 @@ class PlaygroundEdits final : public EditHistory {
     PlaygroundModel& model_;
 };
 
+constexpr std::string_view undoStepsWords = "Puts the weights back to where they were 100 steps ago.";
+
 class PlaygroundExhibit : public Exhibit {
   public:
     std::string_view id() const override { return "playground"; }
     const char* title() const override { return "Playground"; }
     const char* blurb() const override { return "A small network learns 2-D points"; }
-    std::span<const ControlWords> controlWords() const override { return playgroundControls; }
+    const char* words() const override {
+        return "Trains a small network on points in the plane and shows what every neuron computes.";
+    }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two neurons into one.
         const float r = size / 2;
@@ -116,11 +119,12 @@ class PlaygroundExhibit : public Exhibit {
     void drawMenu(Ui& ui) override {
         if (ImGui::MenuItem(translatedLabel("Undo 100 steps").c_str(), nullptr, false, model_.canUndo()))
             model_.undo(undoSteps);
-        ui.noteControl("menu/Undo 100 steps");
+        ui.noteControl("menu/Undo 100 steps", undoStepsWords);
         if (ImGui::MenuItem(translatedLabel("Save weights with the state").c_str(), nullptr,
                             view_.keepWeights))
             view_.keepWeights = !view_.keepWeights;
-        ui.noteControl("menu/Save weights with the state");
+        ui.noteControl("menu/Save weights with the state",
+                       "Stores all weights in state files too, so that training continues from them.");
     }
 
     bool running() const override { return model_.running(); }
@@ -290,14 +294,15 @@ class PlaygroundExhibit : public Exhibit {
     // One thing at a time, where the window is small or the letters are large.
     void drawPages(Ui& ui) {
         const std::string names[] = {"Network", "Data", "Settings", "Curves", "Answer"};
+        constexpr std::string_view pageWords = "Which part is shown where the window has no room for all.";
         const bool narrow = ImGui::GetContentRegionAvail().x < ui.px(380);
         const float gap = ui.px(10);
         if (narrow) {
             ImGui::SetNextItemWidth(-1);
-            ui.combo("##page", view_.page, names);
+            ui.combo("##page", pageWords, view_.page, names);
         } else {
             if (view_.page == answerPage) view_.page = networkPage; // which shows both
-            ui.segments("##page", view_.page, std::span(names).first(answerPage));
+            ui.segments("##page", pageWords, view_.page, std::span(names).first(answerPage));
         }
         const ImVec2 room = ImGui::GetContentRegionAvail();
         if (view_.page == curvesPage) return drawLower(ui);
@@ -323,9 +328,10 @@ class PlaygroundExhibit : public Exhibit {
 
     void drawFailure(Ui& ui) {
         ui.paragraph(model_.failure(), ui.theme.bad);
-        if (ui.primaryButton("Undo 100 steps##failure")) model_.undo(undoSteps);
+        if (ui.primaryButton("Undo 100 steps##failure", undoStepsWords)) model_.undo(undoSteps);
         ImGui::SameLine();
-        if (ui.button("A tenth of the learning rate##failure"))
+        if (ui.button("A tenth of the learning rate##failure",
+                      "Divides the learning rate by 10, so that training no longer diverges."))
             model_.edit([](PlaygroundSettings& settings) {
                 settings.train.optimizer.learningRate = settings.train.optimizer.effectiveLearningRate() / 10;
             });
@@ -333,12 +339,15 @@ class PlaygroundExhibit : public Exhibit {
 
     void drawLower(Ui& ui) {
         const std::string names[] = {"Losses", "Weights"};
-        ui.segments("##lower", view_.lower, names);
+        ui.segments("##lower", "What is shown below: losses by step, or histograms of the weights.",
+                    view_.lower, names);
         if (!model_.failed()) {
             ImGui::SameLine(0, ui.px(16));
-            if (ui.button("Undo 100 steps##undo", model_.canUndo())) model_.undo(undoSteps);
+            if (ui.button("Undo 100 steps##undo", undoStepsWords, model_.canUndo())) model_.undo(undoSteps);
             ImGui::SameLine();
-            if (ui.button("Undo##edit", model_.edits() > 0)) model_.undoEdit();
+            if (ui.button("Undo##edit", "Takes back the last change that you made by hand.",
+                          model_.edits() > 0))
+                model_.undoEdit();
             ui.explainItem({.title = "Undo", .text = "Takes back your last change. Ctrl+Y makes it again."});
         }
         if (view_.lower == weightsBelow)
@@ -355,7 +364,9 @@ class PlaygroundExhibit : public Exhibit {
         const PlotLine lines[] = {
             {.name = "train", .colour = ui.theme.text, .x = steps, .y = history.train()},
             {.name = "test", .colour = ui.theme.muted, .dashed = true, .x = steps, .y = history.test()}};
-        plot_.draw(ui, "playground losses", lines,
+        plot_.draw(ui, "playground losses",
+                   "Loss on training points and on test points, step by step. A growing gap is overfitting.",
+                   lines,
                    {.x = {.title = "step", .unit = "", .log = longRun, .whole = true},
                     .y = {.title = "loss", .unit = ""},
                     .empty = "Press Run to see the losses here."});

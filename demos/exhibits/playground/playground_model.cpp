@@ -1,13 +1,10 @@
 #include "demos/exhibits/playground/playground_model.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
-
-#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
@@ -175,6 +172,8 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     retire();
     rebuildWanted_ = lastLook_ = seen_ = false;
     failure_.clear();
+    nonFinite_.reset();
+    deviceLost_ = false;
     if (!trainable()) return false;
     try {
         session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker,
@@ -219,6 +218,8 @@ void PlaygroundModel::collect() {
     const LaneSnapshot shot = session_->lane().snapshot();
     if (shot.status != LaneStatus::failed || failed()) return;
     failure_ = shot.message;
+    nonFinite_ = shot.nonFinite;
+    deviceLost_ = shot.deviceLost;
     ranUntilFailure_ = std::exchange(running_, false);
     queued_ = 0;
 }
@@ -268,7 +269,7 @@ bool PlaygroundModel::busy() const {
 
 bool PlaygroundModel::releaseDevice() {
     collect(); // what was seen, but not yet looked at
-    if (failure_.find(gpu::resultName(VK_ERROR_DEVICE_LOST)) != std::string::npos) {
+    if (std::exchange(deviceLost_, false)) {
         failure_.clear(); // the lane has noticed first: it can go on with the next device
         running_ = ranUntilFailure_;
     }
@@ -361,16 +362,12 @@ void PlaygroundModel::remember() {
     ring_ = std::move(thinned);
 }
 
-/// The engine's message says "layer 2 (256 -> 128): its weights", counted from 1.
 std::optional<std::size_t> PlaygroundModel::failedLayer() const {
+    if (!failed() || !nonFinite_) return {};
     const std::size_t last = settings_.hidden.size();
-    const std::size_t found = failure_.find("layer ");
-    if (found != std::string::npos) {
-        const auto layer = std::strtoul(failure_.c_str() + found + 6, nullptr, 10) - 1;
-        return layer <= last ? std::optional(layer) : std::nullopt;
-    }
-    // All numbers up to the outputs were finite: the loss, which is made of them, was not.
-    return failure_.find("the loss") != std::string::npos ? std::optional(last) : std::nullopt;
+    // Where all numbers up to the outputs were finite, the loss, which is made of them, was not.
+    if (!nonFinite_->tensor) return last;
+    return nonFinite_->layer <= last ? nonFinite_->layer : std::nullopt; // there may be fewer by now
 }
 
 } // namespace lockstep::demos

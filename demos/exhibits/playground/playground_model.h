@@ -250,6 +250,8 @@ class PlaygroundModel {
     std::deque<Kept> ring_; // the first is where it all began
     std::uint64_t settingsRevision_ = 0;
     std::string failure_;
+    std::optional<NonFinitePlace> nonFinite_; // of that failure, as LaneSnapshot
+    bool deviceLost_ = false;                 // likewise
 
     std::vector<Edit> edits_;
     std::vector<Edit> undone_;

@@ -80,12 +80,12 @@ std::string featureLabel(PlaneFeature feature) {
     return labels[static_cast<std::size_t>(feature)];
 }
 
-bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,
-                 const char* format) {
+bool countSlider(Ui& ui, const char* control, std::string_view words, std::size_t& value, std::size_t from,
+                 std::size_t to, const char* format) {
     const auto low = static_cast<float>(from);
     const auto high = static_cast<float>(to);
     auto shown = static_cast<float>(value);
-    if (!ui.logSlider(control, shown, low, high, format)) return false;
+    if (!ui.logSlider(control, words, shown, low, high, format)) return false;
     value = static_cast<std::size_t>(std::lround(std::clamp(shown, low, high)));
     return true;
 }

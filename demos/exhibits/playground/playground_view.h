@@ -121,8 +121,8 @@ std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);
 ImU32 pointColour(const Theme& theme, std::size_t classes, const LabelledPoint& point);
 
 /// A logarithmic slider for a whole number. True when it was moved.
-bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,
-                 const char* format = "%.0f");
+bool countSlider(Ui& ui, const char* control, std::string_view words, std::size_t& value, std::size_t from,
+                 std::size_t to, const char* format = "%.0f");
 /// "x", "x²", "sin x".
 std::string featureLabel(PlaneFeature feature);
 /// "neuron 3 of layer 2", "feature x", "output".

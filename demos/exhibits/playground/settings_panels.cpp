@@ -17,18 +17,21 @@ namespace {
 void dataFields(Ui& ui, RunForm& form, PlaygroundSettings& settings) {
     if (settings.data != ownData) {
         form.noise(settings.noise);
-        form.add("samples", "Points", 110,
-                 [&](const char* control) { return countSlider(ui, control, settings.samples, 20, 20000); });
+        form.add("samples", "Points", 110, [&](const char* control) {
+            return countSlider(ui, control, samplesWords, settings.samples, 20, 20000);
+        });
     }
     form.add("train share", "Training share", 110, [&](const char* control) {
         auto share = static_cast<float>(settings.trainShare * 100);
-        if (!ui.slider(control, share, 10, 90, "%.0f %%")) return false;
+        if (!ui.slider(control, "The share of the points to train on, in %. The rest measures the test loss.",
+                       share, 10, 90, "%.0f %%"))
+            return false;
         settings.trainShare = std::clamp(std::round(static_cast<double>(share)) / 100, 0.1, 0.9);
         return true;
     });
     if (settings.data == ownData) return;
     form.add("regenerate", "", 80, [&](const char*) {
-        const bool pressed = ui.button("New points##regenerate");
+        const bool pressed = ui.button("New points##regenerate", "Generates other points of the same kind.");
         settings.dataSeed += pressed ? 1 : 0;
         return pressed;
     });
@@ -38,7 +41,7 @@ void furtherFields(Ui& ui, RunForm& form, PlaygroundSettings& settings) {
     dataFields(ui, form, settings);
     form.newRow();
     form.add("batch", "Batch", 110, [&](const char* control) {
-        return countSlider(ui, control, settings.train.batch, 1, playgroundLimits.batch);
+        return countSlider(ui, control, batchWords, settings.train.batch, 1, playgroundLimits.batch);
     });
     form.moments(settings.train.optimizer);
     form.schedule(settings.train.optimizer);
@@ -49,7 +52,7 @@ void furtherFields(Ui& ui, RunForm& form, PlaygroundSettings& settings) {
     std::vector<std::string> names = rungNames();
     names.insert(names.begin(), "automatic");
     std::string lane = settings.lane.empty() ? names[0] : settings.lane;
-    form.lane("lane", "Trains on", lane, names);
+    form.lane("lane", "Trains on", laneWords, lane, names);
     settings.lane = lane == names[0] ? "" : lane;
 }
 
@@ -74,10 +77,11 @@ constexpr const char* descriptions[] = {
 static_assert(std::size(descriptions) == points2dNames.size());
 
 /// A square to press, which `draw(low, high, pressed)` fills, unless a teacher has hidden it.
-template <class Draw> void drawTile(Ui& ui, const std::string& control, float size, Draw draw) {
+template <class Draw>
+void drawTile(Ui& ui, const std::string& control, std::string_view words, float size, Draw draw) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 high{low.x + size, low.y + size};
-    const bool pressed = ui.tile(control.c_str(), {size, size});
+    const bool pressed = ui.tile(control.c_str(), words, {size, size});
     if (ui.hidden(control.c_str())) return;
     ImGui::GetWindowDrawList()->AddRectFilled(
         low, high, ImGui::IsItemHovered() ? ui.theme.hovered : ui.theme.raised, ui.px(5));
@@ -112,15 +116,17 @@ void drawThumbnails(const PlaygroundParts& parts, std::size_t perRow, float room
     for (std::size_t i = 0; i < points2dNames.size(); ++i) {
         if (i % perRow != 0) ImGui::SameLine();
         const std::string name(points2dNames[i]);
-        drawTile(ui, "data/" + name, size, [&](ImVec2 low, ImVec2 high, bool pressed) {
-            ui.explainItem({.title = name, .text = descriptions[i]});
-            drawThumbnail(parts, static_cast<Points2d>(i), low, size);
-            const bool chosen = parts.model.settings().data == name;
-            if (chosen) frameTile(ui, low, high);
-            if (!pressed || chosen) return;
-            parts.model.edit([&name](PlaygroundSettings& settings) { settings.data = name; });
-            parts.view.drawing = false;
-        });
+        drawTile(ui, "data/" + name,
+                 "A set of points in the plane. The weights stay, and training goes on with the new points.",
+                 size, [&](ImVec2 low, ImVec2 high, bool pressed) {
+                     ui.explainItem({.title = name, .text = descriptions[i]});
+                     drawThumbnail(parts, static_cast<Points2d>(i), low, size);
+                     const bool chosen = parts.model.settings().data == name;
+                     if (chosen) frameTile(ui, low, high);
+                     if (!pressed || chosen) return;
+                     parts.model.edit([&name](PlaygroundSettings& settings) { settings.data = name; });
+                     parts.view.drawing = false;
+                 });
     }
     ImGui::PopStyleVar();
 }
@@ -134,7 +140,8 @@ void drawOwnPoints(const PlaygroundParts& parts) {
     };
     const std::size_t drawn = parts.model.settings().own.size();
     const bool drawing = own && parts.view.drawing;
-    if (ui.toggle(parts.view.drawing ? "Drawing##draw" : "Draw##draw", drawing)) {
+    if (ui.toggle(parts.view.drawing ? "Drawing##draw" : "Draw##draw",
+                  "Lets you draw points on the map; digits choose the class.", drawing)) {
         if (drawing)
             parts.view.drawing = false;
         else
@@ -147,13 +154,15 @@ void drawOwnPoints(const PlaygroundParts& parts) {
                  "removes points. You can also drop a CSV file with x, y and a class or value."});
     ImGui::SameLine();
     if (own) {
-        if (!ui.button("Clear##own", !parts.model.settings().own.empty())) return;
+        if (!ui.button("Clear##own", "Removes all points that you drew.",
+                       !parts.model.settings().own.empty()))
+            return;
         parts.model.edit([](PlaygroundSettings& settings) {
             settings.own.clear();
             settings.ownValues = false;
         });
         ui.say(Severity::info, fmt::format("Removed {} points.", drawn), "Ctrl+Z brings them back.");
-    } else if (ui.button("Edit##own")) {
+    } else if (ui.button("Edit##own", "Copies these points, so that you can add and remove some.")) {
         // The points shown become the user's, to add to and remove from.
         const std::vector<PlanePoint> shown = parts.model.points();
         parts.model.edit([&shown](PlaygroundSettings& settings) {
@@ -181,13 +190,15 @@ void drawClasses(const PlaygroundParts& parts) {
     const float size = std::min(ui.px(26), std::floor((room - ui.px(12)) / 5));
     for (std::size_t i = 0; i < mostOwnClasses; ++i) {
         if (i % perRow != 0) ImGui::SameLine();
-        drawTile(ui, fmt::format("class/{}", i + 1), size, [&](ImVec2 low, ImVec2 high, bool pressed) {
-            if (pressed) parts.view.drawnClass = static_cast<std::uint32_t>(i);
-            const float in = size * 0.22f;
-            parts.pictures.mark(i, false).draw({low.x + in, low.y + in}, {high.x - in, high.y - in},
-                                               classColour(ui.theme, i));
-            if (parts.view.drawnClass == i) frameTile(ui, low, high);
-        });
+        drawTile(ui, fmt::format("class/{}", i + 1),
+                 "The class of the points that you draw next. Its digit on the keyboard chooses it too.",
+                 size, [&](ImVec2 low, ImVec2 high, bool pressed) {
+                     if (pressed) parts.view.drawnClass = static_cast<std::uint32_t>(i);
+                     const float in = size * 0.22f;
+                     parts.pictures.mark(i, false).draw({low.x + in, low.y + in}, {high.x - in, high.y - in},
+                                                        classColour(ui.theme, i));
+                     if (parts.view.drawnClass == i) frameTile(ui, low, high);
+                 });
     }
     ImGui::PopStyleVar();
 }
@@ -209,13 +220,15 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     if (everything)
         furtherFields(ui, form, settings);
     else
-        form.popup("More##playground", [&] {
-            RunForm further(ui, "");
-            furtherFields(ui, further, settings);
-            further.end();
-            ui.paragraph("Initial weights and seed take effect at the next Reset.", ui.theme.muted);
-            changed = further.changed();
-        });
+        form.popup(
+            "More##playground",
+            "Opens all other settings: points, batch, optimizer, initial weights, seed and rung.", [&] {
+                RunForm further(ui, "");
+                furtherFields(ui, further, settings);
+                further.end();
+                ui.paragraph("Initial weights and seed take effect at the next Reset.", ui.theme.muted);
+                changed = further.changed();
+            });
     form.end();
     if (changed || form.changed()) parts.model.change(settings);
 }
@@ -236,7 +249,7 @@ void drawDataPanel(const PlaygroundParts& parts, bool row) {
         ImGui::SameLine();
         const float left = ImGui::GetCursorPosX();
         ImGui::SetCursorPos({start.x + room - settings, start.y + lower});
-        if (parts.ui.toggle("Settings##playground", parts.view.settingsShown))
+        if (parts.ui.toggle("Settings##playground", settingsWords, parts.view.settingsShown))
             parts.view.settingsShown = !parts.view.settingsShown;
         ImGui::SetCursorPos({left, start.y + lower});
         drawOwnPoints(parts);

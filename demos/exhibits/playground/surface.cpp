@@ -278,7 +278,7 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     const std::size_t last = shape.widths.size() - 1;
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("##surface", {high.x - low.x, high.y - low.y});
-    ui.noteControl("##surface");
+    ui.noteControl("##surface", "Drag to turn, scroll to zoom. Height is the output.");
     ViewSettings& camera = parts.view;
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemActive()) {

@@ -79,7 +79,7 @@ std::string belowHistogram(std::size_t layer, std::size_t layers, float reach, f
 }
 
 /// A layer's histogram with its reach below, in a box of that size.
-void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer,
+void drawEntry(const PlaygroundParts& parts, const char* what, std::string_view words, std::size_t layer,
                std::span<const float> values, ImVec2 size) {
     Ui& ui = parts.ui;
     const LayerLayout place = ParamLayout(parts.model.shape()).layer(layer);
@@ -87,7 +87,7 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const std::string control = fmt::format("{}/{}", what, layer + 1);
     ImGui::InvisibleButton(control.c_str(), size);
-    ui.noteControl(control.c_str());
+    ui.noteControl(control.c_str(), words);
     const float line = ImGui::GetTextLineHeight();
     drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
     const std::string below = belowHistogram(layer, parts.model.shape().layers(), histogram.reach, size.x);
@@ -105,7 +105,8 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
                  "included."});
 }
 
-void drawRow(const PlaygroundParts& parts, const char* what, std::span<const float> values, float height) {
+void drawRow(const PlaygroundParts& parts, const char* what, std::string_view words,
+             std::span<const float> values, float height) {
     Ui& ui = parts.ui;
     const std::size_t layers = parts.model.shape().layers();
     ui.muted(what);
@@ -115,7 +116,7 @@ void drawRow(const PlaygroundParts& parts, const char* what, std::span<const flo
         std::min(ui.px(150), (room - gap * static_cast<float>(layers - 1)) / static_cast<float>(layers));
     for (std::size_t layer = 0; layer < layers; ++layer) {
         if (layer > 0) ImGui::SameLine(0, gap);
-        drawEntry(parts, what, layer, values, {width, height});
+        drawEntry(parts, what, words, layer, values, {width, height});
     }
 }
 
@@ -132,9 +133,12 @@ void drawNeighbours(const PlaygroundParts& parts, ParameterPlace& place) {
     const std::size_t inputs = parts.model.shape().widths[place.to.layer - 1];
     const std::size_t numbers = inputs + 1; // 0 is the bias
     std::size_t at = place.from ? *place.from + 1 : 0;
-    if (ui.button("Previous##parameter")) at = (at + numbers - 1) % numbers;
+    if (ui.button("Previous##parameter",
+                  "The parameter before this one: a weight or the bias of the neuron."))
+        at = (at + numbers - 1) % numbers;
     ImGui::SameLine();
-    if (ui.button("Next##parameter")) at = (at + 1) % numbers;
+    if (ui.button("Next##parameter", "The parameter after this one: a weight or the bias of the neuron."))
+        at = (at + 1) % numbers;
     ImGui::SameLine();
     place.from = at == 0 ? std::nullopt : std::optional(at - 1);
     ui.muted(place.from ? fmt::format("input {} of {}", at, inputs) : std::string("bias"));
@@ -148,12 +152,13 @@ void drawWeights(const PlaygroundParts& parts) {
     const float line = ImGui::GetTextLineHeightWithSpacing();
     const float height = std::max(
         ui.px(40), (ImGui::GetContentRegionAvail().y - 2 * line - 2 * ImGui::GetStyle().ItemSpacing.y) / 2);
-    drawRow(parts, "Weights", model.parameters(), height);
+    drawRow(parts, "Weights", "Histogram of this layer's weights.", model.parameters(), height);
     if (const std::size_t rows = affordableRows(model); rows > 0) {
         drawRow(
             parts,
             rows < model.order().batch() ? "Gradients of the next batch's first examples"
                                          : "Gradients of the next batch",
+            "Histogram of the gradient of this layer's weights.",
             gradient(model.shape(), model.parameters(), model.dataset(), model.order(), model.step(), rows),
             height);
         return;
@@ -164,8 +169,8 @@ void drawWeights(const PlaygroundParts& parts) {
     }
     std::vector<float> change(model.parameters());
     for (std::size_t i = 0; i < change.size(); ++i) change[i] -= model.earlier()[i];
-    drawRow(parts, fmt::format("Changes in the last {} steps", model.stepsSinceEarlier()).c_str(), change,
-            height);
+    drawRow(parts, fmt::format("Changes in the last {} steps", model.stepsSinceEarlier()).c_str(), saysItself,
+            change, height);
 }
 
 void drawEditor(const PlaygroundParts& parts) {
@@ -189,10 +194,13 @@ void drawEditor(const PlaygroundParts& parts) {
         const std::size_t index = parameterIndex(shape, *place);
         float value = parts.model.parameters()[index];
         ImGui::SetNextItemWidth(-1);
-        bool changed = ui.slider("##parameter", value, -4, 4, "%.3f");
-        if (ui.button("Zero##parameter")) value = 0, changed = true;
+        bool changed =
+            ui.slider("##parameter", "The value of this weight or bias. Training continues from it.", value,
+                      -4, 4, "%.3f");
+        if (ui.button("Zero##parameter", "Sets the parameter to 0.")) value = 0, changed = true;
         ImGui::SameLine();
-        if (ui.button("Other sign##parameter")) value = -value, changed = true;
+        if (ui.button("Other sign##parameter", "Multiplies the parameter by -1."))
+            value = -value, changed = true;
         if (changed && std::isfinite(value)) parts.model.setParameter(index, value);
         drawNeighbours(parts, *place);
         ui.detail(parameterDetail(parts, *place));

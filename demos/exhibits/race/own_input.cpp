@@ -27,7 +27,8 @@ char letterOf(TableSeparator separator) {
     case TableSeparator::tab: return '\t';
     case TableSeparator::semicolon: return ';';
     case TableSeparator::comma: return ',';
-    default: return ' ';
+    case TableSeparator::blanks: return ' ';
+    default: throw std::logic_error("a separator that is never typed");
     }
 }
 

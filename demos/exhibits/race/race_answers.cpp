@@ -183,7 +183,8 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
                 cell);
     }
     ImGui::Dummy({names + cell.x * n, line + ui.px(4) + cell.y * n});
-    ui.noteControl("confusion matrix");
+    ui.noteControl("confusion matrix",
+                   "Counts of test examples by label (row) and prediction (column). The diagonal is right.");
 }
 
 } // namespace
@@ -214,7 +215,7 @@ bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     for (const LaneResult& lane : run->lanes) lanes.push_back(lane.spec.text());
     lane_ = std::min(lane_, lanes.size() - 1);
     if (view_ != asOwn) { // which shows all lanes
-        ui.segments("##race answers of", lane_, lanes);
+        ui.segments("##race answers of", "The lane whose predictions are shown.", lane_, lanes);
         ImGui::SameLine(0, ui.px(16));
         if (ImGui::GetContentRegionAvail().x < ui.px(420)) ImGui::NewLine();
     }
@@ -223,16 +224,21 @@ bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
         names.reserve(views.size());
         for (const std::size_t view : views) names.push_back(answersViewNames[view]);
         auto chosen = static_cast<std::size_t>(std::ranges::find(views, view_) - views.begin());
-        if (ui.segments("##race answers as", chosen, names)) view_ = views[chosen];
+        if (ui.segments("##race answers as",
+                        "Single test images with their predictions, counts by label and prediction, or what "
+                        "the networks predict for a row or picture of yours.",
+                        chosen, names))
+            view_ = views[chosen];
     }
     if (view_ == asOwn) return drawOwn(ui, *run);
     if (views.size() > 1) ImGui::SameLine(0, ui.px(16));
     bool asked = false;
     if (view_ == asImages) {
-        asked = ui.button("Other images");
+        asked = ui.button("Other images", "Shows other examples of the test split.");
         if (asked) first_ = first_ + 2 * images > run->data->test.count ? 0 : first_ + images;
     } else {
-        asked = ui.button("Evaluate now", !run->lanes[lane_].end.over() && run->data->test.count > 0);
+        asked = ui.button("Evaluate now", "Measures this lane's accuracy on all test examples.",
+                          !run->lanes[lane_].end.over() && run->data->test.count > 0);
         evaluate_ |= asked;
     }
     size.y -= ImGui::GetCursorPosY() - top;
@@ -277,7 +283,11 @@ bool RaceAnswers::drawOwn(Ui& ui, const RaceRun& run) {
     if (data.table) {
         ui.muted("A row with a value for each of: " + rowHint(data));
         ImGui::SetNextItemWidth(std::min(ui.px(520), ImGui::GetContentRegionAvail().x));
-        if (const std::optional<std::string> typed = ui.typedText("##race own row", typed_)) {
+        if (const std::optional<std::string> typed =
+                ui.typedText("##race own row",
+                             "A row with a value for each feature, in the order above. The networks predict "
+                             "its class or value as soon as you press Enter.",
+                             typed_)) {
             typed_ = *typed;
             own_.reset();
             try {

@@ -47,7 +47,8 @@ float drawAgreement(Ui& ui, const RaceRun& run) {
     if (same && !beside) return 0; // too narrow for what is to be expected
     const ImVec2 start = ImGui::GetCursorScreenPos();
     drawChip(ui, shown, colour, room);
-    ui.noteControl("same mathematics");
+    ui.noteControl("same mathematics",
+                   "The largest relative difference between the lanes' losses of equal steps.");
     if (ImGui::IsItemHovered()) {
         Detail detail{.title = same ? "Same mathematics" : "Different mathematics",
                       .formula = "|a - b| / max(|a|, |b|)"};
@@ -110,9 +111,13 @@ void RaceCurves::drawChoices(Ui& ui, bool beside) {
     if (beside && !continueLine(ui, wanted) &&
         ImGui::GetContentRegionAvail().y < 11 * ImGui::GetTextLineHeight())
         return;
-    ui.segments("##race curve by", by_, byNames);
+    ui.segments("##race curve by",
+                "The x axis: steps show that lanes compute the same; seconds show how fast they are.", by_,
+                byNames);
     ImGui::SameLine(0, ui.px(14));
-    ui.segments("##race curve of", show_, showNames);
+    ui.segments("##race curve of",
+                "The y axis: the loss on each training batch, or the share of test examples that are right.",
+                show_, showNames);
 }
 
 void RaceCurves::draw(Ui& ui, const RaceRun* run, const PickedRuns& picked, float below) {
@@ -143,7 +148,10 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const PickedRuns& picked, floa
     // Beside a chip, a narrow room has none for the legend; names stand at the lines' ends, too.
     options.legend = options.lead == 0 || room.x >= ui.px(600);
     options.size = {room.x, std::max(room.y - below, 5 * ImGui::GetTextLineHeight())};
-    plot_.draw(ui, "race curves", lines, options);
+    plot_.draw(
+        ui, "race curves",
+        "Loss or accuracy of every lane. The wheel zooms, a drag pans, a double click shows everything.",
+        lines, options);
 }
 
 nlohmann::ordered_json RaceCurves::state() const {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/race/race_control_words.h"
 #include "demos/exhibits/race/race_measured.h"
 #include "demos/exhibits/race/race_views.h"
 #include "demos/kit/exhibit.h"
@@ -44,7 +43,10 @@ class RaceExhibit : public Exhibit {
     std::string_view id() const override { return "race"; }
     const char* title() const override { return "Race"; }
     const char* blurb() const override { return "The same training on CPU and GPU"; }
-    std::span<const ControlWords> controlWords() const override { return raceControls; }
+    const char* words() const override {
+        return "Trains one network on several lanes and compares their speed. All compute the same "
+               "mathematics.";
+    }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two lanes, one ahead.
         const float r = size / 2;
@@ -314,10 +316,13 @@ class RaceExhibit : public Exhibit {
         if (model_.loading()) return ui.muted("Loading " + model_.settings.run.data + "…");
         ImGui::PushFont(ui.fonts.title);
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
-        const bool pressed = iconButton(ui, "Start the race", Icon::run, {.primary = true});
+        const bool pressed =
+            iconButton(ui, "Start the race", "Trains every lane with these settings, from the same weights.",
+                       Icon::run, {.primary = true});
         if (!model_.history().empty()) {
             ImGui::SameLine();
-            if (ui.toggle("History", pastShown_)) pastShown_ = !pastShown_;
+            if (ui.toggle("History", "Shows earlier races in place of the lanes.", pastShown_))
+                pastShown_ = !pastShown_;
         }
         ImGui::PopStyleVar();
         ImGui::PopFont();
@@ -348,22 +353,26 @@ class RaceExhibit : public Exhibit {
     void drawTools(Ui& ui) {
         const RaceRun* run = model_.shown();
         if (gpuLost()) {
-            if (ui.button("Why?")) ui.linkWish = "why-is-my-gpu-slower.md";
+            if (ui.button("Why?", "Opens the lesson on why a GPU can be slower than a CPU."))
+                ui.linkWish = "why-is-my-gpu-slower.md";
             ImGui::SameLine();
         }
         if (run != nullptr && model_.changed()) {
-            if (ui.primaryButton("Start with these settings")) this->run(ui);
+            if (ui.primaryButton("Start with these settings", "Starts a new race with the settings above."))
+                this->run(ui);
             ImGui::SameLine();
         }
         if (run != nullptr && canReplay(*run)) {
             if (replay_.playing()) {
-                if (ui.button("Stop replay")) replay_.stop();
-            } else if (ui.button("Replay")) {
+                if (ui.button("Stop replay", "Ends the replay and returns to the finished race."))
+                    replay_.stop();
+            } else if (ui.button("Replay",
+                                 "Plays the race again from its recorded times; nothing is trained.")) {
                 replay_.start(*run);
             }
             ImGui::SameLine();
         }
-        if (ui.toggle("Settings", setupOpen_)) setupOpen_ = !setupOpen_;
+        if (ui.toggle("Settings", settingsWords, setupOpen_)) setupOpen_ = !setupOpen_;
     }
 
     std::string replayText(const Ui& ui) const {
@@ -393,7 +402,11 @@ class RaceExhibit : public Exhibit {
     }
 
     void drawViews(Ui& ui, const RaceRun& run) {
-        if (ui.segments("##race view", view_, viewNames)) nextProbe_ = 0;
+        if (ui.segments("##race view",
+                        "What the race shows: curves, where the time goes, predictions, the result, or "
+                        "earlier races.",
+                        view_, viewNames))
+            nextProbe_ = 0;
         if (view_ == curvesView)
             return curves_.draw(ui, &run, pickedRuns(model_.history(), history_.pick, run.number));
         const ImVec2 room = ImGui::GetContentRegionAvail();

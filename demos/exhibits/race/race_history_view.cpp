@@ -23,7 +23,8 @@ void drawNote(Ui& ui, RaceModel& model, const PastRun& run, float width) {
     const std::string control = fmt::format("##note of run {}", run.number);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::SetNextItemWidth(width);
-    if (const auto typed = ui.typedText(control.c_str(), run.note))
+    if (const auto typed =
+            ui.typedText(control.c_str(), "Your note on this race, up to 200 characters.", run.note))
         model.setNote(run.number, cut(*typed, mostNoteLetters));
     if (!run.note.empty() || ImGui::IsItemActive() || ui.hidden(control.c_str())) return;
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
@@ -36,7 +37,10 @@ void RaceHistory::draw(Ui& ui, RaceModel& model, std::uint64_t current, ImVec2 s
     const std::vector<PastRun>& runs = model.history();
     const float top = ImGui::GetCursorPosY();
     if (current != 0) continueLine(ui, ImGui::GetFrameHeight() + textWidth("Keep in the state") + ui.px(14));
-    ui.checkbox("Keep in the state", keep);
+    ui.checkbox("Keep in the state",
+                "Saves the settings, results and curves of these races in state files, and keeps them for "
+                "the next start.",
+                keep);
     if (runs.empty()) return ui.muted("A race appears here once it is over. The last 20 are listed.");
     const PickedRuns picked = pickedRuns(runs, pick, current);
     ImGui::BeginChild("history", {size.x, std::max(size.y - (ImGui::GetCursorPosY() - top), 1.0f)});
@@ -52,10 +56,13 @@ void RaceHistory::drawRun(Ui& ui, RaceModel& model, const PastRun& run, const Pi
     const float width = ImGui::GetContentRegionAvail().x;
     const float noteWidth = 0.25f * width;
     const float right = ImGui::GetCursorPosX() + width - noteWidth;
-    if (ui.toggle(("Front" + name).c_str(), front))
+    if (ui.toggle(("Front" + name).c_str(), "Shows the curves of this race in front.", front))
         pick.front = front || run.number == current ? 0 : run.number;
     ImGui::SameLine(0, ui.px(2));
-    if (ui.toggle(("Behind" + name).c_str(), behind, !front)) pick.behind = behind ? 0 : run.number;
+    if (ui.toggle(("Behind" + name).c_str(),
+                  "Draws the curves of this race faintly behind the others. Press again for none.", behind,
+                  !front))
+        pick.behind = behind ? 0 : run.number;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const auto room = [&] { return std::max(right - ImGui::GetCursorPosX() - ui.px(10), 0.0f); };

@@ -136,7 +136,8 @@ ImVec2 drawSurface(Ui& ui, ImU32 colour, float width, float height, std::size_t 
     ImGui::GetWindowDrawList()->AddRectFilled(low, {low.x + width, low.y + height}, ui.surface(colour),
                                               ui.px(8));
     ImGui::Dummy({width, height});
-    ui.noteControl(fmt::format("lane {}", index + 1).c_str());
+    ui.noteControl(fmt::format("lane {}", index + 1).c_str(),
+                   "A contestant in the race: its machine, its progress and its rates.");
     return low;
 }
 

@@ -53,15 +53,17 @@ void save(Ui& ui, const char* ending, const std::string& text) {
 }
 
 void drawSaveButtons(Ui& ui, const RaceRun& run) {
-    if (ui.button("Save JSON"))
+    if (ui.button("Save JSON", "Writes the results with all settings to a JSON file in the current folder."))
         save(ui, "json",
              raceJson(run.job, run.finish, run.settings.together, run.repeated, run.headline, run.load)
                      .dump(1) +
                  "\n");
     ImGui::SameLine();
-    if (ui.button("Save CSV")) save(ui, "csv", raceCsv(run.lanes));
+    if (ui.button("Save CSV", "Writes one row of results per lane to a CSV file in the current folder."))
+        save(ui, "csv", raceCsv(run.lanes));
     ImGui::SameLine();
-    if (ui.button("Save PNG")) ui.pictureWish = PictureWish{resultFile("png").string(), {}};
+    if (ui.button("Save PNG", "Saves a picture of the window in the current folder."))
+        ui.pictureWish = PictureWish{resultFile("png").string(), {}};
 }
 
 // A bar per lane, the fastest first, from zero on: as long as the number beside it is large.
@@ -101,7 +103,7 @@ void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
         draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {right + ui.px(8), text}, ui.theme.text,
                      ui.timing(value).c_str());
         ImGui::Dummy({width, height});
-        ui.noteControl(fmt::format("bar of lane {}", lane + 1).c_str());
+        ui.noteControl(fmt::format("bar of lane {}", lane + 1).c_str(), saysItself);
     }
 }
 

@@ -145,23 +145,36 @@ void drawFinish(Ui& ui, RunForm& form, RaceSettings& settings) {
         std::vector<std::string> names{"automatic"};
         for (const FinishKind& kind : finishKinds) names.emplace_back(kind.name);
         std::size_t chosen = before != nullptr ? static_cast<std::size_t>(before - finishKinds) + 1 : 0;
-        if (!ui.combo(control, chosen, names)) return false;
+        if (!ui.combo(control,
+                      "What ends the race: a number of steps or epochs, a time, a loss or an accuracy.",
+                      chosen, names))
+            return false;
         line = chosen > 0 ? finishKinds[chosen - 1].usual : FinishLine{};
         return true;
     });
     if (before != nullptr)
-        form.text("finish at", before->title, 80, numberText(line, *before),
+        form.text("finish at", before->title,
+                  "The value at which the race ends, in the unit of the finish line.", 80,
+                  numberText(line, *before),
                   [&](const std::string& typed) { line = typedFinish(*before, typed); });
     form.add("mode", "Lanes run", 210, [&](const char* control) {
         static const std::vector<std::string> modes = {"time trial", "head to head"};
         std::size_t mode = settings.together ? 1 : 0;
-        if (!ui.segments(control, mode, modes)) return false;
+        if (!ui.segments(control,
+                         "A time trial runs one lane after another, so they do not compete for the machine. "
+                         "Head to head runs all at once.",
+                         mode, modes))
+            return false;
         settings.together = mode == 1;
         return true;
     });
     form.add("repeat", "Repeat", 110, [&](const char* control) {
         int runs = static_cast<int>(settings.repeat);
-        if (!ui.intSlider(control, runs, 1, mostRepeats)) return false;
+        if (!ui.intSlider(control,
+                          "Runs of the race, one after the other. The result shows each lane's median and "
+                          "the range of all runs.",
+                          runs, 1, mostRepeats))
+            return false;
         settings.repeat = static_cast<std::size_t>(std::clamp(runs, 1, static_cast<int>(mostRepeats)));
         return true;
     });
@@ -184,17 +197,19 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
                  [&](const char* control) {
                      std::string lane = lanes[i].text();
                      ImGui::SetNextItemWidth(ui.px(lanes.size() > 1 ? 118 : 156));
-                     if (chooseText(ui, control, lane, names)) lanes[i] = laneSpecFromText(lane);
+                     if (chooseText(ui, control, laneWords, lane, names)) lanes[i] = laneSpecFromText(lane);
                      if (lanes.size() == 1) return false;
                      ImGui::SameLine(0, ui.px(3));
                      if (ui.namedButton(fmt::format("×##remove lane {}", i + 1).c_str(),
-                                        fmt::format("Remove lane {}", i + 1).c_str()))
+                                        fmt::format("Remove lane {}", i + 1).c_str(),
+                                        "Removes this lane from the next race."))
                          removed = i;
                      return false;
                  });
     if (lanes.size() < mostLanes)
         form.field("Add lane", "", 100, [&](const char* control) {
-            if (ui.button(control)) lanes.push_back(laneSpecFromText("cpu:scalar"));
+            if (ui.button(control, "Adds another lane to the next race."))
+                lanes.push_back(laneSpecFromText("cpu:scalar"));
         });
     if (removed) lanes.erase(lanes.begin() + static_cast<std::ptrdiff_t>(*removed));
     if (lanes != before) settings.run.lanes = lanes;

@@ -106,7 +106,7 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     fillPart(ui, {at.x, at.y + line * 0.12f}, {at.x + box, at.y + line * 0.92f}, part);
     ImGui::GetWindowDrawList()->AddText({at.x + box + ui.px(6), at.y}, ui.theme.muted, label.c_str());
     ImGui::Dummy({width, line});
-    ui.noteControl(("legend/" + label).c_str());
+    ui.noteControl(("legend/" + label).c_str(), "A part of the time that a training step takes.");
     ui.explainItem({.title = label, .text = explanationOf(part)});
 }
 
@@ -128,7 +128,8 @@ void drawLegend(Ui& ui, std::span<const std::vector<TimeShare>> lanes) {
 
 void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
     continueLine(ui, segmentsWidth(ui, scaleNames));
-    ui.segments("##race time scale", scale, scaleNames);
+    ui.segments("##race time scale",
+                "Compares how lanes divide their time, or how long a step takes on each.", scale, scaleNames);
     std::vector<std::vector<TimeShare>> all;
     double longest = 0;
     for (std::size_t i = 0; i < run.lanes.size(); ++i) {
@@ -152,7 +153,8 @@ void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
         const float costWidth = textWidth(cost);
         drawText(draw, {at.x + width - costWidth, at.y}, ui.theme.muted, cost);
         ImGui::Dummy({width, line + ui.px(4) + height});
-        ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
+        ui.noteControl(fmt::format("time of lane {}", i + 1).c_str(),
+                       "How this lane's time divides into parts.");
         if (unknown && ImGui::IsItemHovered()) ui.detail({.title = windowUnknown, .text = whyUnknown});
         if (!all[i].empty())
             drawBar(ui, run.lanes[i], all[i], scale == 0 ? total(all[i]) : longest,

@@ -313,7 +313,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             .dashed = series.gpu;
     }
     if (room.y >= ui.px(300)) addEvents(ui, lines, lowest);
-    view.plot.draw(ui, "lab", lines.lines,
+    view.plot.draw(ui, "lab", labPlotWords, lines.lines,
                    {.x = {.title = std::string(experiment.x.title), .unit = {}, .whole = true},
                     .y = {.title = std::string(experiment.y.title),
                           .unit = std::string(experiment.y.unit),

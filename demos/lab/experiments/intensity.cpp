@@ -348,7 +348,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     const ImVec2 room = ImGui::GetContentRegionAvail();
     view.plot.draw(
-        ui, "lab", lines,
+        ui, "lab", labPlotWords, lines,
         {.x = {.title = std::string(experiment.x.title), .unit = std::string(experiment.x.unit), .log = true},
          .y = {.title = std::string(experiment.y.title),
                .unit = std::string(experiment.y.unit),

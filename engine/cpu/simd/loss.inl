@@ -49,7 +49,8 @@ LOCKSTEP_INLINE Floats targetElements(std::uint32_t kind, const TargetWord* word
         const std::int32_t hot = static_cast<std::int32_t>(words[0]) - static_cast<std::int32_t>(first);
         return elementNumbers() == hot ? splat(1.0f) : Floats{};
     }
-    default: return loadFirst(reinterpret_cast<const float*>(words + first), count);
+    case shared::targetValues: return loadFirst(reinterpret_cast<const float*>(words + first), count);
+    default: __builtin_unreachable(); // one comparison less for every vector
     }
 }
 

@@ -210,7 +210,8 @@ void trainActivation(const MapProblem& problem, const shared::MapStart* starts, 
     case 2: return trainVector<2, activation>(problem, starts, count, ends);
     case 4: return trainVector<4, activation>(problem, starts, count, ends);
     case 8: return trainVector<8, activation>(problem, starts, count, ends);
-    default: return trainVector<16, activation>(problem, starts, count, ends);
+    case 16: return trainVector<16, activation>(problem, starts, count, ends);
+    default: __builtin_trap(); // an exception's inline functions would be compiled for this instruction set
     }
 }
 
@@ -219,7 +220,8 @@ inline void train(const MapProblem& problem, const shared::MapStart* starts, std
     switch (problem.activation) {
     case Activation::tanh: return trainActivation<Activation::tanh>(problem, starts, count, ends);
     case Activation::relu: return trainActivation<Activation::relu>(problem, starts, count, ends);
-    default: return trainActivation<Activation::identity>(problem, starts, count, ends);
+    case Activation::identity: return trainActivation<Activation::identity>(problem, starts, count, ends);
+    default: __builtin_trap();
     }
 }
 

@@ -1,20 +1,15 @@
-// Every control explains itself, every term has an entry, and lines break at blanks.
+// Every term has an entry, and lines break at blanks.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "demos/kit/exhibit.h"
-#include "demos/words/control_words.h"
 #include "demos/words/glossary.h"
 #include "demos/words/text.h"
-#include "tests/show_script.h"
 
 using namespace lockstep::demos;
-using namespace lockstep::test;
 
 namespace {
 
@@ -27,52 +22,6 @@ std::vector<std::string_view> termNames(std::string_view text) {
 }
 
 } // namespace
-
-TEST_CASE("every control of every exhibit has an explanation") {
-    std::set<std::string> all;
-    for (const std::string& exhibit : exhibits)
-        for (const std::string size : {"", "--size 640x480"}) {
-            CAPTURE(exhibit);
-            const Folder folder;
-            const Outcome first = showScript(folder, exhibit, "frames 3\ncontrols\n", size);
-            REQUIRE(first.code == 0);
-            // What a control opens: menus, lists, popups, other tabs; of a small window, its pages.
-            std::string script = "frames 3\nkey F1\ncontrols\nkey F1\n";
-            for (const std::string& name : controlNames(first.out))
-                if (size.empty() || name.find("page") != std::string::npos || name.starts_with("Settings"))
-                    script += "try " + name + "\ncontrols\nkey Escape\ntry " + titleOf(exhibit) + "\n";
-            const Outcome outcome = showScript(folder, exhibit, script, size);
-            INFO(outcome.out << outcome.err);
-            REQUIRE(outcome.code == 0);
-            for (const std::string& out : {first.out, outcome.out})
-                for (const std::string& name : controlNames(out)) all.insert(name);
-        }
-    CHECK(all.size() > 150);
-    const auto exhibitsMade = makeExhibits();
-    ControlTables tables;
-    for (const auto& exhibit : exhibitsMade) tables.push_back(exhibit->controlWords());
-    for (const std::string& name : all) {
-        CAPTURE(name);
-        CHECK_FALSE(controlWords(name, tables).empty());
-    }
-    CHECK(controlWords("no such control", tables).empty());
-}
-
-TEST_CASE("an explanation is of the control itself, and the exhibit's own words come first") {
-    const auto words = [](std::string_view control) { return controlWords(control, {}); };
-    CHECK(words("##race rate") == words("##rate"));
-    CHECK(words("##mosaic/batch") == words("##batch"));
-    CHECK(words("##speed/1 step/s") == words("##speed"));
-    CHECK(words("menu/Reset") == words("Reset"));
-    CHECK(words("Sail away").empty());
-    constexpr ControlWords one[] = {{"Sail*", "One."}, {"Reset", "Ours."}};
-    constexpr ControlWords other[] = {{"Sail away", "Other."}, {"Anchor", "Theirs."}, {"Pause", "Theirs."}};
-    const ControlTables both{one, other};
-    CHECK(controlWords("Sail away", both) == "One.");
-    CHECK(controlWords("menu/Reset", both) == "Ours.");
-    CHECK(controlWords("Anchor", both) == "Theirs.");
-    CHECK(controlWords("Pause", both) == words("Pause"));
-}
 
 TEST_CASE("the glossary is in order, and its terms are found in texts") {
     const auto lower = [](const Term& term) {
