@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "engine/net/param_layout.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -42,10 +43,8 @@ TEST_CASE("a budget of time gives steps that end within it, and the same result 
             times.push_back(1e3 * secondsSince(start));
             CHECK(trainer->completedSteps() == steps); // nothing is in flight
         }
-        std::ranges::sort(times);
-        CHECK(times[times.size() / 2] < 20); // the machine may be busy with something else
-        CHECK(times[times.size() / 2] > 5);  // most of it is used
-        CHECK(steps > 40);
+        CHECK(std::ranges::min(times) < 20); // the machine may be busy with something else
+        CHECK(steps > 80);                   // not one a frame
         CHECK(trainer->runFor(0ms) == 1);
         CHECK(trainer->state().parameters == weightsAfter(job, gpu, steps + 1));
     }
@@ -54,7 +53,8 @@ TEST_CASE("a budget of time gives steps that end within it, and the same result 
 TEST_CASE("a budget ends at a loss that is not finite") {
     const Dataset data = classData();
     TrainJob job = jobFor(data, {9});
-    job.settings.optimizer.learningRate = 1e30;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = 1e6;
     for (const bool gpu : {false, true}) {
         CAPTURE(gpu);
         const auto trainer = make(job, gpu);
@@ -96,12 +96,21 @@ TEST_CASE("weights come while the device works, those of the step that they name
             CHECK(one.parameters == weightsAfter(job, gpu, one.step));
             before = one.step;
         }
-        const TrainerState early = {0, initialWeights(job.shape, job.settings.seed),
-                                    trainer->state().optimizerState};
+        TrainerState early = trainer->state();
+        early.step = 0;
+        early.parameters = initialWeights(job.shape, job.settings.seed);
+        trainer->run(200);
+        trainer->takeWeights(weights);
+        trainer->run(200); // on a GPU it brings a copy along
+        trainer->finish();
+        trainer->restore(early);
+        trainer->run(10);
+        while (!trainer->takeWeights(weights)) trainer->run(1);
+        CHECK(weights.step < done); // not that copy
         trainer->restore(early);
         REQUIRE(trainer->takeWeights(weights));
         CHECK(weights.step == 0);
-        CHECK(weights.parameters == early.parameters); // not a copy from before
+        CHECK(weights.parameters == early.parameters);
     }
 }
 

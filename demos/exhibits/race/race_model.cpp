@@ -60,7 +60,7 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
     if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
     std::shared_ptr<Inference> network; // one row is too little work for threads or a device
     if (wish.network)
-        network = makeInference(job.shape, trainer.state().parameters, LaneSpec{.rung = Rung::scalar});
+        network = makeInference(job.shape, trainer.state().parameters, laneSpecFromText("cpu:scalar"));
 
     const std::lock_guard lock(probe.mutex);
     if (wish.operations) probe.operations = std::move(operations);
