@@ -33,6 +33,6 @@ learns("cpu:best on .*accuracy ${most}.*gpu:best on .*accuracy ${most}" two_mach
 learns("best at [0-9]+ with a test loss of 0\\.00" own_data)
 foreach(lane IN ITEMS cpu:best gpu:best)
   learns("300 frames, [0-9]+ copies of the weights, .*test accuracy ${most}" frame_loop ${lane})
-  learns("step 1000: ${most}.*step 1250: [0-8].*step 2000: ${most}" online ${lane})
+  learns("step 1000: ${most}.*step 1250: ([0-8][0-9]|9[0-6]).*step 2000: ${most}" online ${lane})
 endforeach()
 file(REMOVE_RECURSE ${folder})
