@@ -34,7 +34,6 @@ struct Setting {
 
 LaneOptions endless(bool paused) {
     LaneOptions options;
-    options.finish.steps = std::uint64_t{1} << 50;
     options.startPaused = paused;
     return options;
 }

@@ -290,6 +290,51 @@ TEST_CASE("a trainer that cannot be made fails the lane") {
     CHECK(run([]() -> std::unique_ptr<Trainer> { throw std::bad_alloc(); }).starts_with("out of memory"));
 }
 
+TEST_CASE("an exception of any type fails the lane, from its trainer, its callback and what is posted") {
+    const Circle circle;
+    const auto message = [](Lane& lane) {
+        REQUIRE(lane.waitFor(patience));
+        CHECK(lane.snapshot().status == LaneStatus::failed);
+        return lane.snapshot().message;
+    };
+    const std::string unknown = "an exception that is no std::exception";
+    LaneOptions options;
+    SUBCASE("what makes the trainer") {
+        Lane lane(
+            "x", circle.job, [](const std::atomic<bool>*) -> std::unique_ptr<Trainer> { throw 1; }, options);
+        lane.start();
+        CHECK(message(lane) == unknown);
+    }
+    SUBCASE("what is posted") {
+        Lane lane("x", circle.job, circle.maker(), options);
+        lane.post([](Trainer&) { throw std::string("the host's own"); });
+        lane.start();
+        CHECK(message(lane) == unknown);
+        CHECK(lane.pending() == 0);
+    }
+    SUBCASE("the callback") {
+        options.saveEvery = 1;
+        options.save = [](Trainer&) { throw 1.5; };
+        Lane lane("x", circle.job, circle.maker(), options);
+        lane.start();
+        CHECK(message(lane) == unknown);
+        CHECK(lane.snapshot().step == 8);
+    }
+}
+
+TEST_CASE("without a finish line a lane trains until it is stopped") {
+    const Circle circle;
+    Lane lane("x", circle.job, circle.maker(), {});
+    lane.start();
+    REQUIRE(eventually([&] { return lane.snapshot().step > 1000; }));
+    CHECK(lane.snapshot().status == LaneStatus::running);
+    CHECK(lane.snapshot().progress == 0);
+    CHECK(std::isfinite(lane.snapshot().testLoss)); // evaluated every epoch
+    lane.stop();
+    REQUIRE(lane.waitFor(patience));
+    CHECK(lane.snapshot().status == LaneStatus::stopped);
+}
+
 TEST_CASE("invalid finish lines are rejected") {
     const Circle circle;
     const auto refused = [&circle](const FinishLine& finish, const Dataset& data) {
@@ -298,7 +343,6 @@ TEST_CASE("invalid finish lines are rejected") {
         CHECK_THROWS_AS(Lane("x", job, circle.maker(), withFinish(finish)), std::invalid_argument);
     };
     FinishLine finish;
-    refused(finish, circle.data);
     finish.accuracy = 1.5;
     refused(finish, circle.data);
     finish.accuracy = -0.5;

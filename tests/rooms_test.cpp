@@ -48,6 +48,7 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos/exhibits", {"demos/exhibits/*", "demos/kit"}},
     {"demos/card",
      {"demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine", "shaders/shared"}},
+    {"demos/embed", {"engine"}},
     {"demos/lesson", {"demos/kit", "demos/draw", "demos/words", "engine"}},
     {"demos/shell", {"demos/lesson", "demos/card", "demos/kit", "demos/draw", "demos/words", "engine"}},
     {"demos/commands",

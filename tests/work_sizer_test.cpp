@@ -46,7 +46,11 @@ class DeviceBesideAWindow final : public Trainer {
     std::uint64_t completedSteps() override { return completed_; }
     void takeLosses(std::vector<LossPoint>&) override {}
     Evaluation evaluate(Split) override { return {}; }
+    std::uint64_t runFor(std::chrono::duration<double, std::milli>) override { return 0; }
     std::vector<float> predict(Split, std::size_t, std::size_t) override { return {}; }
+    std::vector<float> predict(std::span<const float>) override { return {}; }
+    bool takeWeights(TrainedWeights&) override { return false; }
+    void reloadExamples(std::size_t, std::size_t) override {}
     TrainerState state() override { return {}; }
     void restore(const TrainerState&) override {}
     void setOptimizer(const OptimizerSettings&) override {}

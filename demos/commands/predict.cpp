@@ -23,6 +23,7 @@
 #include "engine/net/names.h"
 #include "engine/net/plain_ops.h"
 #include "engine/run/checkpoint.h"
+#include "engine/run/inference.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
@@ -111,7 +112,7 @@ Dataset tableFor(const NetShape& shape, bool pixels, const std::string& spec, Da
 struct Model {
     Dataset data;
     TrainJob job;
-    TrainerState state;
+    std::vector<float> parameters;
     Which split = Which::test;
     bool newTable = false;
     bool changed = false; ///< the data are not those that the model was trained on any more
@@ -162,7 +163,7 @@ void loadWeightsAlone(const CLI::App& command, const PredictOptions& options, Mo
     }
     model.job = makeJob(network, model.data);
     LoadedWeights loaded = loadWeights(options.modelFile, model.job.shape);
-    model.state.parameters = std::move(loaded.parameters);
+    model.parameters = std::move(loaded.parameters);
     std::vector<std::string>& notes = model.data.notes;
     notes.insert(notes.end(), loaded.notes.begin(), loaded.notes.end());
     if (!options.hiddenWidths)
@@ -193,12 +194,11 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
     if (checkpoint) {
         model.job.data = &model.data;
         model.job.shape = checkpoint->shape;
-        model.state.parameters = std::move(checkpoint->state.parameters);
+        model.parameters = std::move(checkpoint->state.parameters);
     } else {
         loadWeightsAlone(command, options, model);
     }
     model.job.settings = TrainSettings();
-    model.job.settings.optimizer.kind = Optimizer::sgd; // has no state to restore
     model.job.validate();
 }
 
@@ -409,17 +409,18 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     const TrainJob& job = model.job;
     Machines machines(options.threads, options.device);
     const LaneSpec lane = options.lanes.empty() ? laneSpecFromText("cpu:best") : options.lanes.front();
-    const std::unique_ptr<Trainer> trainer = machines.maker(job, lane)();
-    trainer->restore(model.state);
+    const std::unique_ptr<Inference> network = makeInference(
+        job.shape, model.parameters, lane, {.threads = options.threads}, machines.deviceOf(lane));
 
     std::vector<SplitAnswers> splits;
     for (const Split split : {Split::train, Split::test}) {
         const std::size_t count = job.data->of(split).count;
         const Which other = split == Split::train ? Which::test : Which::train;
-        if (model.split != other && count > 0)
-            splits.push_back(
-                {split, trainer->predict(split, 0, count),
-                 job.data->unlabelled == split ? std::nullopt : std::optional(trainer->evaluate(split))});
+        if (model.split == other || count == 0) continue;
+        std::vector<float> outputs = network->outputs(inputsOf(*job.data, split, 0, count));
+        std::optional<Evaluation> evaluation;
+        if (job.data->unlabelled != split) evaluation = evaluate(job, split, outputs);
+        splits.push_back({split, std::move(outputs), std::move(evaluation)});
     }
     if (splits.empty())
         throw std::runtime_error("'" + job.data->name +
@@ -431,7 +432,7 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     std::FILE* people = peopleStream(options);
     printTo(people, "{}{} on {} ({}), {} examples\n", understoodText(*job.data), options.modelFile,
             job.data->name, nameOf(splitNames, model.split), grouped(predictions.size()));
-    printTo(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
+    printTo(people, "{} on {}\n", lane.text(), honestDevice(network->machine()));
     if (model.newTable) printTo(people, "{}", firstPredictions(rows));
     if (total)
         printTo(people, "loss {}, accuracy {}{}\n{}", fixed(total->loss, 4), percent(total->accuracy),
@@ -448,8 +449,8 @@ int predict(const CLI::App& command, const PredictOptions& options) {
                          {"data_changed", model.changed},
                          {"net", toJson(job.shape)},
                          {"lane", lane.text()},
-                         {"device", trainer->machine().device},
-                         {"software", trainer->machine().software},
+                         {"device", network->machine().device},
+                         {"software", network->machine().software},
                          {"split", nameOf(splitNames, model.split)},
                          {"test", total ? evaluationJson(*total, job.data->classes) : ordered_json()},
                          {"predictions", predictionsJson(job, predictions)}};

@@ -64,6 +64,16 @@ std::uint32_t valueTargetKind(const Dataset& data, const NetShape& shape) {
 
 } // namespace
 
+std::vector<float> inputsOf(const Dataset& data, Split split, std::size_t first, std::size_t rows) {
+    const Examples& examples = data.of(split);
+    const std::size_t begin = first * data.inputs;
+    std::vector<float> inputs(rows * data.inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        inputs[i] = data.bytes() ? static_cast<float>(examples.pixels[begin + i]) * (1.0F / 255.0F)
+                                 : examples.values[begin + i];
+    return inputs;
+}
+
 std::size_t outputsFor(const Dataset& data, Loss loss) {
     if (data.classes == 0) return data.targetWidth;
     return data.classes == 2 && loss != Loss::crossEntropy ? 1 : data.classes;

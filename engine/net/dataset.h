@@ -48,6 +48,9 @@ struct Dataset {
     bool bytes() const { return !train.pixels.empty(); } ///< pixels rather than values
 };
 
+/// Examples [first, first + rows) of a split as the network sees them: [rows][inputs].
+std::vector<float> inputsOf(const Dataset& data, Split split, std::size_t first, std::size_t rows);
+
 /// The outputs that a network for `data` with `loss` needs: one per class, but a single one for two classes
 /// where the loss is not cross-entropy, and targetWidth in regression.
 std::size_t outputsFor(const Dataset& data, Loss loss);

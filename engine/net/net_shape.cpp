@@ -37,6 +37,14 @@ std::size_t NetShape::parameters() const {
     return sum;
 }
 
+std::size_t NetShape::rowsIn(std::span<const float> numbers) const {
+    if (numbers.size() % inputs() != 0)
+        throw std::invalid_argument(concat(counted(numbers.size(), "number"),
+                                           " are no whole rows for a network that takes ",
+                                           counted(inputs(), "input")));
+    return numbers.size() / inputs();
+}
+
 double NetShape::flopsPerExample() const {
     double sum = 0;
     for (std::size_t layer = 0; layer < layers(); ++layer)

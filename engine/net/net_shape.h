@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,8 @@ struct NetShape {
     /// Floating-point operations of one example's training step, products only: 2 per weight forward, 2 for
     /// the weight gradient and 2 for the input gradient of every layer but the first.
     double flopsPerExample() const;
+    /// The rows that `numbers` are, of inputs() each. Throws std::invalid_argument if the last is incomplete.
+    std::size_t rowsIn(std::span<const float> numbers) const;
     /// "784-256-128-10"
     std::string describeWidths() const;
 

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
 #include "engine/plan/work.h"
 #include "engine/step/dense_kernel.h"
-#include "engine/step/gpu_arenas.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep {
@@ -32,10 +30,6 @@ std::size_t rowsAtATime(const NetShape& shape) {
 
 /// Bytes of a picture, or of a number for each of its pixels.
 std::uint64_t squareBytes(std::uint32_t side) { return std::uint64_t{side} * side * 4; }
-
-std::uint64_t activationsSize(const NetShape& shape) {
-    return rowsAtATime(shape) * roundUpToFour(shape.widest()) * sizeof(float);
-}
 
 /// Work of a cell: roughly nanoseconds of two CPU cores running a software device; on a GPU only the
 /// proportions matter.
@@ -70,12 +64,17 @@ const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>
 }
 
 /// With many rows and few neurons, the tiles of the training kernels would be nearly empty on a GPU.
-ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) {
-    if (!device.software() && shape.outputStride < 32) {
-        const std::uint32_t along = std::min<std::uint32_t>(asUint(shape.outputStride), 8);
-        return {Rung::naive, along, 64 / along, 1, 1, 0};
+std::vector<ProductKernel> mapKernels(const gpu::Device& device, const NetShape& shape, std::size_t rows) {
+    std::vector<ProductKernel> how;
+    how.reserve(shape.layers());
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, rows);
+        const std::uint32_t along = std::min<std::uint32_t>(asUint(dense.outputStride), 8);
+        how.push_back(!device.software() && dense.outputStride < 32
+                          ? ProductKernel{Rung::naive, along, 64 / along, 1, 1, 0}
+                          : candidates(device, Product::forward, dense).front());
     }
-    return candidates(device, Product::forward, shape).front();
+    return how;
 }
 
 /// On a GPU the work of a picture follows what is measured. On a software device it is fixed.
@@ -98,9 +97,7 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
                                   {{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
                                     gpu::Memory::upload, "map upload"}}}},
       parameters_(device, uploads_[0].buffer.size(), gpu::Memory::device, "map parameters"),
-      even_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
-      odd_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
-      sums_(device, anyLayerKeepsSums(shape) ? activationsSize(shape) : 16, gpu::Memory::device, "map sums"),
+      forward_(kernels_, shape, mapKernels(device, shape, capacity_), parameters_, capacity_),
       outputs_(device, squareBytes(options.outputSize) * roundUpToFour(shape.outputs()), gpu::Memory::device,
                "map outputs"),
       outputPicture_(device, squareBytes(options.outputSize), gpu::Memory::device, "output map"),
@@ -111,10 +108,6 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
         const NeuronGrid grid = wideLayerGrid(level);
         wide_.try_emplace(level, device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device,
                           "wide layer's map");
-    }
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const ProductKernel how = forwardKernel(device, denseShapeOf(shape, layer, capacity_));
-        dense_.push_back(kernels_.dense(Product::forward, how, shape.activationOf(layer)));
     }
 }
 
@@ -179,7 +172,7 @@ void PlaneMap::drawNeurons(bool discretise) {
     inputs(neuronCells_, 0, rows);
     drawLevel(0, discretise);
     for (std::size_t layer = 0; layer < shape_.layers(); ++layer) {
-        dense(layer, rows, activations(layer + 1, rows));
+        forward_.dense(recorder_, layer, rows, forward_.activations(layer + 1, rows));
         drawLevel(layer + 1, discretise);
     }
 }
@@ -188,10 +181,10 @@ void PlaneMap::drawLevel(std::size_t level, bool discretise) {
     const std::size_t rows = std::size_t{neuronCells_} * neuronCells_;
     const auto draw = [&](const gpu::Buffer& picture, const NeuronGrid& grid, std::uint32_t top) {
         const shared::NeuronPictureParams params{
-            asUint(shape_.widths[level]), stride(level), neuronCells_, grid.tile, grid.columns, top,
+            asUint(shape_.widths[level]), forward_.stride(level), neuronCells_, grid.tile, grid.columns, top,
             discretise ? 1u : 0u};
         recorder_.dispatch(kernels_.neuronPicture(), {grid.columns * grid.lines, 1, 1}, params,
-                           {activations(level, rows), colours(), picture.view()});
+                           {forward_.activations(level, rows), colours(), picture.view()});
     };
     draw(atlas_, {atlasColumns_, 1, options_.neuronSize}, asUint(level) * options_.neuronSize);
     if (isWide(level)) draw(wide_.at(level), wideLayerGrid(level), 0);
@@ -203,14 +196,16 @@ void PlaneMap::drawOutput(bool discretise) {
     for (std::size_t first = 0; first < cells; first += capacity_) {
         const std::size_t rows = std::min(capacity_, cells - first);
         inputs(outputCells_, first, rows);
-        for (std::size_t layer = 0; layer < last; ++layer) dense(layer, rows, activations(layer + 1, rows));
-        dense(last, rows, outputs_.view(bytes(last + 1, first), bytes(last + 1, rows)));
+        for (std::size_t layer = 0; layer < last; ++layer)
+            forward_.dense(recorder_, layer, rows, forward_.activations(layer + 1, rows));
+        forward_.dense(recorder_, last, rows,
+                       outputs_.view(forward_.bytes(last + 1, first), forward_.bytes(last + 1, rows)));
     }
     const shared::PlanePictureParams params{options_.outputSize, outputCells_, asUint(shape_.outputs()),
-                                            stride(last + 1), discretise ? 1u : 0u};
+                                            forward_.stride(last + 1), discretise ? 1u : 0u};
     recorder_.dispatch(kernels_.planePicture(shape_.loss, shape_.outputActivation),
                        {outputCells_, outputCells_, 1}, params,
-                       {outputs_.view(0, bytes(last + 1, cells)), colours(), outputPicture_.view()});
+                       {outputs_.view(0, forward_.bytes(last + 1, cells)), colours(), outputPicture_.view()});
 }
 
 /// Level 0 = the features of cells [first, first + rows).
@@ -219,38 +214,18 @@ void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) 
     params.rows = asUint(rows);
     params.first = asUint(first);
     params.size = cells;
-    params.stride = stride(0);
+    params.stride = forward_.stride(0);
     params.features = asUint(features_.size());
     params.kinds = packedFeatures(features_);
     params.left = options_.from;
     params.top = options_.to;
     params.cell = (options_.to - options_.from) / static_cast<float>(cells);
-    recorder_.dispatch(kernels_.planeInputs(), {params.rows, 1, 1}, params, {activations(0, rows)});
-}
-
-void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to) {
-    const bool keepsSums = derivativeNeedsSum(shape_.activationOf(layer));
-    dispatchProduct(recorder_, dense_[layer], denseShapeOf(shape_, layer, rows),
-                    {activations(layer, rows), weightsIn(parameters_, layout_.layer(layer)),
-                     biasIn(parameters_, layout_.layer(layer)), to,
-                     keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});
+    recorder_.dispatch(kernels_.planeInputs(), {params.rows, 1, 1}, params, {forward_.activations(0, rows)});
 }
 
 std::vector<float> PlaneMap::outputs() const {
     if (outputCells_ == 0) throw std::logic_error("a map of the plane was read before it was computed");
-    return outputs_.downloadValues<float>(outputCells_ * outputCells_ * stride(shape_.layers()));
-}
-
-std::uint32_t PlaneMap::stride(std::size_t level) const {
-    return asUint(roundUpToFour(shape_.widths[level]));
-}
-
-std::uint64_t PlaneMap::bytes(std::size_t level, std::size_t rows) const {
-    return std::uint64_t{rows} * stride(level) * sizeof(float);
-}
-
-gpu::BufferView PlaneMap::activations(std::size_t level, std::size_t rows) const {
-    return (level % 2 == 0 ? even_ : odd_).view(0, bytes(level, rows));
+    return outputs_.downloadValues<float>(outputCells_ * outputCells_ * forward_.stride(shape_.layers()));
 }
 
 gpu::BufferView PlaneMap::colours() const {

@@ -11,6 +11,7 @@
 #include "engine/net/param_layout.h"
 #include "engine/net/plane_features.h"
 #include "engine/plane/plane_colours.h"
+#include "engine/step/gpu_forward.h"
 #include "engine/step/kernels.h"
 #include "engine/step/work_sizer.h"
 
@@ -94,13 +95,8 @@ class PlaneMap {
     void drawLevel(std::size_t level, bool discretise);
     void drawOutput(bool discretise);
     void inputs(std::uint32_t cells, std::size_t first, std::size_t rows);
-    void dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to);
     std::uint32_t cellsFor(std::uint32_t size, std::uint32_t smallest, MapDetail detail) const;
     void noteTime();
-
-    std::uint32_t stride(std::size_t level) const;
-    std::uint64_t bytes(std::size_t level, std::size_t rows) const;
-    gpu::BufferView activations(std::size_t level, std::size_t rows) const;
     gpu::BufferView colours() const;
 
     gpu::Device& device_;
@@ -114,14 +110,11 @@ class PlaneMap {
     WorkSizer budget_; ///< work of a picture, as workPerCell_ counts it
 
     Kernels kernels_;
-    std::vector<DenseKernel> dense_;
     std::array<Upload, 2> uploads_;
     std::size_t turn_ = 0;
     gpu::Buffer parameters_; ///< followed by the colours
-    gpu::Buffer even_;       ///< activations of even levels ...
-    gpu::Buffer odd_;        ///< ... and of odd ones, capacity_ rows
-    gpu::Buffer sums_;       ///< preactivations, if the activation's kernel writes them
-    gpu::Buffer outputs_;    ///< [cells][stride]
+    GpuForward forward_;
+    gpu::Buffer outputs_; ///< [cells][stride]
     gpu::Buffer outputPicture_;
     gpu::Buffer atlas_;
     std::map<std::size_t, gpu::Buffer> wide_; ///< by level: those with neurons that the atlas leaves out

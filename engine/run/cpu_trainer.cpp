@@ -6,6 +6,7 @@
 
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/thread_team.h"
+#include "engine/run/cpu_forward.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
 #include "engine/run/trainer_base.h"
@@ -27,6 +28,13 @@ class CpuTrainer final : public TrainerBase {
 
     void run(std::uint64_t steps) override;
     void finish() override {}
+    using TrainerBase::predict;
+    std::vector<float> predict(std::span<const float> inputs) override { return forward_.outputs(inputs); }
+    bool takeWeights(TrainedWeights& into) override {
+        throwIfFailed();
+        into = {completed_, parameters()};
+        return true;
+    }
     TrainerState state() override;
     void restore(const TrainerState& state) override;
     double deviceSeconds() const override { return trainingSeconds(); }
@@ -38,8 +46,6 @@ class CpuTrainer final : public TrainerBase {
         return {arenas_.parameters.span().begin(), arenas_.parameters.span().end()};
     }
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override;
-    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override;
-    std::size_t rowsAtOnce() const override { return arenas_.capacity; }
     void optimizerChanged() override {
         arenas_.setOptimizer(job_.settings.optimizer);
         describeMachine();
@@ -68,6 +74,7 @@ class CpuTrainer final : public TrainerBase {
 
     CpuArenas arenas_;
     ThreadTeam team_;
+    CpuForward forward_;
     TeamSizing sizing_;
     WorkShares shares_;
     std::vector<double> workSeconds_;    ///< of each thread in the last chunk, without waiting
@@ -81,7 +88,8 @@ class CpuTrainer final : public TrainerBase {
 CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
                        const SmallKernels* small, std::size_t ofThreads)
     : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads),
-      sizing_(threads, first), shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
+      forward_(job.shape, kernels, team_, arenas_.parameters.data()), sizing_(threads, first),
+      shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
       secondsOfTeams_(threads + 1) {
     machine_.threads = sizing_.next().threads;
     machine_.ofThreads = ofThreads;
@@ -171,8 +179,8 @@ ScoreSum CpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
     for (const auto& ops : ops_) ops->beginEvaluation(job_.data->classes);
     // Each thread sums up the loss of its rows: equal shares give the same sum every time.
     runTeam(shares_.equal(team_.size()), [&](std::size_t thread) {
-        for (std::size_t first = 0; first < count; first += rowsAtOnce())
-            scoreRange(*ops_[thread], arenas_.shape, split, first, std::min(rowsAtOnce(), count - first));
+        for (std::size_t first = 0; first < count; first += arenas_.capacity)
+            scoreRange(*ops_[thread], arenas_.shape, split, first, std::min(arenas_.capacity, count - first));
     });
     ScoreSum sum;
     confusion.assign(ops_[0]->confusion().size(), 0);
@@ -182,15 +190,6 @@ ScoreSum CpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
         std::ranges::transform(confusion, ops->confusion(), confusion.begin(), std::plus<>());
     }
     return sum;
-}
-
-std::vector<float> CpuTrainer::outputs(Split split, std::size_t first, std::size_t rows) {
-    runTeam(shares_.equal(team_.size()), [&](std::size_t thread) {
-        ops_[thread]->gatherRange(split, first, rows);
-        for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) ops_[thread]->dense(layer);
-    });
-    return arenas_.tensor({TensorKind::activations, arenas_.shape.layers()},
-                          rows * roundUpToFour(arenas_.shape.outputs()));
 }
 
 TrainerState CpuTrainer::state() {

@@ -47,8 +47,6 @@ void FinishLine::validate(const Dataset& data) const {
     requirePositive("seconds", seconds);
     requirePositive("test accuracy", accuracy);
     requirePositive("test loss", loss);
-    if (text().empty())
-        throw std::invalid_argument("the run has no finish line (epochs, steps, seconds, ...)");
     if (accuracy > 1)
         throw std::invalid_argument("a test accuracy of " + sixDigits(accuracy) +
                                     " cannot be reached; choose at most 1 (0.85 is 85 %)");

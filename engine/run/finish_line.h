@@ -9,8 +9,9 @@
 
 namespace lockstep {
 
-/// Each non-zero member is a condition; the first one reached ends the run. Steps and epochs include those
-/// before a resume. Seconds are training seconds of this run, without evaluation and warm-up.
+/// Each non-zero member is a condition; the first one reached ends the run, and without any it goes on. Steps
+/// and epochs include those before a resume. Seconds are training seconds of this run, without evaluation and
+/// warm-up.
 struct FinishLine {
     std::uint64_t epochs = 0;
     std::uint64_t steps = 0;
@@ -26,8 +27,8 @@ struct FinishLine {
     double progress(const BatchOrder& order, std::uint64_t step, double trainingSeconds) const;
     /// "10 epochs", "85 % test accuracy or 100 epochs".
     std::string text() const;
-    /// Throws std::invalid_argument if no condition is set, if one is out of range (an accuracy above 1), or
-    /// if `data` cannot decide it (no test split; accuracy in regression).
+    /// Throws std::invalid_argument if a condition is out of range (an accuracy above 1), or if `data` cannot
+    /// decide it (no test split; accuracy in regression).
     void validate(const Dataset& data) const;
 
     bool operator==(const FinishLine&) const = default;

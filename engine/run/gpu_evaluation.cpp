@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/plan/tensor.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep {
@@ -56,18 +55,6 @@ ScoreSum GpuEvaluation::score(Split split, std::vector<std::uint64_t>& confusion
     const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
     confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
     return {std::accumulate(sums, sums + ops_.scoredGroups(), 0.0), counts[0]};
-}
-
-std::vector<float> GpuEvaluation::outputs(Split split, std::size_t first, std::size_t rows) {
-    const std::size_t levels = arenas_.shape.layers();
-    recorder_.begin();
-    ops_.gatherRange(split, first, rows);
-    for (std::size_t layer = 0; layer < levels; ++layer) ops_.dense(layer);
-    recorder_.submit();
-    recorder_.finish();
-    recorder_.takeFinished();
-    return arenas_.tensor(arenas_.memory.evaluation, {TensorKind::activations, levels},
-                          rows * arenas_.stride(levels));
 }
 
 } // namespace lockstep

@@ -1,4 +1,4 @@
-// Loss, accuracy and predictions of a network on a Vulkan device. Training has a separate recorder, so that
+// Loss and accuracy of a network on a Vulkan device. Training has a separate recorder, so that
 // its device time counts training steps only.
 #pragma once
 
@@ -24,8 +24,6 @@ class GpuEvaluation {
 
     /// As in TrainerBase, with the current parameters.
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion);
-    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows);
-    std::size_t rowsAtOnce() const { return chunk_; }
 
   private:
     double millisecondsOf(Split split, std::size_t rows);

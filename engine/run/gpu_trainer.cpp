@@ -11,6 +11,7 @@
 #include "engine/run/gpu_steps.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/trainer_base.h"
+#include "engine/step/gpu_forward.h"
 #include "engine/step/work_sizer.h"
 #include "engine/tune/kernel_choice.h"
 
@@ -37,6 +38,9 @@ class GpuTrainer final : public TrainerBase {
         recorder_.finish();
         collectFinished();
     }
+    using TrainerBase::predict;
+    std::vector<float> predict(std::span<const float> inputs) override;
+    bool takeWeights(TrainedWeights& into) override;
     TrainerState state() override;
     void restore(const TrainerState& state) override;
     std::uint64_t skippedSteps() override {
@@ -55,6 +59,7 @@ class GpuTrainer final : public TrainerBase {
         std::uint64_t first;
         std::uint64_t count;
         bool profiled;
+        bool copies; ///< the parameters, into weights_
     };
 
     void collect() override;
@@ -68,10 +73,7 @@ class GpuTrainer final : public TrainerBase {
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override {
         return evaluation_.score(split, confusion);
     }
-    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override {
-        return evaluation_.outputs(split, first, rows);
-    }
-    std::size_t rowsAtOnce() const override { return evaluation_.rowsAtOnce(); }
+    void upload(std::size_t first, std::size_t count) override;
     StepPlan tracedPlan() const override { return steps_.planApart(); }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return half_ ? half_->tensor(id, floats) : arenas_.tensor(arenas_.memory.step, id, floats);
@@ -106,6 +108,12 @@ class GpuTrainer final : public TrainerBase {
     std::optional<std::chrono::steady_clock::time_point>
         pendingSince_;          // the end of a call, if steps were pending
     double warmUpRecorded_ = 0; // seconds of everything before training, on the device
+
+    // Of takeWeights(), once asked for.
+    std::optional<gpu::Buffer> weights_;
+    bool weightsWanted_ = false;             // the next submission copies them
+    std::optional<std::uint64_t> weightsOf_; // steps done by those that are there and were not taken
+    std::optional<GpuForward> forward_;      // of predict(), once asked for
 
     // Kernels that note their workgroups, and what records steps with them.
     struct Clocked {
@@ -201,7 +209,9 @@ void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
     recorder_.begin();
     recorder_.profileDispatches(profile);
     steps_.record(nextStep_, count);
-    flights_.push_back({recorder_.submit(), nextStep_, count, profile});
+    const bool copies = std::exchange(weightsWanted_, false);
+    if (copies) recorder_.copy(arenas_.parameters.view(), weights_->view());
+    flights_.push_back({recorder_.submit(), nextStep_, count, profile, copies});
     nextStep_ += count;
     ++submissions_;
 }
@@ -229,6 +239,7 @@ void GpuTrainer::collectFinished() {
             flight.profiled ? submission_.addProfiled(steps, milliseconds)
                             : submission_.add(steps, milliseconds);
             noteLosses(flight);
+            if (flight.copies) weightsOf_ = flight.first + flight.count;
         }
     }
 }
@@ -242,6 +253,58 @@ void GpuTrainer::noteLosses(const Flight& flight) {
         std::memcpy(&loss, ring.data() + step % GpuMemory::ringSlots * sizeof(float), sizeof loss);
         if (!noteLoss({step, loss, seconds})) return;
     }
+}
+
+std::vector<float> GpuTrainer::predict(std::span<const float> inputs) {
+    finish();
+    if (!forward_) {
+        const std::size_t capacity = GpuForward::usualCapacity(job_.shape);
+        std::vector<ProductKernel> how;
+        for (const LayerKernels& layer : evaluationKernels(device_, how_, job_.shape, capacity).layers)
+            how.push_back(layer.forward);
+        forward_.emplace(kernels_, job_.shape, how, arenas_.parameters, capacity);
+    }
+    return forward_->outputs(inputs);
+}
+
+bool GpuTrainer::takeWeights(TrainedWeights& into) {
+    collect();
+    throwIfFailed();
+    if (flights_.empty()) {
+        weightsOf_.reset();
+        into = {completed_, parameters()};
+        return true;
+    }
+    if (!weights_)
+        weights_.emplace(device_, arenas_.parameters.size(), gpu::Memory::readback, "copy of the parameters");
+    const bool ready = weightsOf_.has_value();
+    if (ready) {
+        const auto* floats = reinterpret_cast<const float*>(weights_->mapped().data());
+        into.step = *std::exchange(weightsOf_, std::nullopt);
+        into.parameters.assign(floats, floats + arenas_.layout.size());
+    }
+    const bool coming = std::ranges::any_of(flights_, &Flight::copies);
+    weightsWanted_ = !coming;
+    return ready;
+}
+
+void GpuTrainer::upload(std::size_t first, std::size_t count) {
+    const Dataset& data = *job_.data;
+    const Examples& examples = data.train;
+    GpuExamples& there = arenas_.train;
+    const auto put = [&](const auto& values, std::size_t width, std::size_t stride, gpu::Buffer& into) {
+        using Value = typename std::decay_t<decltype(values)>::value_type;
+        const auto rows = std::span<const Value>(values).subspan(first * width, count * width);
+        into.uploadValues<Value>(withPadding(rows, width, stride), first * stride * sizeof(Value));
+    };
+    if (data.bytes())
+        put(examples.pixels, data.inputs, std::size_t{4} * there.sourceStride, there.source);
+    else
+        put(examples.values, data.inputs, there.sourceStride, there.source);
+    if (data.classes > 0)
+        put(examples.labels, 1, 1, there.answers);
+    else
+        put(examples.targets, data.targetWidth, data.targetWidth, there.answers);
 }
 
 TrainerState GpuTrainer::state() {
@@ -262,6 +325,7 @@ void GpuTrainer::restore(const TrainerState& state) {
     recorder_.takeFinished();
     flights_.clear();
     pendingSince_.reset();
+    weightsOf_.reset();
     putBack(state);
     nextStep_ = state.step;
     if (!steps_.mayChange() || !state.wholeSteps || *state.wholeSteps == steps_.whole())
@@ -304,7 +368,7 @@ void GpuTrainer::runTraced(StepTrace& trace) {
         recorder_.begin();
         recorder_.traceDispatches(true);
         steps_.recordApart(nextStep_);
-        flights_.push_back({recorder_.submit(), nextStep_, 1, true});
+        flights_.push_back({recorder_.submit(), nextStep_, 1, true, false});
         ++nextStep_;
         recorder_.finish();
         trace.wallMs = 1e3 * (trainingSeconds() - before);

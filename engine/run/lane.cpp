@@ -120,6 +120,8 @@ void Lane::work() {
         setStatus(LaneStatus::stopped);
     } catch (const std::exception& error) {
         fail(error);
+    } catch (...) { // the host's own, from what it posted or its callback
+        setStatus(LaneStatus::failed, "an exception that is no std::exception");
     }
 }
 
@@ -313,7 +315,7 @@ void Lane::collect(std::uint64_t steps) {
     std::exception_ptr failure;
     try {
         trainer_->takeLosses(newLosses_);
-    } catch (const std::exception&) {
+    } catch (...) {
         failure = std::current_exception();
     }
     {

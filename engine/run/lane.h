@@ -78,7 +78,7 @@ struct LaneSnapshot {
 };
 
 struct LaneOptions {
-    FinishLine finish;
+    FinishLine finish;                 ///< none set: the lane trains until stop()
     std::uint64_t evaluateEvery = 1;   ///< epochs between evaluations on the test split; 0: only at the end
     std::uint64_t keepLossEvery = 0;   ///< Telemetry's keepEvery
     std::optional<TrainerState> start; ///< initial state instead of random weights
@@ -95,7 +95,8 @@ struct LaneOptions {
     }
     void timeOn() { leastSeconds = 1; }
     std::uint64_t saveEvery = 0; ///< epochs between calls of `save`; 0: never
-    /// Called on the lane's thread when no steps are pending. An exception from it fails the lane.
+    /// Called on the lane's thread when no steps are pending. An exception from it, of whatever type, fails
+    /// the lane.
     std::function<void(Trainer&)> save;
 };
 
@@ -143,7 +144,8 @@ class Lane {
     /// Runs `action` once on the lane's thread, in the order of posting, when the trainer is ready and no
     /// steps are pending: within about 50 ms while running, at once while paused or at the starting line. If
     /// it restores another state, the lane continues from there; step, losses and telemetry follow. An
-    /// exception from it fails the lane. Actions that have not run when the lane ends are dropped.
+    /// exception from it, of whatever type, fails the lane. Actions that have not run when the lane ends are
+    /// dropped.
     void post(std::function<void(Trainer&)> action);
     /// The number of posted actions that have neither run to their end nor been dropped.
     std::uint64_t pending() const { return copyOf(pending_); }

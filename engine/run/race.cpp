@@ -44,6 +44,8 @@ void addAgreements(std::vector<LaneResult>& results) {
 Race::Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options)
     : job_(job), entries_(std::move(entries)), options_(std::move(options)) {
     if (entries_.empty()) throw std::invalid_argument("a race needs at least one lane");
+    if (options_.lane.finish == FinishLine{})
+        throw std::invalid_argument("a race needs a finish line (epochs, steps, seconds, ...)");
     for (const RaceEntry& entry : entries_)
         lanes_.push_back(std::make_unique<Lane>(entry.spec.text(), job_, entry.make, options_.lane));
 }

@@ -51,6 +51,12 @@ struct Pace {
     double stepsPerSecond() const { return seconds > 0 ? static_cast<double>(steps) / seconds : 0; }
 };
 
+/// The parameters after some step.
+struct TrainedWeights {
+    std::uint64_t step = 0;        ///< steps done
+    std::vector<float> parameters; ///< arena, ParamLayout
+};
+
 /// Used by one thread at a time. Calls may return while the device is still working, but what they return is
 /// always complete.
 class Trainer {
@@ -65,6 +71,10 @@ class Trainer {
     /// Trains `steps` more steps. May return while the device still works on them (a GPU keeps a few
     /// submissions in flight); calls that read results wait for them.
     virtual void run(std::uint64_t steps) = 0;
+    /// Trains as many steps as surely end within `budget`, by the time that steps have taken so far, and
+    /// waits for them: for a share of each frame of a host's own loop. One step at least, however long it
+    /// takes. Returns the number of steps. Those that were requested before are waited for, too.
+    virtual std::uint64_t runFor(std::chrono::duration<double, std::milli> budget) = 0;
     /// Waits until all requested steps are done.
     virtual void finish() = 0;
     /// Steps whose loss is known. Throws NonFiniteError when one of them was not finite.
@@ -78,6 +88,26 @@ class Trainer {
     /// Outputs (after the output activation) for examples [first, first + rows) of a split: [rows][outputs],
     /// no padding.
     virtual std::vector<float> predict(Split split, std::size_t first, std::size_t rows) = 0;
+    /// The same for rows that are in no split, as Inference::outputs() with the current weights:
+    ///   inputs   [rows][inputs] numbers as the network sees them. Throws std::invalid_argument for a part of
+    ///   a
+    ///            row
+    /// Waits for the requested steps.
+    virtual std::vector<float> predict(std::span<const float> inputs) = 0;
+
+    /// Gives a copy of the weights without stopping the device. Returns false while none is ready that was
+    /// not given before; the next steps then bring one along: ask again later. A copy may be some steps old
+    /// (TrainedWeights::step). Where nothing is in flight, it is the current weights. Throws NonFiniteError
+    /// as completedSteps().
+    virtual bool takeWeights(TrainedWeights& into) = 0;
+
+    /// Reads examples [first, first + count) of the training split again, after the host has written others
+    /// over them in its data set (Examples::values or pixels, and labels or targets; sizes stay). The next
+    /// steps train on them. For batches of the host's own: a split of one batch, in file order
+    /// (TrainSettings::shuffle off), written anew before each step. Waits for the requested steps. Throws
+    /// std::invalid_argument for examples that are not there and labels that are no class; then the host has
+    /// to correct them before it trains on.
+    virtual void reloadExamples(std::size_t first, std::size_t count) = 0;
 
     virtual TrainerState state() = 0;
     /// Throws std::invalid_argument if sizes do not fit. Drops losses that were not taken yet.

@@ -5,7 +5,6 @@
 
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
-#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -40,34 +39,48 @@ void TrainerBase::takeLosses(std::vector<LossPoint>& into) {
 
 Evaluation TrainerBase::evaluate(Split split) {
     finish();
-    Evaluation result;
-    result.loss = result.accuracy = std::numeric_limits<double>::quiet_NaN();
-    result.count = job_.data->of(split).count;
-    if (result.count == 0) return result;
-    const ScoreSum sum = score(split, result.confusion);
-    result.loss =
-        sum.loss / static_cast<double>(lossTerms(job_.shape.loss, result.count, job_.shape.outputs()));
-    if (job_.data->classes > 0)
-        result.accuracy = static_cast<double>(sum.correct) / static_cast<double>(result.count);
+    if (job_.data->of(split).count == 0) return meanOf(job_, split, {});
+    std::vector<std::uint64_t> confusion;
+    Evaluation result = meanOf(job_, split, score(split, confusion));
+    result.confusion = std::move(confusion);
     return result;
 }
 
-std::vector<float> TrainerBase::predict(Split split, std::size_t first, std::size_t rows) {
+void TrainerBase::requireExamples(Split split, std::size_t first, std::size_t rows) const {
     const std::size_t count = job_.data->of(split).count;
     if (first > count || rows > count - first)
         throw std::invalid_argument(
             concat("examples ", first, " to ", first + rows, " were requested, but the split has ", count));
+}
+
+std::vector<float> TrainerBase::predict(Split split, std::size_t first, std::size_t rows) {
+    requireExamples(split, first, rows);
+    return predict(inputsOf(*job_.data, split, first, rows));
+}
+
+void TrainerBase::reloadExamples(std::size_t first, std::size_t count) {
+    requireExamples(Split::train, first, count);
+    job_.validate();
     finish();
-    const std::size_t width = job_.shape.outputs();
-    std::vector<float> result;
-    result.reserve(rows * width);
-    for (std::size_t done = 0; done < rows; done += rowsAtOnce()) {
-        const std::size_t now = std::min(rowsAtOnce(), rows - done);
-        const std::vector<float> values =
-            withoutPadding(outputs(split, first + done, now), width, roundUpToFour(width));
-        result.insert(result.end(), values.begin(), values.end());
+    upload(first, count);
+}
+
+std::uint64_t TrainerBase::runFor(std::chrono::duration<double, std::milli> budget) {
+    constexpr double sure = 0.7; // steps differ
+    const auto start = std::chrono::steady_clock::now();
+    finish();
+    std::uint64_t done = 0;
+    for (;;) {
+        const double passed = 1e3 * secondsSince(start);
+        const double fitting =
+            std::min(budgeted_.fitting(sure * (budget.count() - passed)), budgeted_.size());
+        if (failedStep_ || (done > 0 && fitting < 1)) return done;
+        const auto steps = static_cast<std::uint64_t>(std::max(fitting, 1.0));
+        run(steps);
+        finish();
+        done += steps;
+        budgeted_.add(static_cast<double>(steps), 1e3 * secondsSince(start) - passed);
     }
-    return result;
 }
 
 void TrainerBase::setOptimizer(const OptimizerSettings& settings) {

@@ -7,6 +7,7 @@
 #include "engine/net/plain_ops.h"
 #include "engine/run/trainer.h"
 #include "engine/step/step_trace.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -44,7 +45,10 @@ class TrainerBase : public Trainer {
     std::uint64_t completedSteps() final;
     void takeLosses(std::vector<LossPoint>& into) final;
     Evaluation evaluate(Split split) final;
+    std::uint64_t runFor(std::chrono::duration<double, std::milli> budget) final;
+    using Trainer::predict;
     std::vector<float> predict(Split split, std::size_t first, std::size_t rows) final;
+    void reloadExamples(std::size_t first, std::size_t count) final;
     void setOptimizer(const OptimizerSettings& settings) final;
     Pace rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) final;
     double trainingSeconds() const final { return training_.seconds(); }
@@ -62,9 +66,8 @@ class TrainerBase : public Trainer {
     virtual std::vector<float> parameters() = 0;
     /// Adds up the whole split; the matrix as in Evaluation. Nothing is training.
     virtual ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) = 0;
-    /// The outputs for at most rowsAtOnce() rows, padded to a multiple of four. Nothing is training.
-    virtual std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) = 0;
-    virtual std::size_t rowsAtOnce() const = 0;
+    /// The host's examples [first, first + count) have changed. Nothing is training.
+    virtual void upload(std::size_t /*first*/, std::size_t /*count*/) {}
     /// The settings in job_ have changed.
     virtual void optimizerChanged() {}
     /// The step that runTraced() makes.
@@ -98,7 +101,10 @@ class TrainerBase : public Trainer {
     bool rehearsed_ = false;
 
   private:
+    void requireExamples(Split split, std::size_t first, std::size_t rows) const;
+
     std::optional<NonFiniteError> error_;
+    WorkSizer budgeted_{{1e3, 1 << 20}}; ///< steps of runFor(); it grows like any other, but by no target
 };
 
 } // namespace lockstep

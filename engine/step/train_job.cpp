@@ -1,7 +1,10 @@
 #include "engine/step/train_job.h"
 
+#include <bit>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "engine/gpu/device.h"
 
@@ -50,6 +53,39 @@ void TrainJob::validate() const {
     if (data->test.count > 0 && data->test.pixels.empty() != data->train.pixels.empty())
         throwBroken(*data, "test", "one split holds pixels, the other values");
     targetKind(*data, shape); // throws when outputs, loss and data do not fit
+}
+
+Evaluation meanOf(const TrainJob& job, Split split, const ScoreSum& sum) {
+    Evaluation result;
+    result.loss = result.accuracy = std::numeric_limits<double>::quiet_NaN();
+    result.count = job.data->of(split).count;
+    if (result.count == 0) return result;
+    result.loss =
+        sum.loss / static_cast<double>(lossTerms(job.shape.loss, result.count, job.shape.outputs()));
+    if (job.data->classes > 0)
+        result.accuracy = static_cast<double>(sum.correct) / static_cast<double>(result.count);
+    return result;
+}
+
+Evaluation evaluate(const TrainJob& job, Split split, std::span<const float> outputs) {
+    const Dataset& data = *job.data;
+    const Examples& examples = data.of(split);
+    const LossShape shape{.rows = examples.count,
+                          .outputs = job.shape.outputs(),
+                          .stride = job.shape.outputs(),
+                          .targetWidth = data.classes > 0 ? 1 : data.targetWidth,
+                          .loss = job.shape.loss,
+                          .targetKind = targetKind(data, job.shape),
+                          .outputActivation = job.shape.outputActivation};
+    std::vector<TargetWord> targets(examples.labels.begin(), examples.labels.end());
+    targets.reserve(targets.size() + examples.targets.size());
+    for (const float target : examples.targets) targets.push_back(std::bit_cast<TargetWord>(target));
+    std::vector<std::uint64_t> confusion(data.classes * data.classes);
+    Evaluation result = meanOf(job, split,
+                               plain::score(shape, data.classes, outputs.data(), targets.data(),
+                                            confusion.empty() ? nullptr : confusion.data()));
+    result.confusion = std::move(confusion);
+    return result;
 }
 
 std::vector<float> withoutPadding(std::span<const float> rows, std::size_t width, std::size_t stride) {

@@ -1,6 +1,7 @@
 // The values of a training run: what is trained, what came out, and what it takes to go on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
+#include "engine/net/plain_ops.h"
 #include "engine/net/settings.h"
 
 namespace lockstep {
@@ -55,6 +57,11 @@ struct Evaluation {
     std::size_t count = 0;
     std::vector<std::uint64_t> confusion; ///< [true class][predicted class]; empty in regression
 };
+
+/// What `sum` over a whole split amounts to, without the confusion matrix; NaN where the split is empty.
+Evaluation meanOf(const TrainJob& job, Split split, const ScoreSum& sum);
+/// The evaluation of a split from a network's outputs for it, [count][outputs] without padding.
+Evaluation evaluate(const TrainJob& job, Split split, std::span<const float> outputs);
 
 /// How a rung of half precision scales its loss (shaders/step/loss_scale.glsl).
 struct LossScaling {
@@ -107,6 +114,14 @@ struct MachineInfo {
 
 /// The first `width` values of every `stride`: rows of a matrix without their padding.
 std::vector<float> withoutPadding(std::span<const float> rows, std::size_t width, std::size_t stride);
+/// The reverse: rows of `width` values at every `stride`, with zeros between them.
+template <class T>
+std::vector<T> withPadding(std::span<const T> rows, std::size_t width, std::size_t stride) {
+    std::vector<T> padded(rows.size() / width * stride);
+    for (std::size_t row = 0; row < rows.size() / width; ++row)
+        std::copy_n(rows.data() + row * width, width, padded.data() + row * stride);
+    return padded;
+}
 
 /// A Vulkan device, without `kernels`.
 MachineInfo machineOf(const gpu::Device& device);

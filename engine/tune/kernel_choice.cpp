@@ -311,6 +311,12 @@ ProductKernel likeliest(const gpu::Device& device, Product product, const DenseS
                              "' cannot run a product of this size; try narrower layers");
 }
 
+ProductKernel evaluationKernel(const gpu::Device& device, const ProductKernel& training,
+                               const DenseShape& shape) {
+    const bool slow = training.half || training.tileM * training.tileN == 1;
+    return slow ? likeliest(device, Product::forward, shape, false) : training;
+}
+
 } // namespace
 
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
@@ -342,10 +348,23 @@ StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& trai
     evaluation.half = false;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         ProductKernel& forward = evaluation.layers[layer].forward;
-        if (forward.half || forward.tileM * forward.tileN == 1)
-            forward = likeliest(device, Product::forward, denseShapeOf(shape, layer, rows), false);
+        forward = evaluationKernel(device, forward, denseShapeOf(shape, layer, rows));
     }
     return evaluation;
+}
+
+std::vector<ProductKernel> forwardKernels(const gpu::Device& device, Rung rung, const NetShape& shape,
+                                          std::size_t rows) {
+    const bool chooses = rung == Rung::best || rowOf(rung).foldsUpdate;
+    std::vector<ProductKernel> forward;
+    forward.reserve(shape.layers());
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, rows);
+        forward.push_back(
+            chooses ? likeliest(device, Product::forward, dense, false)
+                    : evaluationKernel(device, kernelOfRung(device, rung, Product::forward, dense), dense));
+    }
+    return forward;
 }
 
 } // namespace lockstep

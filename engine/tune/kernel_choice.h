@@ -30,4 +30,9 @@ StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, cons
 StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& training, const NetShape& shape,
                               std::size_t rows);
 
+/// The forward products of a rung by themselves, for `rows` rows at most, without measuring: one per layer,
+/// by the same rule; the likeliest kernels for rungs that choose or fold. Throws as chooseKernels().
+std::vector<ProductKernel> forwardKernels(const gpu::Device& device, Rung rung, const NetShape& shape,
+                                          std::size_t rows);
+
 } // namespace lockstep

@@ -99,8 +99,7 @@ class TraceSession {
 
     void seat(std::size_t machine, std::string title, Lane::MakeTrainer make,
               std::unique_ptr<gpu::Device> device) {
-        LaneOptions options;
-        options.finish.steps = std::uint64_t{1} << 50; // it only ever does what is posted
+        LaneOptions options; // without a finish line: it only ever does what is posted
         options.evaluateEvery = 0;
         options.startPaused = true;
         auto lane = std::make_unique<Lane>(std::move(title), job_, std::move(make), std::move(options));

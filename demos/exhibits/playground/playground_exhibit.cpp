@@ -197,9 +197,9 @@ class PlaygroundExhibit : public Exhibit {
         const nlohmann::ordered_json step = taken("step", 0u);
         const PlaygroundSettings settings = playgroundSettingsFromJson(json);
         const ViewSettings newView = viewFromJson(view);
-        if (!step.is_number_unsigned() || step.get<std::uint64_t>() > mostSteps / 2)
+        if (!step.is_number_unsigned() || step.get<std::uint64_t>() > mostSteps)
             throw std::invalid_argument(
-                fmt::format("the field 'step' must be a whole number up to {}", mostSteps / 2));
+                fmt::format("the field 'step' must be a whole number up to {}", mostSteps));
         const auto steps = step.get<std::uint64_t>();
         std::vector<float> values;
         if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());

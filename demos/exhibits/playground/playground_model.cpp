@@ -36,7 +36,6 @@ class PlaygroundSession {
         job_.shape = settings.shape();
         job_.settings = settings.train;
         LaneOptions options;
-        options.finish.steps = mostSteps;
         options.evaluateEvery = 0; // looks do that
         options.startPaused = true;
         options.start = std::move(start);

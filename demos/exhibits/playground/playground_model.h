@@ -80,8 +80,8 @@ class LossHistory {
     std::uint64_t stride_ = 1; // between points kept
 };
 
-/// Where a lane ends: at a million steps per second, 35 years from its first one.
-inline constexpr std::uint64_t mostSteps = std::uint64_t{1} << 50;
+/// What a saved state may have trained: at a million steps per second, 17 years.
+inline constexpr std::uint64_t mostSteps = std::uint64_t{1} << 49;
 
 /// What was seen of the training at one step.
 struct Moment {

@@ -139,7 +139,7 @@ OwnInput inputFromPicture(const Dataset& data, const Pixels& pixels) {
     return input;
 }
 
-std::vector<OwnAnswer> answersTo(const Dataset& data, const Inference& network, const OwnInput& input) {
+std::vector<OwnAnswer> answersTo(const Dataset& data, Inference& network, const OwnInput& input) {
     const std::vector<float> outputs = network.outputs(input.inputs);
     std::vector<OwnAnswer> answers;
     constexpr double none = std::numeric_limits<double>::quiet_NaN();

@@ -7,7 +7,7 @@
 
 #include "demos/draw/png.h"
 #include "engine/net/dataset.h"
-#include "engine/net/inference.h"
+#include "engine/run/inference.h"
 
 namespace lockstep::demos {
 
@@ -35,6 +35,6 @@ struct OwnAnswer {
     std::string name;
     double share = 0; ///< probability; NaN where outputs are none
 };
-std::vector<OwnAnswer> answersTo(const Dataset& data, const Inference& network, const OwnInput& input);
+std::vector<OwnAnswer> answersTo(const Dataset& data, Inference& network, const OwnInput& input);
 
 } // namespace lockstep::demos

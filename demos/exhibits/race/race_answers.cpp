@@ -305,7 +305,7 @@ bool RaceAnswers::drawOwn(Ui& ui, const RaceRun& run) {
     for (const std::string& note : own_->notes) ui.paragraph("note: " + note, ui.theme.muted);
     constexpr std::size_t most = 5; // answers that a lane shows
     for (std::size_t lane = 0; lane < run.lanes.size(); ++lane) {
-        std::shared_ptr<const Inference> network;
+        std::shared_ptr<Inference> network;
         std::uint64_t step = 0;
         {
             const std::lock_guard lock(run.probes[lane].mutex);

@@ -58,8 +58,9 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
         answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
     }
     if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
-    std::shared_ptr<const Inference> network;
-    if (wish.network) network = std::make_shared<const Inference>(job.shape, trainer.state().parameters);
+    std::shared_ptr<Inference> network; // one row is too little work for threads or a device
+    if (wish.network)
+        network = makeInference(job.shape, trainer.state().parameters, laneSpecFromText("cpu:scalar"));
 
     const std::lock_guard lock(probe.mutex);
     if (wish.operations) probe.operations = std::move(operations);

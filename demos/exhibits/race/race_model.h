@@ -19,7 +19,7 @@
 #include "demos/kit/pacer.h"
 #include "demos/report/other_load.h"
 #include "demos/report/repeats.h"
-#include "engine/net/inference.h"
+#include "engine/run/inference.h"
 #include "engine/run/race.h"
 
 namespace lockstep::demos {
@@ -39,7 +39,7 @@ struct LaneProbe {
     std::optional<LaneAnswers> answers;
     std::optional<Evaluation> evaluation; ///< asked for, newer than the lane's own
     std::uint64_t evaluatedStep = 0;
-    std::shared_ptr<const Inference> network; ///< with the weights of step `networkStep`
+    std::shared_ptr<Inference> network; ///< with the weights of step `networkStep`
     std::uint64_t networkStep = 0;
 };
 
