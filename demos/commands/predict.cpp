@@ -417,7 +417,7 @@ int predict(const CLI::App& command, const PredictOptions& options) {
         const std::size_t count = job.data->of(split).count;
         const Which other = split == Split::train ? Which::test : Which::train;
         if (model.split == other || count == 0) continue;
-        std::vector<float> outputs = network->outputs(inputsOf(*job.data, split, 0, count));
+        std::vector<float> outputs = network->outputsOf(*job.data, split, 0, count);
         std::optional<Evaluation> evaluation;
         if (job.data->unlabelled != split) evaluation = evaluate(job, split, outputs);
         splits.push_back({split, std::move(outputs), std::move(evaluation)});

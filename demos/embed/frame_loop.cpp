@@ -1,5 +1,5 @@
-// Trains within a loop of frames, such as a game's: 2 ms of each frame, with the weights copied for a picture
-// without stopping the device. `frame_loop gpu:best` trains on a GPU.
+// Trains within a loop of frames, such as a game's: 2 ms of each frame, with the weights of each for a
+// picture. `frame_loop gpu:best` trains on a GPU.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Learns online: every batch is new, is predicted first and trained on then. The rule that it follows changes
-// half-way. `online gpu:best` trains on a GPU.
+// Learns online. Each batch is new: the network predicts it, then trains on it. The rule that the batches
+// follow changes half-way. `online gpu:best` trains on a GPU.
 #include <cstdio>
 #include <optional>
 #include <random>

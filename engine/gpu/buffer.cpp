@@ -48,9 +48,10 @@ Footprint footprintOf(const Device& device, std::uint64_t bytes, Memory memory) 
     const std::uint64_t size = storedSize(bytes);
     const Owned<VkBuffer> buffer = createBuffer(device, std::min(size, most));
     const VkMemoryRequirements needs = requirementsOf(device, buffer.get());
-    const std::vector<std::uint32_t> types = memoryTypes(device.memory(), needs.memoryTypeBits, memory, size);
-    return {size <= most ? needs.size : roundUp(size, needs.alignment),
-            types.empty() ? 0 : device.memory().memoryTypes[types.front()].heapIndex};
+    Footprint footprint{size <= most ? needs.size : roundUp(size, needs.alignment), {}};
+    for (const std::uint32_t type : memoryTypes(device.memory(), needs.memoryTypeBits, memory, size))
+        footprint.heaps.push_back(device.memory().memoryTypes[type].heapIndex);
+    return footprint;
 }
 
 Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name)

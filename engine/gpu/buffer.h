@@ -29,8 +29,8 @@ enum class Memory {
 
 /// What a buffer takes of a device's memory.
 struct Footprint {
-    std::uint64_t bytes = 0; ///< as DeviceCounters count: drivers round up
-    std::uint32_t heap = 0;  ///< where it goes, if there is room
+    std::uint64_t bytes = 0;          ///< as DeviceCounters count: drivers round up
+    std::vector<std::uint32_t> heaps; ///< where it may go, best first: it goes where there is room
 };
 
 /// That of Buffer(device, bytes, memory, ...), without allocating it. Above a gibibyte, which drivers may

@@ -10,7 +10,7 @@
 //
 // A fused form of the recipe (engine/plan/step.cpp): its lines 2 to 5 for a network without biases, with all
 // examples as the batch. The recipe itself computes neither this loss's scaling nor ends a training at the
-// first step beyond the limit, and its operations are too many for networks this small. tests/engine/grid/map_test.cpp
+// first step beyond the limit, and its operations are too many for networks this small. map_test
 // holds the plain loops here (plainMapOutcome) to differences of the loss in double, and everything else to
 // the plain loops.
 #pragma once

@@ -117,7 +117,7 @@ struct PopulationArenas {
 /// A fused form of the recipe (engine/plan/step.cpp): one dispatch makes many whole steps, lines 1 to 5, of
 /// all networks (shaders/grid/population_{invocation,subgroup,workgroup}.comp). It cannot use the recipe
 /// itself, whose every operation is a dispatch: for networks this small a dispatch costs more than the whole
-/// step. tests/engine/grid/slow/population_gpu_test.cpp compares every layout with the same networks trained alone by the
+/// step. population_gpu_test compares every layout with the same networks trained alone by the
 /// recipe.
 class PopulationTraining {
   public:

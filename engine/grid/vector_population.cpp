@@ -4,7 +4,7 @@
 // lossAndGradient() 3, backward() 4; VectorBlock::trainStep() walks through them and updates. It cannot use
 // the recipe itself, whose operations work on one network: here every operation works on 4 to 16 networks
 // that have their own rates, batches and ends, and a batch passes in parts that stay in the first-level
-// cache. tests/engine/grid/population_test.cpp compares every member with the same network trained alone by the recipe.
+// cache. population_test compares every member with the same network trained alone by the recipe.
 #include <algorithm>
 #include <array>
 #include <utility>

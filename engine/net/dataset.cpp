@@ -1,4 +1,5 @@
 // How a data set's labels become the values that a loss compares with.
+#include <algorithm>
 #include <stdexcept>
 
 #include "engine/net/dataset.h"
@@ -72,6 +73,18 @@ std::vector<float> inputsOf(const Dataset& data, Split split, std::size_t first,
         inputs[i] = data.bytes() ? static_cast<float>(examples.pixels[begin + i]) * (1.0F / 255.0F)
                                  : examples.values[begin + i];
     return inputs;
+}
+
+std::vector<float> inChunks(const Dataset& data, Split split, std::size_t first, std::size_t rows,
+                            const std::function<std::vector<float>(std::span<const float>)>& outputs) {
+    constexpr std::size_t atOnce = 4096;
+    std::vector<float> all;
+    for (std::size_t done = 0; done < rows; done += atOnce) {
+        const std::size_t now = std::min(atOnce, rows - done);
+        const std::vector<float> some = outputs(inputsOf(data, split, first + done, now));
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
 }
 
 std::size_t outputsFor(const Dataset& data, Loss loss) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,10 @@ struct Dataset {
 
 /// Examples [first, first + rows) of a split as the network sees them: [rows][inputs].
 std::vector<float> inputsOf(const Dataset& data, Split split, std::size_t first, std::size_t rows);
+
+/// What `outputs` makes of them, some thousand rows at a time: never more of the split as floats.
+std::vector<float> inChunks(const Dataset& data, Split split, std::size_t first, std::size_t rows,
+                            const std::function<std::vector<float>(std::span<const float>)>& outputs);
 
 /// The outputs that a network for `data` with `loss` needs: one per class, but a single one for two classes
 /// where the loss is not cross-entropy, and targetWidth in regression.

@@ -47,7 +47,9 @@ double OptimizerSettings::effectiveWeightDecay() const {
 
 void OptimizerSettings::validate() const {
     requireRange("the learning rate", effectiveLearningRate(), 0, 1e6, true);
-    if (learningRate == 0.0) throw std::invalid_argument("the learning rate is 0; no weight would change");
+    if (learningRate == 0.0)
+        throw std::invalid_argument(
+            "the learning rate is 0; no weight would change; leave it empty for the optimizer's own");
     requireRange("momentum", momentum, 0, 1, false);
     requireRange("beta1", beta1, 0, 1, false);
     requireRange("beta2", beta2, 0, 1, false);

@@ -1,7 +1,7 @@
 // Rewrites of a training step's plan. Each has a file of its own with what it changes and why the results are
 // what they are. `can...` tells whether the plan allows it; whether a device has the kernel for it is for the
-// backend to say. tests/engine/plan/step_plan_test.cpp shows what they make of the recipe, and compares what the plain
-// backend computes; tests/engine/step/slow/step_fusions_test.cpp shows that the bits of joined operations stay the same.
+// backend to say. step_plan_test shows what they make of the recipe, and compares what the plain
+// backend computes; step_fusions_test shows that the bits of joined operations stay the same.
 #pragma once
 
 #include <span>

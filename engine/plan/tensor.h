@@ -74,6 +74,17 @@ inline constexpr TensorKindRow tensorKinds[] = {
 
 constexpr const TensorKindRow& rowOf(TensorKind kind) { return tensorKinds[static_cast<std::size_t>(kind)]; }
 
+/// How a number is stored. Class numbers as targets take as many bytes as an fp32.
+enum class NumberFormat { fp32, fp16 };
+constexpr std::size_t bytesOf(NumberFormat format) { return format == NumberFormat::fp16 ? 2 : 4; }
+
+/// half   of a run of half precision
+constexpr NumberFormat formatOf(TensorKind kind, bool half) {
+    const bool operand = kind == TensorKind::activations || kind == TensorKind::sums ||
+                         kind == TensorKind::dSums || kind == TensorKind::halfWeights;
+    return half && operand ? NumberFormat::fp16 : NumberFormat::fp32;
+}
+
 /// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
 /// state exist twice: as the step found them, and `updated`.
 struct TensorId {

@@ -58,14 +58,12 @@ StoredTensor& TensorTable::stored(const TensorId& id) {
     const TensorArena arena = rowOf(id.kind).arena;
     const std::size_t batch = arena == TensorArena::dSums ? storage_.gradientRows : storage_.rows;
     const TensorSize size = sizeOf(id, net_, batch, storage_.targetWidth);
-    const bool half = storage_.half && (arena == TensorArena::activations || arena == TensorArena::sums ||
-                                        arena == TensorArena::dSums || arena == TensorArena::halfWeights);
     const std::size_t grain = arena == TensorArena::targets ? 1 : ofBatch(arena) ? storage_.widthGrain : 4;
     rows_.push_back({.id = {id.kind, id.layer},
                      .rows = size.rows,
                      .columns = size.columns,
                      .stride = roundUp(size.columns, grain),
-                     .format = half ? NumberFormat::fp16 : NumberFormat::fp32,
+                     .format = formatOf(id.kind, storage_.half),
                      .arena = arena});
     return rows_.back();
 }

@@ -14,10 +14,6 @@
 
 namespace lockstep {
 
-/// How a number is stored. Class numbers as targets take as many bytes as an fp32.
-enum class NumberFormat { fp32, fp16 };
-constexpr std::size_t bytesOf(NumberFormat format) { return format == NumberFormat::fp16 ? 2 : 4; }
-
 /// How a backend stores the tensors of a batch.
 struct TensorStorage {
     std::size_t rows = 0;         ///< that A, t and Z have room for

@@ -7,18 +7,17 @@ namespace {
 constexpr double floatBytes = sizeof(float);
 constexpr double bytesOfHalf = 2;
 
-// Two bytes: what a lane of half precision keeps so.
-bool isHalf(const StepSizes& sizes, const TensorId& id, Operation operation) {
-    if (!sizes.half) return false;
-    const bool product = operation != Operation::update;
-    return id.kind == TensorKind::activations || id.kind == TensorKind::sums ||
-           id.kind == TensorKind::dSums || (id.kind == TensorKind::weights && product);
+// Products of half precision read copies of the weights.
+TensorKind readBy(const StepSizes& sizes, const TensorId& id, Operation operation) {
+    const bool copy = sizes.half && id.kind == TensorKind::weights && operation != Operation::update;
+    return copy ? TensorKind::halfWeights : id.kind;
 }
 
 double bytesOf(const StepSizes& sizes, const TensorId& id, Operation operation, std::size_t rows) {
     const auto values = static_cast<double>(sizeOf(id, sizes.net, rows, sizes.targetWidth).values());
+    const std::size_t stored = bytesOf(formatOf(readBy(sizes, id, operation), sizes.half));
     const bool copied = sizes.half && id.kind == TensorKind::weights && id.updated;
-    return values * ((isHalf(sizes, id, operation) ? bytesOfHalf : floatBytes) + (copied ? bytesOfHalf : 0));
+    return values * static_cast<double>(stored + (copied ? bytesOf(NumberFormat::fp16) : 0));
 }
 
 bool gathers(const PlannedOperation& operation) {
@@ -57,12 +56,12 @@ void StepWork::count(const StepPlan& plan, std::size_t rows) {
 Work StepWork::of(const PlannedOperation& operation, std::size_t rows) {
     for (const Known& each : known_)
         if (each.operation == operation.operation && each.layer == operation.layer && each.rows == rows &&
-            each.layers == operation.layers)
+            each.layers == operation.layers && each.adds == (operation.piece > 0))
             return each.work;
     constexpr std::size_t most = 1024; // batches have two sizes; chunks of evaluations a few more
     if (known_.size() == most) known_.clear();
-    known_.push_back(
-        {operation.operation, operation.layer, operation.layers, rows, workOf(sizes_, operation, rows)});
+    known_.push_back({operation.operation, operation.layer, operation.layers, operation.piece > 0, rows,
+                      workOf(sizes_, operation, rows)});
     return known_.back().work;
 }
 

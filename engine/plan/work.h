@@ -59,6 +59,7 @@ class StepWork {
         Operation operation;
         std::size_t layer;
         std::size_t layers;
+        bool adds; ///< to what earlier pieces of the batch left
         std::size_t rows;
         Work work;
     };

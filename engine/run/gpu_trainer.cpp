@@ -258,7 +258,7 @@ void GpuTrainer::noteLosses(const Flight& flight) {
 std::vector<float> GpuTrainer::predict(std::span<const float> inputs) {
     finish();
     if (!forward_) {
-        const std::size_t capacity = GpuForward::usualCapacity(job_.shape);
+        const std::size_t capacity = GpuForward::usualCapacity(device_, job_.shape);
         std::vector<ProductKernel> how;
         for (const LayerKernels& layer : evaluationKernels(device_, how_, job_.shape, capacity).layers)
             how.push_back(layer.forward);

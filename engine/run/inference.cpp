@@ -8,6 +8,7 @@
 #include "engine/run/cpu_forward.h"
 #include "engine/run/make_trainer.h"
 #include "engine/step/gpu_forward.h"
+#include "engine/step/gpu_memory.h"
 #include "engine/tune/kernel_choice.h"
 
 namespace lockstep {
@@ -57,7 +58,8 @@ class CpuInference final : public InferenceBase {
 class GpuInference final : public InferenceBase {
   public:
     GpuInference(const NetShape& shape, Rung rung, gpu::Device& device)
-        : InferenceBase(shape), capacity_(GpuForward::usualCapacity(shape)),
+        : InferenceBase(shape),
+          capacity_((requireShape(device, shape), GpuForward::usualCapacity(device, shape))),
           how_(forwardKernels(device, rung, shape, capacity_)), kernels_(device),
           parameters_(device, layout_.size() * sizeof(float), gpu::Memory::device, "parameters"),
           forward_(kernels_, shape_, how_, parameters_, capacity_) {
@@ -77,6 +79,12 @@ class GpuInference final : public InferenceBase {
 };
 
 } // namespace
+
+std::vector<float> Inference::outputsOf(const Dataset& data, Split split, std::size_t first,
+                                        std::size_t rows) {
+    return inChunks(data, split, first, rows,
+                    [this](std::span<const float> inputs) { return outputs(inputs); });
+}
 
 std::unique_ptr<Inference> makeInference(const NetShape& shape, std::span<const float> parameters,
                                          const LaneSpec& spec, const MachineShare& share,

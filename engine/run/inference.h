@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/gpu/device.h"
+#include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
 #include "engine/step/lane_spec.h"
 #include "engine/step/train_job.h"
@@ -29,19 +30,19 @@ class Inference {
     virtual void setParameters(std::span<const float> parameters) = 0;
 
     /// The network's outputs, after the output activation: [rows][outputs], without padding.
-    ///   inputs   [rows][inputs] numbers as the network sees them (pixels / 255, scaled columns): any number
-    ///   of
-    ///            rows, none included
+    /// `inputs` are [rows][inputs] numbers as the network sees them (pixels / 255, scaled columns), of any
+    /// number of rows.
     /// Throws std::invalid_argument for a part of a row, and gpu::GpuError for what fails on a device.
     virtual std::vector<float> outputs(std::span<const float> inputs) = 0;
+    /// The same for examples [first, first + rows) of a split.
+    std::vector<float> outputsOf(const Dataset& data, Split split, std::size_t first, std::size_t rows);
 };
 
 /// An inference on the machine of a lane. Outputs are those of a trainer on that lane, within rounding.
 ///   parameters   as for setParameters(): TrainerState::parameters, loadWeights(), initialWeights()
-///   spec         the machine, and the rung whose forward kernels to use; nothing is measured, so `best`
-///   takes
-///                the likeliest. A training step at a time, fp16 or one output at a time are no good for
-///                forward passes: such rungs use the kernels of `gpu:best`
+///   spec         the machine, and the rung whose forward kernels to use. Nothing is measured, so `best`
+///                takes the likeliest. Rungs that compute whole steps, fp16 or one output at a time are no
+///                good for forward passes: they use the kernels of `gpu:best`
 ///   share        its threads: of cpu:threads and cpu:best, at most; 0: one per core
 ///   device       for a GPU lane; must outlive the object. May be null for a CPU lane
 /// Throws std::invalid_argument for a shape that makes no sense and for what setParameters() refuses,

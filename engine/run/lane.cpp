@@ -121,7 +121,8 @@ void Lane::work() {
     } catch (const std::exception& error) {
         fail(error);
     } catch (...) { // the host's own, from what it posted or its callback
-        setStatus(LaneStatus::failed, "an exception that is no std::exception");
+        setStatus(LaneStatus::failed, "the host's callback or posted action threw what is no std::exception; "
+                                      "catch it there to see what");
     }
 }
 

@@ -73,7 +73,8 @@ class Trainer {
     virtual void run(std::uint64_t steps) = 0;
     /// Trains as many steps as surely end within `budget`, by the time that steps have taken so far, and
     /// waits for them: for a share of each frame of a host's own loop. One step at least, however long it
-    /// takes. Returns the number of steps. Those that were requested before are waited for, too.
+    /// takes. Returns the number of steps: 0 once a loss was not finite, for which completedSteps() throws.
+    /// Those that were requested before are waited for, too.
     virtual std::uint64_t runFor(std::chrono::duration<double, std::milli> budget) = 0;
     /// Waits until all requested steps are done.
     virtual void finish() = 0;
@@ -89,10 +90,8 @@ class Trainer {
     /// no padding.
     virtual std::vector<float> predict(Split split, std::size_t first, std::size_t rows) = 0;
     /// The same for rows that are in no split, as Inference::outputs() with the current weights:
-    ///   inputs   [rows][inputs] numbers as the network sees them. Throws std::invalid_argument for a part of
-    ///   a
-    ///            row
-    /// Waits for the requested steps.
+    /// `inputs` are [rows][inputs] numbers as the network sees them. Throws std::invalid_argument for a part
+    /// of a row. Waits for the requested steps.
     virtual std::vector<float> predict(std::span<const float> inputs) = 0;
 
     /// Gives a copy of the weights without stopping the device. Returns false while none is ready that was

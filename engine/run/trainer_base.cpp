@@ -55,13 +55,19 @@ void TrainerBase::requireExamples(Split split, std::size_t first, std::size_t ro
 
 std::vector<float> TrainerBase::predict(Split split, std::size_t first, std::size_t rows) {
     requireExamples(split, first, rows);
-    return predict(inputsOf(*job_.data, split, first, rows));
+    return inChunks(*job_.data, split, first, rows,
+                    [this](std::span<const float> inputs) { return predict(inputs); });
 }
 
 void TrainerBase::reloadExamples(std::size_t first, std::size_t count) {
     requireExamples(Split::train, first, count);
     job_.validate();
     finish();
+    if (failedStep_ && !error_) // its examples are gone, and with them the reason
+        error_ = NonFiniteError(*failedStep_, {},
+                                concat("training stopped at step ", *failedStep_,
+                                       ": the loss is not finite, and its examples have been replaced; ask "
+                                       "for completedSteps() before you replace them, to learn more"));
     upload(first, count);
 }
 
@@ -69,8 +75,9 @@ std::uint64_t TrainerBase::runFor(std::chrono::duration<double, std::milli> budg
     constexpr double sure = 0.7; // steps differ
     const auto start = std::chrono::steady_clock::now();
     finish();
-    std::uint64_t done = 0;
+    const std::uint64_t before = completed_;
     for (;;) {
+        const std::uint64_t done = completed_ - before;
         const double passed = 1e3 * secondsSince(start);
         const double fitting =
             std::min(budgeted_.fitting(sure * (budget.count() - passed)), budgeted_.size());
@@ -78,7 +85,6 @@ std::uint64_t TrainerBase::runFor(std::chrono::duration<double, std::milli> budg
         const auto steps = static_cast<std::uint64_t>(std::max(fitting, 1.0));
         run(steps);
         finish();
-        done += steps;
         budgeted_.add(static_cast<double>(steps), 1e3 * secondsSince(start) - passed);
     }
 }

@@ -38,7 +38,7 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
       plan(planFor(shape, kernelTable, optimizer)),
       capacity(byNeuron ? roundUpToGrain(order.batch())
                         : std::max(order.batch(), threads * evaluationRowsPerThread)),
-      tensors(tableOf(plan)), parameters(floatsOf(tensors, TensorArena::parameters)),
+      tensors(tableOf(plan, optimizer)), parameters(floatsOf(tensors, TensorArena::parameters)),
       gradients(floatsOf(tensors, TensorArena::gradients)),
       activations(floatsOf(tensors, TensorArena::activations)), sums(floatsOf(tensors, TensorArena::sums)),
       dSums(floatsOf(tensors, TensorArena::dSums)), targets(floatsOf(tensors, TensorArena::targets)),
@@ -55,9 +55,9 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
              at(dSums, {TensorKind::dSums, layer})});
 }
 
-TensorTable CpuArenas::tableOf(const StepPlan& of) const {
+TensorTable CpuArenas::tableOf(const StepPlan& of, const OptimizerSettings& settings) const {
     return {shape,
-            optimizer,
+            settings,
             of,
             {.rows = capacity,
              .gradientRows = byNeuron ? capacity : order.batch(),
@@ -66,11 +66,12 @@ TensorTable CpuArenas::tableOf(const StepPlan& of) const {
 }
 
 void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
-    StepPlan now = planFor(shape, kernels, settings);
-    optimizer = settings;
-    tensors = tableOf(now);
-    const std::size_t floats = floatsOf(tensors, TensorArena::gradients);
+    StepPlan now = planFor(shape, kernels, settings); // what can throw comes before the first change
+    TensorTable table = tableOf(now, settings);
+    const std::size_t floats = floatsOf(table, TensorArena::gradients);
     if (floats != gradients.size()) gradients = AlignedArray<float>(floats);
+    optimizer = settings;
+    tensors = std::move(table);
     plan = std::move(now);
     work = StepWork(sizesOf(shape, optimizer, data));
     countWork();

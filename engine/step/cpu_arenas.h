@@ -82,7 +82,7 @@ struct CpuArenas {
 
   private:
     void countWork();
-    TensorTable tableOf(const StepPlan& of) const;
+    TensorTable tableOf(const StepPlan& of, const OptimizerSettings& settings) const;
     float* at(AlignedArray<float>& arena, const TensorId& id) {
         return arena.data() + tensors.at(id).offset / sizeof(float);
     }

@@ -9,30 +9,15 @@
 
 namespace lockstep {
 
-namespace {
-
-// Rows padded with zeros to `stride` values.
-template <class T> std::vector<T> padRows(const std::vector<T>& rows, std::size_t width, std::size_t stride) {
-    if (width == stride) return rows;
-    const std::size_t count = rows.size() / width;
-    std::vector<T> padded(count * stride);
-    for (std::size_t row = 0; row < count; ++row)
-        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * width), width,
-                    padded.begin() + static_cast<std::ptrdiff_t>(row * stride));
-    return padded;
-}
-
-} // namespace
-
 GpuExamples::GpuExamples(gpu::Device& device, const GpuMemory& memory, const Dataset& data,
                          const Examples& examples, RunBuffer inputs, RunBuffer answerBuffer)
     : count(examples.count), sourceStride(wordsPerExample(data)), source(device, memory.specOf(inputs)),
       answers(device, memory.specOf(answerBuffer)) {
     if (data.bytes())
         source.uploadValues<std::uint8_t>(
-            padRows(examples.pixels, data.inputs, std::size_t{4} * sourceStride));
+            withPadding<std::uint8_t>(examples.pixels, data.inputs, std::size_t{4} * sourceStride));
     else
-        source.uploadValues<float>(padRows(examples.values, data.inputs, sourceStride));
+        source.uploadValues<float>(withPadding<float>(examples.values, data.inputs, sourceStride));
     if (data.classes > 0)
         answers.uploadValues<std::uint32_t>(examples.labels);
     else

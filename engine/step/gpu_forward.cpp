@@ -6,6 +6,7 @@
 #include "engine/plan/work.h"
 #include "engine/step/dense_kernel.h"
 #include "engine/step/gpu_arenas.h"
+#include "engine/step/gpu_memory.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -21,11 +22,11 @@ GpuForward::GpuForward(Kernels& kernels, const NetShape& shape, const std::vecto
         kernels_.push_back(kernels.dense(Product::forward, how[layer], shape.activationOf(layer)));
 }
 
-std::size_t GpuForward::usualCapacity(const NetShape& shape) {
+std::size_t GpuForward::usualCapacity(const gpu::Device& device, const NetShape& shape) {
     constexpr std::size_t mostRows = 1024;
     constexpr std::size_t mostBytes = std::size_t{8} << 20;
     const std::size_t rowBytes = roundUpToFour(shape.widest()) * sizeof(float);
-    return std::clamp<std::size_t>(mostBytes / rowBytes, 1, mostRows);
+    return std::min(std::clamp<std::size_t>(mostBytes / rowBytes, 1, mostRows), bindableRows(device, shape));
 }
 
 gpu::BufferView GpuForward::activations(std::size_t level, std::size_t rows) const {

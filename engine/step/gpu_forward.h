@@ -22,8 +22,8 @@ class GpuForward {
     GpuForward(Kernels& kernels, const NetShape& shape, const std::vector<ProductKernel>& how,
                const gpu::Buffer& parameters, std::size_t capacity);
 
-    /// A sensible capacity: enough to keep a GPU busy, in a few megabytes.
-    static std::size_t usualCapacity(const NetShape& shape);
+    /// A sensible capacity: enough to keep a GPU busy, in a few megabytes that the device can bind.
+    static std::size_t usualCapacity(const gpu::Device& device, const NetShape& shape);
 
     /// A[level] of `rows` rows: [rows][stride(level)]. Level 0 is the inputs. Levels take turns in two
     /// buffers, so only the latest two are there.

@@ -27,12 +27,9 @@ MemoryPlace placeOf(gpu::Memory memory) {
     throw std::invalid_argument("no such memory");
 }
 
-// No more rows than the device can bind of the widest layer, in any way.
 std::size_t evaluationRowsOf(const gpu::Device& device, const TrainJob& job) {
-    const std::uint64_t range = std::min(device.limits().storageRange, device.limits().texelRange);
-    const std::size_t bindable = range / (roundUpToFour(job.shape.widest()) * sizeof(float));
     const std::size_t examples = std::max(job.data->train.count, job.data->test.count);
-    return std::max<std::size_t>(1, std::min({mostEvaluationRows, examples, bindable}));
+    return std::min({mostEvaluationRows, examples, bindableRows(device, job.shape)});
 }
 
 // Hits, and the confusion matrix.
@@ -59,27 +56,21 @@ bool mayTakeWholeSteps(Rung rung, const WholeStepLayout& layout) {
     return rung == Rung::wholeStep || (rung == Rung::best && layout.refusal.empty());
 }
 
-// What is bound as a whole has to fit into one binding, and what one invocation does has to end.
-void requireLimits(const gpu::Device& device, const TrainJob& job) {
+// What is bound as a whole has to fit into one binding.
+void requireBinding(const gpu::Device& device, std::uint64_t bytes, const char* what, const char* hint) {
     const std::uint64_t range = device.limits().storageRange;
-    const auto require = [&](std::uint64_t bytes, const char* what, const char* hint) {
-        if (bytes > range)
-            throw gpu::GpuError(std::string(what) + " take " + std::to_string(bytes) + " bytes, and '" +
-                                device.report().name + "' binds at most " + std::to_string(range) +
-                                " at once. " + hint);
-    };
-    require(std::max(inputBytes(*job.data, job.data->train), inputBytes(*job.data, job.data->test)),
-            "the examples", "Try fewer of them.");
-    require(ParamLayout(job.shape).size() * sizeof(float), "the parameters", "Try narrower layers.");
-    require(scoreCountBytes(job.data->classes), "the confusion matrix", "Try fewer classes.");
-    if (!device.software()) return;
-    const auto atMost = [](std::size_t value, std::size_t most, const char* what) {
-        if (value > most)
-            throw gpu::GpuError("software Vulkan computes at most " + std::to_string(most) + " " + what +
-                                " correctly; this network has " + std::to_string(value) + "; use a CPU lane");
-    };
-    atMost(job.shape.outputs(), 13000, "outputs"); // the loss goes five times over a row's
-    atMost(job.shape.widest(), softwareLoopRounds, "neurons in a layer");
+    if (bytes > range)
+        throw gpu::GpuError(std::string(what) + " take " + std::to_string(bytes) + " bytes, and '" +
+                            device.report().name + "' binds at most " + std::to_string(range) + " at once. " +
+                            hint);
+}
+
+void requireLimits(const gpu::Device& device, const TrainJob& job) {
+    const Dataset& data = *job.data;
+    requireBinding(device, std::max(inputBytes(data, data.train), inputBytes(data, data.test)),
+                   "the examples", "Try fewer of them.");
+    requireBinding(device, scoreCountBytes(data.classes), "the confusion matrix", "Try fewer classes.");
+    requireShape(device, job.shape);
 }
 
 // A batch has no more: one workgroup has at least 8 rows of them, and a weight gradient goes over all rows in
@@ -120,6 +111,25 @@ HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung)
 std::uint32_t wordsPerExample(const Dataset& data) {
     const std::size_t words = data.bytes() ? (data.inputs + 3) / 4 : data.inputs;
     return static_cast<std::uint32_t>(roundUpToFour(words));
+}
+
+std::size_t bindableRows(const gpu::Device& device, const NetShape& shape) {
+    const std::uint64_t range = std::min(device.limits().storageRange, device.limits().texelRange);
+    return std::max<std::size_t>(1, range / (roundUpToFour(shape.widest()) * sizeof(float)));
+}
+
+// What one invocation does has to end, too.
+void requireShape(const gpu::Device& device, const NetShape& shape) {
+    requireBinding(device, ParamLayout(shape).size() * sizeof(float), "the parameters",
+                   "Try narrower layers.");
+    if (!device.software()) return;
+    const auto atMost = [](std::size_t value, std::size_t most, const char* what) {
+        if (value > most)
+            throw gpu::GpuError("software Vulkan computes at most " + std::to_string(most) + " " + what +
+                                " correctly; this network has " + std::to_string(value) + "; use a CPU lane");
+    };
+    atMost(shape.outputs(), 13000, "outputs"); // the loss goes five times over a row's
+    atMost(shape.widest(), softwareLoopRounds, "neurons in a layer");
 }
 
 std::uint32_t lastLayerGroups(std::size_t rows) {
@@ -202,7 +212,12 @@ std::vector<std::uint64_t> GpuMemory::heapBytes(const gpu::Device& device) const
     for (std::size_t at = 0; at < bytes_.size(); ++at) {
         if (!bytes_[at]) continue;
         const gpu::Footprint footprint = gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory);
-        heaps[footprint.heap] += footprint.bytes;
+        if (footprint.heaps.empty()) continue;
+        const auto hasRoom = [&](std::uint32_t heap) {
+            return heaps[heap] + footprint.bytes <= device.heapLeft(heap);
+        };
+        const auto found = std::ranges::find_if(footprint.heaps, hasRoom);
+        heaps[found == footprint.heaps.end() ? footprint.heaps.front() : *found] += footprint.bytes;
     }
     return heaps;
 }

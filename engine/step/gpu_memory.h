@@ -106,12 +106,18 @@ class GpuMemory {
     gpu::BufferSpec specOf(RunBuffer buffer) const;
     /// What the device allocates for them, exactly.
     std::vector<MemoryUse> uses(const gpu::Device& device) const;
-    /// The same of every heap of the device.
+    /// The same by heap, each buffer where it would go now. What fits nowhere counts where it belongs.
     std::vector<std::uint64_t> heapBytes(const gpu::Device& device) const;
 
   private:
     std::vector<std::optional<std::uint64_t>> bytes_; ///< by RunBuffer
 };
+
+/// Rows of the widest layer's values that the device can bind at once, in any way; one at least.
+std::size_t bindableRows(const gpu::Device& device, const NetShape& shape);
+
+/// Throws gpu::GpuError for a network that breaks a limit of the device, whatever it is used for.
+void requireShape(const gpu::Device& device, const NetShape& shape);
 
 /// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
 /// not fit into what the device has left, and gpu::GpuError when it breaks another limit of the device.

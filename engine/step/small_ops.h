@@ -4,7 +4,7 @@
 // reading the clock would take longer than computing it.
 //
 // SmallOps carries out the same plans. Only its memory layout differs from CpuOps: [neuron][example]
-// instead of [example][neuron]. tests/engine/cpu/cpu_small_test.cpp compares every kernel with the plain loops, and
+// instead of [example][neuron]. cpu_small_test compares every kernel with the plain loops, and
 // whole training runs with cpu:scalar.
 #pragma once
 

@@ -4,7 +4,7 @@
 // all of these.
 //
 // Results are the same bit for bit, whatever is fused: every sum is added in the same order. So `best` may
-// choose by time alone (GpuTrainer), and a step is traced operation by operation. tests/engine/step/slow/step_fusions_test.cpp
+// choose by time alone (GpuTrainer), and a step is traced operation by operation. step_fusions_test
 // compares.
 #pragma once
 

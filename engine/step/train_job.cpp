@@ -70,6 +70,10 @@ Evaluation meanOf(const TrainJob& job, Split split, const ScoreSum& sum) {
 Evaluation evaluate(const TrainJob& job, Split split, std::span<const float> outputs) {
     const Dataset& data = *job.data;
     const Examples& examples = data.of(split);
+    if (outputs.size() != examples.count * job.shape.outputs())
+        throw std::invalid_argument("a split of " + std::to_string(examples.count) + " examples with " +
+                                    std::to_string(job.shape.outputs()) + " outputs each was given " +
+                                    std::to_string(outputs.size()) + " outputs");
     const LossShape shape{.rows = examples.count,
                           .outputs = job.shape.outputs(),
                           .stride = job.shape.outputs(),

@@ -4,7 +4,7 @@
 // The shader holds all of trainStep() (engine/plan/step.cpp), from gatherBatch() to update(). It cannot use
 // the recipe and its operations: they are separate dispatches, and between two dispatches everything travels
 // through memory. Here parameters and activations stay in the workgroup's shared memory from step to step,
-// and no time is lost starting dispatches. tests/engine/step/slow/whole_step_test.cpp holds it to the recipe: losses agree
+// and no time is lost starting dispatches. whole_step_test holds it to the recipe: losses agree
 // with those of cpu:scalar, and weights equal those of single operations bit for bit.
 #pragma once
 

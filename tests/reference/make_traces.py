@@ -3,7 +3,7 @@
 
     python3 make_traces.py            (needs PyTorch; the tests need only the file)
 
-tests/reference_test.cpp repeats every run and compares. The file holds all that a run starts from (data, first
+tests/engine/run/reference_test.cpp repeats every run and compares. The file holds all that a run starts from (data, first
 weights, settings), so that nothing has to be computed alike on both sides. Data and initial weights are multiples of
 1/256: exact in float and double. `rates` says whether every number that the optimizer multiplies by is exact in float,
 too ("exact"), or has to be rounded there ("rounded"): the engine hands these numbers to its kernels as floats.

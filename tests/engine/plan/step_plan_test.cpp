@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -70,21 +71,33 @@ struct Run {
 };
 
 Run run(const TrainJob& job, const StepPlan& plan, const CpuKernels& kernels = scalarKernels(),
-        const std::function<void(CpuArenas&)>& afterStep = {}) {
-    CpuArenas arenas(job, kernels, 1);
+        const std::function<void(CpuArenas&)>& afterStep = {}, std::size_t threads = 1) {
+    CpuArenas arenas(job, kernels, threads);
     if (arenas.gradients.size() == 0) arenas.gradients = AlignedArray<float>(arenas.layout.size());
-    ThreadTeam team(1);
-    CpuOps ops(arenas, team, nullptr);
-    ops.takeParts({0, arenas.parts()});
+    ThreadTeam team(threads);
+    std::vector<std::unique_ptr<CpuOps>> ops;
+    for (std::size_t thread = 0; thread < threads; ++thread) {
+        ops.push_back(std::make_unique<CpuOps>(arenas, team, nullptr));
+        const std::size_t own = arenas.parts() / threads;
+        ops.back()->takeParts({thread * own, (thread + 1) * own});
+    }
     Run result;
     for (std::uint64_t step = 0; step < 10; ++step) {
-        execute(ops, plan, stepSettings(job.settings, arenas.order, step));
-        result.losses.push_back(ops.loss());
+        team.run(
+            [&](std::size_t thread) {
+                execute(*ops[thread], plan, stepSettings(job.settings, arenas.order, step));
+                ops[thread]->endStep();
+            },
+            threads);
+        result.losses.push_back(ops.front()->loss());
         if (afterStep) afterStep(arenas);
     }
     result.parameters.assign(arenas.parameters.span().begin(), arenas.parameters.span().end());
     return result;
 }
+
+/// By a team, whose threads wait for each other where a plan needs it.
+Run runByThree(const TrainJob& job, const StepPlan& plan) { return run(job, plan, scalarKernels(), {}, 3); }
 
 } // namespace
 
@@ -223,6 +236,7 @@ TEST_CASE("gradients early, layers computed anew, gradients exchanged with nobod
               "dense_backward_weights 3, dense_backward_inputs 2, dense_backward_weights 2, "
               "dense_backward_inputs 1, dense_backward_weights 1, dense_backward_weights 0, update 0-3");
         CHECK(run(job, plan) == right);
+        CHECK(runByThree(job, plan) == runByThree(job, trainStep(job.shape)));
         const auto activationBytes = [&](const StepPlan& of) {
             return TensorTable(job.shape, {}, of, {.rows = 512, .gradientRows = 512, .reuse = true})
                 .arenaBytes(TensorArena::activations);
@@ -232,6 +246,7 @@ TEST_CASE("gradients early, layers computed anew, gradients exchanged with nobod
         for (const std::size_t layer : {2, 1, 0}) recomputeForward(plan, job.shape, layer);
         CHECK(std::ranges::count(plan.operations, Operation::dense, &PlannedOperation::operation) == 7);
         CHECK(run(job, plan) == right);
+        CHECK(runByThree(job, plan) == runByThree(job, trainStep(job.shape)));
         CHECK(activationBytes(plan) <= kept);
 
         exchangeGradients(plan);
@@ -274,6 +289,9 @@ TEST_CASE("a batch in pieces: the same sums, up to rounding") {
         CHECK(std::ranges::count(plan.operations, Operation::exchange, &PlannedOperation::operation) == 3);
         const Run parts = run(job, plan);
         if (pieces == 1) CHECK(parts == whole);
+        const Run team = runByThree(job, plan);
+        for (std::size_t at = 0; at < whole.parameters.size(); ++at)
+            CHECK(std::abs(team.parameters[at] - whole.parameters[at]) < 1e-6);
         for (std::size_t at = 0; at < whole.losses.size(); ++at)
             CHECK(parts.losses[at] == doctest::Approx(whole.losses[at]).epsilon(1e-6));
         for (std::size_t at = 0; at < whole.parameters.size(); ++at)

@@ -15,6 +15,7 @@
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/recorder.h"
 #include "engine/run/make_trainer.h"
+#include "engine/step/gpu_memory.h"
 #include "engine/step/rungs.h"
 #include "engine/tune/kernel_cache.h"
 #include "tests/faults/cards.h"
@@ -151,6 +152,36 @@ TEST_CASE("what the host reads is cached, what it writes is coherent, and specia
             CHECK((memoryOf(device, gpu::Memory::device) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0);
         }
         checkNothingLeft(); // special memory would be a misuse
+    }
+}
+
+TEST_CASE("training takes of every heap what was predicted, and finds room where the best heap has none") {
+    const Dataset data = classData();
+    const TrainJob job = jobFor(data, {8});
+    const StepKernels how{.layers = {}, .foldsUpdate = true, .half = false};
+    for (const Card& card : faults::cards()) {
+        CAPTURE(card.id);
+        const Faults faults(cardFault(card.id));
+        gpu::Device device(testDeviceOptions());
+        const std::uint32_t heaps = device.memory().memoryHeapCount;
+        const auto check = [&] {
+            std::vector<std::uint64_t> expected =
+                GpuMemory(device, job, Rung::wholeStep, how).heapBytes(device);
+            for (std::uint32_t heap = 0; heap < heaps; ++heap)
+                expected[heap] += device.counters().heapBytes[heap];
+            CHECK_NOTHROW(requireMemory(device, job, Rung::wholeStep));
+            const auto trainer = makeGpuTrainer(job, Rung::wholeStep, device);
+            for (std::uint32_t heap = 0; heap < heaps; ++heap)
+                CHECK(device.counters().heapBytes[heap] == expected[heap]);
+        };
+        check();
+        // Other programs have filled all small heaps: small uploads go elsewhere.
+        const auto size = [&](std::uint32_t heap) { return device.memory().memoryHeaps[heap].size; };
+        for (std::uint32_t heap = 0; heap < heaps; ++heap)
+            if (size(heap) <= std::uint64_t{256} << 20) device.counters().heapBytes[heap] += size(heap);
+        check();
+        for (std::uint32_t heap = 0; heap < heaps; ++heap)
+            if (size(heap) <= std::uint64_t{256} << 20) device.counters().heapBytes[heap] -= size(heap);
     }
 }
 

@@ -21,7 +21,7 @@ using namespace lockstep::test;
 
 namespace {
 
-/// All lanes in full precision; half precision has no such numbers (tests/engine/step/slow/half_test.cpp).
+/// All lanes in full precision; half precision has no such numbers (half_test).
 std::vector<const RungRow*> fullPrecision() {
     std::vector<const RungRow*> rows;
     for (const RungRow& row : rungTable)
@@ -365,7 +365,7 @@ Dataset largeFeatures() {
 
 // In floats, sigmoid's y (1 - y) is 0 from z = 17 on, in PyTorch, too, and in doubles it is not: Adam tells
 // them apart. So that one is compared with floats. Activations without bounds give losses of thousands, which
-// a network this large cannot repeat for a hundred steps in any floats; tests/engine/run/reference_test.cpp has those.
+// a network this large cannot repeat for a hundred steps in any floats; reference_test has those.
 TEST_CASE("features of a thousand: all lanes train tanh as double does, and sigmoid as floats do") {
     const Dataset data = largeFeatures();
     constexpr std::uint64_t steps = 100;
