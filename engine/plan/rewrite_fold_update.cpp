@@ -7,6 +7,7 @@
 // recipe has all of these before the first weight gradient. On a GPU even the bits stay the same. CPU kernels
 // add the scaled gradient to the weights as they multiply, which rounds differently.
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/plan/rewrites.h"
 
@@ -30,6 +31,8 @@ bool canFoldUpdate(const StepPlan& plan) {
 }
 
 void foldUpdate(StepPlan& plan) {
+    if (!canFoldUpdate(plan))
+        throw std::logic_error("the update of this plan cannot be folded into its weight gradients");
     plan.operations.pop_back();
     for (PlannedOperation& each : plan.operations) {
         if (!isWeightGradient(each)) continue;

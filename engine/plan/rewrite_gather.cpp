@@ -1,6 +1,8 @@
 // Gathering the batch in the first product. The first layer's workgroups read their rows straight from the
 // data set, in the order that the seed gives, and store them for the weight gradients, which need A[0] later.
 // One dispatch and one barrier fewer. The sums are the same, in the same order.
+#include <stdexcept>
+
 #include "engine/plan/rewrites.h"
 
 namespace lockstep {
@@ -11,6 +13,8 @@ bool canJoinGather(const StepPlan& plan) {
 }
 
 void joinGather(StepPlan& plan) {
+    if (!canJoinGather(plan))
+        throw std::logic_error("this plan does not begin with a batch and its first product");
     plan.operations[1] = {Operation::gatheredDense, 0, 1, {plan.operations[0], plan.operations[1]}};
     plan.operations.erase(plan.operations.begin());
 }

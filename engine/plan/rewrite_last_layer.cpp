@@ -3,6 +3,7 @@
 // Three operations and their barriers become one. Every sum is added in the same order; only the sum of the
 // groups' losses has to be put together by whichever group ends last, in the groups' order.
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/plan/rewrites.h"
 
@@ -26,6 +27,8 @@ bool canJoinLastLayer(const StepPlan& plan) {
 }
 
 void joinLastLayer(StepPlan& plan) {
+    if (!canJoinLastLayer(plan))
+        throw std::logic_error("the loss of this plan does not stand between the products of the last layer");
     const auto at = plan.operations.begin() + (lossOf(plan) - plan.operations.begin());
     *at = {Operation::lastLayer, (at - 1)->layer, 1, {*(at - 1), *at, *(at + 1)}};
     plan.operations.erase(at + 1);

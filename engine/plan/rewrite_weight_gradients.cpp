@@ -2,6 +2,7 @@
 // another's, so their workgroups can be numbered through and run side by side: the small last layers fill the
 // gaps that the large first one leaves. Each sum is added as before.
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/plan/rewrites.h"
 
@@ -22,6 +23,8 @@ bool canJoinWeightGradients(const StepPlan& plan) {
 }
 
 void joinWeightGradients(StepPlan& plan) {
+    if (!canJoinWeightGradients(plan))
+        throw std::logic_error("the weight gradients of this plan cannot become one operation");
     const auto first = std::ranges::find_if(plan.operations, isFolded);
     PlannedOperation joined{Operation::weightGradients, 0,
                             static_cast<std::size_t>(plan.operations.end() - first)};

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-// The same results by fewer operations.
+// The same results by fewer operations. Throw std::logic_error where `can...` says no.
 
 /// The update of each layer becomes a part of its weight gradients (rewrite_fold_update.cpp). In place.
 bool canFoldUpdate(const StepPlan& plan);

@@ -166,7 +166,7 @@ void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
     const std::size_t floats = arenas_.layout.endOf(first + layers - 1) - begin;
     shared::UpdateParams params = step.update;
     params.count = asUint(floats);
-    params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
+    params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit()); // whole workgroups
     if (half_ != nullptr) {
         if (layers != arenas_.shape.layers())
             throw std::logic_error("in half precision, the update is that of all layers");
@@ -222,14 +222,13 @@ void GpuOps::score() {
 
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
                const StepKernels& how, const HalfArenas* half, const StepFusions* fusions)
-    : recorder_(recorder), arenas_(arenas),
+    : recorder_(recorder), arenas_(arenas), kernels_(kernels),
       work_({arenas.shape, settings.optimizer, arenas.targetWidth, arenas.pixels, half != nullptr}),
       half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
-      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64), fusions_(fusions),
-      tensors_(&arenas.memory.step) {
+      fusions_(fusions), tensors_(&arenas.memory.step) {
     if (half != nullptr) {
         updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
         lossScale_ = &kernels.lossScale();

@@ -1,6 +1,7 @@
 // The operations of a training step on a Vulkan device: each records the dispatches that compute it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -86,8 +87,14 @@ class GpuOps final : public Ops {
         return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
     }
 
+    /// Most invocations of one update; beyond, each takes several vec4s.
+    std::uint32_t updateLimit() const {
+        return std::min(kernels_.device().limits().groupCount[0], 1u << 20) * 64;
+    }
+
     gpu::Recorder& recorder_;
     GpuArenas& arenas_;
+    Kernels& kernels_;
     StepWork work_;
     const HalfArenas* half_; // null: fp32
     std::vector<LayerPipelines> layers_;
@@ -98,7 +105,6 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::UpdateParams>* update_ = nullptr;         // fp32, if not folded
     const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // fp16
     const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
-    const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
     const StepFusions* fusions_ = nullptr;
     const TensorTable* tensors_;  ///< where those of the current batch or range lie
     std::size_t rows_ = 0;        ///< of the current batch or range

@@ -179,6 +179,8 @@ TEST_CASE("folding the update leaves no gradients to be stored") {
     StepPlan early = trainStep(threeLayers); // a weight gradient among the input gradients
     std::swap(early.operations[6], early.operations[7]);
     CHECK_FALSE(canFoldUpdate(early)); // weights might change before they are read
+    CHECK_THROWS_AS(foldUpdate(early), std::logic_error);
+    CHECK_THROWS_AS(joinWeightGradients(early), std::logic_error);
 }
 
 TEST_CASE("joined operations have the operands of their parts, without what stays inside") {
