@@ -433,6 +433,7 @@ struct Varying {
 };
 constexpr Varying varying[] = {
     {"2 threads", "(1 thread|[0-9]+ threads)"},
+    {"ms/step  device ms", "(ms/step +device ms|seconds +device s)"}, // of runs that last a second
     {"AMD EPYC", ".+"},
     {"llvmpipe (LLVM 15.0.6, 256 bits), software, not a GPU, driver llvmpipe Mesa 22.3.6 (LLVM 15.0.6)",
      ".+, software, not a GPU, driver .+"},
