@@ -229,20 +229,27 @@ void Device::wait(Ticket ticket) {
     if (LoopWatch* watch = watching_) watch->check();
 }
 
+// In turns of a second, with a look at the counter after each: where a driver loses the wake-up of a wait,
+// the work is done, and the wait would go on to its limit.
 void Device::waitLong(Ticket ticket) {
     ++counters_.hostWaits;
     const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &ticket};
-    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(options_.waitLimit).count();
-    const VkResult result = vk_.WaitSemaphores(device_, &info, static_cast<std::uint64_t>(limit));
-    if (result == VK_TIMEOUT) {
-        abandoned_ = true;
-        throw TimeoutError(
-            "'" + report_.name + "' did not finish a submission within " +
-            std::to_string(options_.waitLimit.count()) +
-            " ms; it hangs, or the submission was too large; try a smaller batch or another device");
+    const auto end = std::chrono::steady_clock::now() + options_.waitLimit;
+    constexpr std::chrono::nanoseconds turn = std::chrono::seconds(1);
+    for (;;) {
+        const auto left = std::max(end - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0));
+        const VkResult result = vk_.WaitSemaphores(
+            device_, &info,
+            static_cast<std::uint64_t>(std::min<std::chrono::nanoseconds>(turn, left).count()));
+        if (result != VK_TIMEOUT) check(result, "vkWaitSemaphores");
+        if (done(ticket) || result == VK_SUCCESS) return; // done() throws on a lost device
+        if (left <= turn) break;
     }
-    check(result, "vkWaitSemaphores");
-    done(ticket); // on a lost device, the wait may also have ended with success
+    abandoned_ = true;
+    throw TimeoutError(
+        "'" + report_.name + "' did not finish a submission within " +
+        std::to_string(options_.waitLimit.count()) +
+        " ms; it hangs, or the submission was too large; try a smaller batch or another device");
 }
 
 void Device::waitForAll() {
