@@ -297,34 +297,3 @@ TEST_CASE("what does not fit is refused by the exact number of bytes") {
     CHECK_THROWS_AS(requireMemory(testDevice(), job, Rung::blocked), gpu::OutOfMemoryError);
     taken = before;
 }
-
-TEST_CASE("the table says when a plan needs a tensor, and lets others have its memory") {
-    NetShape net;
-    net.widths = {5, 6, 7, 3};
-    net.activation = Activation::gelu;
-    const OptimizerSettings adam{.kind = Optimizer::adam};
-    const TensorTable step(net, adam, trainStep(net), {.rows = 10, .gradientRows = 10});
-    // gather, three dense, loss, two input gradients, three weight gradients, update
-    const auto uses = [](const TensorTable& table, const TensorId& id) {
-        return std::pair(table.at(id).firstUse(), table.at(id).lastUse());
-    };
-    CHECK(uses(step, {TensorKind::activations, 0}) == std::pair<std::size_t, std::size_t>(0, 9));
-    CHECK(uses(step, {TensorKind::sums, 1}) == std::pair<std::size_t, std::size_t>(2, 5));
-    CHECK(uses(step, {TensorKind::dWeights, 2}) == std::pair<std::size_t, std::size_t>(7, 10));
-    CHECK(uses(step, {TensorKind::weightState2, 0}) == std::pair<std::size_t, std::size_t>(10, 10));
-    CHECK(step.at({TensorKind::weights, 1}).trains);
-    CHECK_FALSE(step.at({TensorKind::dWeights, 1}).trains);
-    CHECK(step.at({TensorKind::activations, 1}).stride == 8);
-    CHECK(step.at({TensorKind::activations, 1}).bytes() == 10 * 8 * 4);
-    CHECK_THROWS_AS(step.at({TensorKind::halfWeights, 0}), std::out_of_range);
-
-    const TensorTable forward(net, adam, forwardPass(net), {.rows = 10, .reuse = true});
-    CHECK_FALSE(forward.has({TensorKind::dSums, 0}));
-    CHECK(forward.arenaBytes(TensorArena::gradients) == 0);
-    CHECK(forward.arenaBytes(TensorArena::activations) < step.arenaBytes(TensorArena::activations));
-    for (std::size_t layer = 0; layer < net.layers(); ++layer) { // read and written at the same time
-        const StoredTensor& from = forward.at({TensorKind::activations, layer});
-        const StoredTensor& to = forward.at({TensorKind::activations, layer + 1});
-        CHECK((from.offset + from.bytes() <= to.offset || to.offset + to.bytes() <= from.offset));
-    }
-}
