@@ -20,7 +20,16 @@ std::uint64_t roundUp(std::uint64_t bytes, std::uint64_t grain) {
 
 std::uint64_t storedSize(std::uint64_t bytes) { return std::max(granularity, roundUp(bytes, granularity)); }
 
-Owned<VkBuffer> createBuffer(const Device& device, std::uint64_t size) {
+[[noreturn]] void throwNoMemory(const Device& device, const std::string& name, std::uint64_t needed,
+                                std::uint64_t available) {
+    throw OutOfMemoryError("'" + device.report().name + "' has no memory for buffer '" + name + "': " +
+                               std::to_string(needed) + " bytes needed, about " + std::to_string(available) +
+                               " available. Try a smaller batch or narrower layers.",
+                           needed, available);
+}
+
+// Throws OutOfMemoryError.
+Owned<VkBuffer> createBuffer(const Device& device, std::uint64_t size, const std::string& name) {
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = size;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
@@ -32,7 +41,11 @@ Owned<VkBuffer> createBuffer(const Device& device, std::uint64_t size) {
         info.queueFamilyIndexCount = 2;
         info.pQueueFamilyIndices = families;
     }
-    return create(device, device.vk().CreateBuffer, device.vk().DestroyBuffer, info, "vkCreateBuffer");
+    try {
+        return create(device, device.vk().CreateBuffer, device.vk().DestroyBuffer, info, "vkCreateBuffer");
+    } catch (const OutOfMemoryError&) { // without numbers
+        throwNoMemory(device, name, size, device.memoryLeft());
+    }
 }
 
 VkMemoryRequirements requirementsOf(const Device& device, VkBuffer buffer) {
@@ -46,7 +59,7 @@ VkMemoryRequirements requirementsOf(const Device& device, VkBuffer buffer) {
 Footprint footprintOf(const Device& device, std::uint64_t bytes, Memory memory) {
     constexpr std::uint64_t most = std::uint64_t{1} << 30;
     const std::uint64_t size = storedSize(bytes);
-    const Owned<VkBuffer> buffer = createBuffer(device, std::min(size, most));
+    const Owned<VkBuffer> buffer = createBuffer(device, std::min(size, most), "a run's");
     const VkMemoryRequirements needs = requirementsOf(device, buffer.get());
     Footprint footprint{size <= most ? needs.size : roundUp(size, needs.alignment), {}};
     for (const std::uint32_t type : memoryTypes(device.memory(), needs.memoryTypeBits, memory, size))
@@ -56,11 +69,7 @@ Footprint footprintOf(const Device& device, std::uint64_t bytes, Memory memory) 
 
 Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name)
     : device_(device), kind_(memory), name_(std::move(name)), size_(storedSize(bytes)) {
-    try {
-        buffer_ = createBuffer(device_, size_);
-    } catch (const OutOfMemoryError&) {
-        throwOutOfMemory(size_, device_.memoryLeft());
-    }
+    buffer_ = createBuffer(device_, size_, name_);
     allocate();
     if (direct()) {
         std::memset(host_, 0, size_);
@@ -120,10 +129,7 @@ void Buffer::allocate() {
 }
 
 void Buffer::throwOutOfMemory(std::uint64_t needed, std::uint64_t available) const {
-    throw OutOfMemoryError("'" + device_.report().name + "' has no memory for buffer '" + name_ + "': " +
-                               std::to_string(needed) + " bytes needed, about " + std::to_string(available) +
-                               " available. Try a smaller batch or narrower layers.",
-                           needed, available);
+    throwNoMemory(device_, name_, needed, available);
 }
 
 BufferView Buffer::view(std::uint64_t offset, std::uint64_t size) const {

@@ -120,9 +120,10 @@ void Lane::work() {
         setStatus(LaneStatus::stopped);
     } catch (const std::exception& error) {
         fail(error);
-    } catch (...) { // the host's own, from what it posted or its callback
-        setStatus(LaneStatus::failed, "the host's callback or posted action threw what is no std::exception; "
-                                      "catch it there to see what");
+    } catch (...) { // the host's own, from what makes the trainer, what it posted or its callback
+        setStatus(LaneStatus::failed,
+                  "what makes the trainer, a callback or a posted action threw something that "
+                  "is no std::exception; catch it there to see what");
     }
 }
 

@@ -101,8 +101,7 @@ std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, const ProductExt
 /// The push constants of a piece of a product; of all of it by default.
 shared::DenseParams denseParams(const DenseShape& shape, const ProductPiece& piece = {});
 
-/// Records a product of a layer. Its buffers, of which shaders/dense/<rung>/<operation>_<rung>.comp says what
-/// each holds:
+/// Records a product of a layer. Its buffers (shaders/dense/<rung>/<operation>_<rung>.comp explains them):
 ///   forward          inputs, weights, bias, outputs, sums (or outputs again, where none are kept)
 ///   backwardInputs   dSums, weights, saved, dPreviousSums
 ///   backwardWeights  dSums, inputs, dWeights, dBias

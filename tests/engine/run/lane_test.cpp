@@ -297,7 +297,9 @@ TEST_CASE("an exception of any type fails the lane, from its trainer, its callba
         CHECK(lane.snapshot().status == LaneStatus::failed);
         return lane.snapshot().message;
     };
-    const std::string unknown = "an exception that is no std::exception";
+    const std::string unknown = "what makes the trainer, a callback or a posted action threw something that "
+                                "is no std::exception; catch it "
+                                "there to see what";
     LaneOptions options;
     SUBCASE("what makes the trainer") {
         Lane lane(
