@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-// The same results by fewer operations. Throw std::logic_error where `can...` says no.
+// These make the same results with fewer operations, and throw std::logic_error where `can...` says no.
 
 /// The update of each layer becomes a part of its weight gradients (rewrite_fold_update.cpp). In place.
 bool canFoldUpdate(const StepPlan& plan);
@@ -33,8 +33,8 @@ void joinWeightGradients(StepPlan& plan);
 /// All operations become one (rewrite_whole_step.cpp).
 StepPlan wholeStepPlan(const NetShape& net);
 
-// The same operations in another order, or several times: what a step needs at once becomes less. They take
-// the recipe, rewritten by each other or not; joined operations stay where they are.
+// These put the same operations in another order, or repeat them, so that a step needs less at once. They
+// take the recipe, rewritten by each other or not; joined operations stay where they are.
 
 /// The weight gradients of a layer come straight after its input gradients (rewrite_early_gradients.cpp). In
 /// place.
@@ -49,7 +49,7 @@ void recomputeForward(StepPlan& plan, const NetShape& net, std::size_t layer);
 /// no gradients.
 void microBatches(StepPlan& plan, std::size_t pieces);
 
-// Part of a step only, and steps of several devices.
+// These leave out a part of the step, or let several devices share it.
 
 /// These layers keep their parameters (rewrite_freeze.cpp). In place. Throws std::invalid_argument when no
 /// layer is left to train.

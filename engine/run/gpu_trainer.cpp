@@ -109,11 +109,11 @@ class GpuTrainer final : public TrainerBase {
         pendingSince_;          // the end of a call, if steps were pending
     double warmUpRecorded_ = 0; // seconds of everything before training, on the device
 
-    // Of takeWeights(), once asked for.
+    // What takeWeights() copies, once asked for, and predict() computes with.
     std::optional<gpu::Buffer> weights_;
     bool weightsWanted_ = false;             // the next submission copies them
     std::optional<std::uint64_t> weightsOf_; // steps done by those that are there and were not taken
-    std::optional<GpuForward> forward_;      // of predict(), once asked for
+    std::optional<GpuForward> forward_;      // once asked for
 
     // Kernels that note their workgroups, and what records steps with them.
     struct Clocked {

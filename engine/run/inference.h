@@ -34,7 +34,7 @@ class Inference {
     /// number of rows.
     /// Throws std::invalid_argument for a part of a row, and gpu::GpuError for what fails on a device.
     virtual std::vector<float> outputs(std::span<const float> inputs) = 0;
-    /// The same for examples [first, first + rows) of a split.
+    /// Outputs for examples [first, first + rows) of a split: [rows][outputs].
     std::vector<float> outputsOf(const Dataset& data, Split split, std::size_t first, std::size_t rows);
 };
 

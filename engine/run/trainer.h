@@ -89,7 +89,7 @@ class Trainer {
     /// Outputs (after the output activation) for examples [first, first + rows) of a split: [rows][outputs],
     /// no padding.
     virtual std::vector<float> predict(Split split, std::size_t first, std::size_t rows) = 0;
-    /// The same for rows that are in no split, as Inference::outputs() with the current weights:
+    /// Outputs for rows that are in no split, as Inference::outputs() with the current weights.
     /// `inputs` are [rows][inputs] numbers as the network sees them. Throws std::invalid_argument for a part
     /// of a row. Waits for the requested steps.
     virtual std::vector<float> predict(std::span<const float> inputs) = 0;

@@ -173,7 +173,7 @@ void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
 
 void CpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     switch (operation.operation) {
-    case Operation::exchange: break; // with nobody
+    case Operation::exchange: break; // a single machine has nothing to add
     default: Ops::carryOut(operation, step);
     }
 }

@@ -197,7 +197,7 @@ void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
 
 void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     switch (operation.operation) {
-    case Operation::exchange: break; // with nobody
+    case Operation::exchange: break; // a single device has nothing to add
     default: Ops::carryOut(operation, step);
     }
 }

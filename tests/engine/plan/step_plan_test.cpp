@@ -223,7 +223,7 @@ TEST_CASE("the plain backend carries out what it has, and refuses the rest by na
     CHECK_THROWS_WITH_AS(run(job, joined), doctest::Contains("'last_layer'"), std::logic_error);
 }
 
-TEST_CASE("gradients early, layers computed anew, gradients exchanged with nobody: the same bits") {
+TEST_CASE("gradients early, layers computed anew, an exchange on one device: the same bits") {
     const Dataset data = classData();
     for (const Activation activation : {Activation::tanh, Activation::gelu}) { // which reads A, and which Z
         TrainJob job = jobFor(data, {13, 7, 5});
