@@ -1,21 +1,33 @@
 # `cmake --install`: the library's headers, static libraries and package files, and the program.
 #   find_package(lockstep REQUIRED)
 #   target_link_libraries(app PRIVATE lockstep::engine)
+# or pkg-config --cflags --libs lockstep. The shared object with the functions of lockstep.h is lockstep::shared.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(lockstep_headers ${CMAKE_INSTALL_INCLUDEDIR}/lockstep)
 set(lockstep_package ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 
-foreach(name IN ITEMS ${lockstep_rooms} shaders engine)
+foreach(name IN ITEMS ${lockstep_rooms} shaders engine shared)
   set_target_properties(lockstep_${name} PROPERTIES EXPORT_NAME ${name})
-  target_include_directories(lockstep_${name} INTERFACE $<INSTALL_INTERFACE:${lockstep_headers}>)
-  install(TARGETS lockstep_${name} EXPORT lockstep ARCHIVE COMPONENT library)
+  target_include_directories(lockstep_${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  install(TARGETS lockstep_${name} EXPORT lockstep ARCHIVE COMPONENT library LIBRARY COMPONENT library NAMELINK_COMPONENT library)
 endforeach()
 install(EXPORT lockstep NAMESPACE lockstep:: DESTINATION ${lockstep_package} FILE lockstepTargets.cmake COMPONENT library)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/engine ${PROJECT_SOURCE_DIR}/shaders DESTINATION ${lockstep_headers}
-        COMPONENT library FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${LOCKSTEP_PUBLIC_HEADERS}/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+
+# A static library comes before those that it uses; ours use each other in the order in which the engine lists them.
+set(lockstep_libraries "")
+foreach(name IN ITEMS ${lockstep_rooms})
+  string(PREPEND lockstep_libraries "-llockstep_${name} ")
+endforeach()
+string(REPLACE "-llockstep_step" "-llockstep_step -llockstep_shaders" lockstep_libraries "${lockstep_libraries}")
+if(lockstep_links_onednn)
+  string(APPEND lockstep_libraries "-ldnnl ")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/lockstep.pc.in ${CMAKE_CURRENT_BINARY_DIR}/lockstep.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lockstep.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/lockstepConfig.cmake INSTALL_DESTINATION ${lockstep_package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)

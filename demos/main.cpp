@@ -13,6 +13,7 @@
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "demos/words/streams.h"
+#include "lockstep/version.h"
 
 namespace lockstep::demos {
 

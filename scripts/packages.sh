@@ -14,6 +14,7 @@ build_packages=(
 test_packages=(
     doctest-dev vulkan-validationlayers                    # test framework, Vulkan's own checks
     xvfb xdotool openbox                                   # a display, a hand and a window manager for the window
+    python3                                                # opens the shared library
     clang clang-format clang-tidy libclang-rt-dev lld      # sanitizers, fuzzing, formatting, linting
 )
 

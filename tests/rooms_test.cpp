@@ -35,6 +35,9 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"engine/grid",
      {"engine/run", "engine/plane", "engine/tune", "engine/step", "engine/plan", "engine/data",
       "engine/files", "engine/net", "engine/cpu", "engine/gpu", "shaders/shared"}},
+    {"engine/c_api",
+     {"engine/run", "engine/tune", "engine/step", "engine/plan", "engine/data", "engine/files", "engine/net",
+      "engine/cpu", "engine/gpu"}},
     {"demos/words", {"engine"}},
     {"demos/draw", {"demos/words", "engine"}},
     {"demos/options", {"demos/words", "engine"}},
@@ -61,7 +64,7 @@ const std::map<std::string, std::set<std::string>> arrows{
 const std::map<std::string, std::set<std::string>> privileges{
     {"vulkan/",
      {"engine/gpu", "engine/tune", "engine/plane", "engine/step", "engine/run", "engine/grid", "demos/draw",
-      "demos/shell", "demos/kit", "demos/commands"}},
+      "demos/shell", "demos/kit", "demos/commands", "demos/embed"}},
     {"GLFW/", {"demos/shell"}},
     {"md4c.h", {"demos/lesson"}},
     {"webp/", {"demos/draw"}},

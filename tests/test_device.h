@@ -6,11 +6,13 @@
 #include <string>
 
 #include "engine/gpu/device.h"
+#include "engine/tune/kernel_cache.h"
 
 namespace lockstep {
 
 inline gpu::DeviceOptions testDeviceOptions() {
     gpu::DeviceOptions options;
+    options.cacheFolder = cacheFolder();
     if (const char* select = std::getenv("LOCKSTEP_TEST_DEVICE")) options.select = select;
     return options;
 }

@@ -24,6 +24,7 @@
 #include "engine/data/data_source.h"
 #include "engine/gpu/error.h"
 #include "engine/grid/population.h"
+#include "lockstep/version.h"
 
 namespace lockstep::demos {
 

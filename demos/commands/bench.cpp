@@ -20,6 +20,7 @@
 #include "demos/words/text.h"
 #include "engine/gpu/error.h"
 #include "engine/plan/work.h"
+#include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 
@@ -220,6 +221,7 @@ int bench(const BenchOptions& options) {
         try {
             gpu::DeviceOptions deviceOptions;
             deviceOptions.select = options.device;
+            useCache(deviceOptions);
             gpu::Device device(deviceOptions);
             result["gpu"] = benchKernels(device, options);
         } catch (const gpu::GpuError& error) {

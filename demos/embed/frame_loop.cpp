@@ -6,8 +6,8 @@
 #include <optional>
 #include <thread>
 
-#include "engine/data/data_source.h"
-#include "engine/run/make_trainer.h"
+#include <lockstep/data/data_source.h>
+#include <lockstep/run/make_trainer.h>
 
 using namespace lockstep;
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <random>
 
-#include "engine/run/make_trainer.h"
+#include <lockstep/run/make_trainer.h>
 
 using namespace lockstep;
 

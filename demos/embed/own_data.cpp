@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "engine/run/inference.h"
-#include "engine/run/lane.h"
-#include "engine/run/make_trainer.h"
+#include <lockstep/run/inference.h>
+#include <lockstep/run/lane.h>
+#include <lockstep/run/make_trainer.h>
 
 using namespace lockstep;
 

@@ -1,8 +1,8 @@
 // Trains one network on two machines, from the same weights and on the same batches.
 #include <cstdio>
 
-#include "engine/data/data_source.h"
-#include "engine/run/make_trainer.h"
+#include <lockstep/data/data_source.h>
+#include <lockstep/run/make_trainer.h>
 
 using namespace lockstep;
 

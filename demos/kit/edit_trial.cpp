@@ -59,6 +59,7 @@ gpu::DeviceOptions ownDevice(const gpu::Device& window, const std::string& selec
     options.select = select.empty() ? window.report().uuid : select;
     options.validation = window.options().validation;
     options.messages = window.options().messages;
+    options.cacheFolder = window.options().cacheFolder;
     return options;
 }
 

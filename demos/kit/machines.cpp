@@ -56,7 +56,7 @@ gpu::Device& Machines::open(gpu::DeviceOptions options) {
     if (device && !device->options().drawing && isLost(*device))
         lost_.push_back(std::exchange(device, nullptr));
     if (!device) {
-        loadPipelines(options);
+        useCache(options);
         device = std::make_unique<gpu::Device>(std::move(options));
     }
     return *device;

@@ -4,12 +4,13 @@
 #include <exception>
 #include <limits>
 #include <span>
+#include <stdexcept>
 
 #include "engine/gpu/bindings.h"
+#include "engine/gpu/device_features.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
 #include "engine/gpu/loop_watch.h"
-#include "engine/gpu/matrix_tiles.h"
 #include "engine/gpu/owned.h"
 #include "engine/gpu/pipeline_cache.h"
 
@@ -35,14 +36,11 @@ Instance::Candidate chosenCandidate(const Instance& instance, const DeviceOption
 
 Device::Device(DeviceOptions options) : options_(std::move(options)) {
     try {
-        instance_ = std::make_unique<Instance>(options_);
-        const Instance::Candidate candidate = chosenCandidate(*instance_, options_);
-        report_ = candidate.report;
-        queueFamily_ = candidate.queueFamily;
-        physical_ = candidate.handle;
-        drawing_.family = candidate.drawFamily;
+        if (options_.host)
+            useHostDevice();
+        else
+            openDevice();
         inspectMemory();
-        createLogicalDevice();
         createTimeline();
         createPipelineCache();
         texelViews_ = std::make_unique<TexelViews>(*this);
@@ -65,13 +63,23 @@ void Device::destroy() noexcept {
         return;
     }
     if (device_ != VK_NULL_HANDLE) {
-        vk_.DeviceWaitIdle(device_);
+        if (!options_.host) vk_.DeviceWaitIdle(device_);
         loopWatch_.reset();
         texelViews_.reset();
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
-        vk_.DestroyDevice(device_, nullptr);
+        if (!options_.host) vk_.DestroyDevice(device_, nullptr);
     }
+}
+
+void Device::openDevice() {
+    instance_ = std::make_unique<Instance>(options_);
+    const Instance::Candidate candidate = chosenCandidate(*instance_, options_);
+    report_ = candidate.report;
+    queueFamily_ = candidate.queueFamily;
+    physical_ = candidate.handle;
+    drawing_.family = candidate.drawFamily;
+    createLogicalDevice();
 }
 
 void Device::inspectMemory() {
@@ -83,16 +91,6 @@ void Device::inspectMemory() {
     for (VkMemoryType& type : std::span(memory_.memoryTypes, memory_.memoryTypeCount))
         if ((type.propertyFlags & unwanted) != 0) type.propertyFlags = 0;
     hasMemoryBudget_ = contains(extensionsOf(api, physical_), VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-}
-
-std::vector<const char*> Device::extensionsToEnable() const {
-    std::vector<const char*> extensions;
-    if (limits().pushDescriptors > 0) extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
-    constexpr const char* subset = "VK_KHR_portability_subset";
-    // Vulkan requires enabling it where it is present (MoltenVK).
-    if (contains(extensionsOf(instance_->api(), physical_), subset)) extensions.push_back(subset);
-    for (const std::string& name : options_.deviceExtensions) extensions.push_back(name.c_str());
-    return extensions;
 }
 
 void Device::createLogicalDevice() {
@@ -111,43 +109,45 @@ void Device::createLogicalDevice() {
         queues[1].queueFamilyIndex = drawing_.family;
     }
 
-    std::vector<const char*> extensions = extensionsToEnable();
-    auto features12 =
-        structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
-    features12.timelineSemaphore = VK_TRUE;
-    features12.shaderFloat16 = limits().halfArithmetic ? VK_TRUE : VK_FALSE;
-    features12.subgroupBroadcastDynamicId = limits().broadcastInvocations > 0 ? VK_TRUE : VK_FALSE;
+    DeviceFeatures wanted(limits(), extensionsOf(api, physical_));
+    wanted.features.features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // every device has it
+    for (const std::string& name : options_.deviceExtensions) wanted.extensions.push_back(name.c_str());
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
-    MatrixFeatures matrices(limits().matrixTiles, features12);
-    extensions.insert(extensions.end(), matrices.extensions.begin(), matrices.extensions.end());
-    auto dotProducts = structure<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, matrices.chain);
-    dotProducts.shaderIntegerDotProduct = VK_TRUE;
-    if (limits().dotProducts) extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
-    void* chain = limits().dotProducts ? &dotProducts : matrices.chain;
-    auto clocks = structure<VkPhysicalDeviceShaderClockFeaturesKHR>(
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, chain);
-    clocks.shaderDeviceClock = VK_TRUE;
-    if (limits().deviceClock) {
-        extensions.push_back(VK_KHR_SHADER_CLOCK_EXTENSION_NAME);
-        chain = &clocks;
-    }
-    info.pNext = chain;
-    VkPhysicalDeviceFeatures features{};
-    features.shaderFloat64 = limits().doubleArithmetic ? VK_TRUE : VK_FALSE;
-    features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // supported by every device
-    info.pEnabledFeatures = &features;
+    info.pNext = wanted.chain();
     info.queueCreateInfoCount = static_cast<std::uint32_t>(queues.size());
     info.pQueueCreateInfos = queues.data();
-    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
-    info.ppEnabledExtensionNames = extensions.data();
+    info.enabledExtensionCount = static_cast<std::uint32_t>(wanted.extensions.size());
+    info.ppEnabledExtensionNames = wanted.extensions.data();
     check(api.CreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice");
     vk_ = loadDeviceApi(api, device_);
     vk_.GetDeviceQueue(device_, queueFamily_, 0, &queue_);
     if (!options_.drawing) return;
     vk_.GetDeviceQueue(device_, drawing_.family, secondQueue ? 1 : 0, &drawing_.queue);
     drawing_.shared = drawing_.queue == queue_;
-    drawing_.mutex = drawing_.shared ? &queueMutex_ : &drawMutex_;
+    drawing_.mutex = drawing_.shared ? queueMutex_ : &drawMutex_;
+}
+
+void Device::useHostDevice() {
+    const HostDevice& host = *options_.host;
+    if (host.getInstanceProcAddr == nullptr || host.instance == VK_NULL_HANDLE ||
+        host.physical == VK_NULL_HANDLE || host.device == VK_NULL_HANDLE || host.queue == VK_NULL_HANDLE ||
+        host.created == nullptr)
+        throw std::invalid_argument("an entry of gpu::HostDevice is missing");
+    if (options_.drawing || options_.robust)
+        throw std::invalid_argument("drawing and robust access need a device of Device's own");
+    instance_ = std::make_unique<Instance>(host.getInstanceProcAddr, host.instance);
+    Instance::Candidate candidate = instance_->candidate(host.physical, options_);
+    if (!candidate.report.refused.empty())
+        throw NoDeviceError("'" + candidate.report.name + "' cannot be used: " + candidate.report.refused);
+    report_ = std::move(candidate.report);
+    report_.limits = limitsEnabled(report_.limits, *host.created);
+    options_.host->created = nullptr; // the host may let go of it now
+    queueFamily_ = host.queueFamily;
+    if (host.queueMutex != nullptr) queueMutex_ = host.queueMutex;
+    physical_ = host.physical;
+    device_ = host.device;
+    queue_ = host.queue;
+    vk_ = loadDeviceApi(instance_->api(), device_);
 }
 
 VkInstance Device::instance() const { return instance_->handle(); }
@@ -171,7 +171,7 @@ void Device::createPipelineCache() {
 }
 
 Ticket Device::submit(VkCommandBuffer commands) {
-    const std::lock_guard lock(queueMutex_);
+    const std::lock_guard lock(*queueMutex_);
     const Ticket ticket = lastTicket_ + 1;
     const VkTimelineSemaphoreSubmitInfo timeline{
         VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 0, nullptr, 1, &ticket};

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,7 +101,25 @@ struct ValidationMessage {
     std::string text;
 };
 
+/// A device that the host program has opened and also uses itself (DeviceOptions::host). Its instance and
+/// device are of Vulkan 1.2 or later. Everything stays the host's: it destroys nothing of it before the
+/// Device is gone.
+struct HostDevice {
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr; ///< of the loader that the instance came from
+    VkInstance instance = VK_NULL_HANDLE;
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    VkDevice device = VK_NULL_HANDLE;
+    VkQueue queue = VK_NULL_HANDLE; ///< that training is submitted to: of a family that computes
+    std::uint32_t queueFamily = 0;
+    /// Held around each submission to the queue; the host holds it around its own. Null: it has none.
+    std::mutex* queueMutex = nullptr;
+    /// What the device was created with: extensions and features that it has not enabled are not used. Read
+    /// by the constructor of Device only.
+    const VkDeviceCreateInfo* created = nullptr;
+};
+
 struct DeviceOptions {
+    std::optional<HostDevice> host; ///< train on this device; select and validation do not apply
     std::string select;      ///< an index from listDevices, part of a name, or a UUID; empty: the best device
     bool validation = false; ///< use the Khronos layer: core and synchronization checks
     bool gpuAssisted = false; ///< with `validation`: also instrument shaders to find out-of-bounds accesses
@@ -116,6 +136,9 @@ struct DeviceOptions {
     /// Finds what Device::pipelineCacheData() returned earlier for the device that was chosen; may be null.
     /// What does not match is ignored.
     std::function<std::vector<std::byte>(const DeviceReport&)> pipelineCache;
+    /// Where the choice of kernels is remembered between runs (engine/tune/kernel_cache.h). Empty: nowhere;
+    /// it lasts as long as the process.
+    std::filesystem::path cacheFolder;
 };
 
 /// Counts of what has happened on the device, for tests and measurements.
@@ -174,8 +197,10 @@ struct DrawQueue {
 
 class Device {
   public:
-    /// Opens the device named by options.select, or the best one: discrete before integrated before software.
-    /// Throws NoDeviceError if none fits, GpuError if a Vulkan call fails.
+    /// Opens the device named by options.select, or the best one: discrete before integrated before software;
+    /// or uses options.host. Throws NoDeviceError if none fits, GpuError if a Vulkan call fails, and for a
+    /// host's device std::invalid_argument where something is missing: an entry of HostDevice, timeline
+    /// semaphores, or where drawing or robust is asked for.
     explicit Device(DeviceOptions options = {});
     ~Device();
 
@@ -232,9 +257,10 @@ class Device {
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
 
   private:
-    void inspectMemory();
+    void openDevice();
     void createLogicalDevice();
-    std::vector<const char*> extensionsToEnable() const;
+    void useHostDevice();
+    void inspectMemory();
     void createTimeline();
     void waitLong(Ticket ticket);
     void createPipelineCache();
@@ -251,7 +277,8 @@ class Device {
     DeviceApi vk_;
     std::uint32_t queueFamily_ = 0;
     VkQueue queue_ = VK_NULL_HANDLE;
-    std::mutex queueMutex_;
+    std::mutex ownQueueMutex_;
+    std::mutex* queueMutex_ = &ownQueueMutex_; ///< or the host's
     DrawQueue drawing_;
     std::mutex drawMutex_; ///< guards a separate graphics queue
     VkSemaphore timeline_ = VK_NULL_HANDLE;

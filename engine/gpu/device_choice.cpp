@@ -5,9 +5,9 @@
 #include <iterator>
 #include <optional>
 
+#include "engine/gpu/device_features.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
-#include "engine/gpu/matrix_tiles.h"
 
 namespace lockstep::gpu {
 
@@ -143,7 +143,8 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
 
     const VkPhysicalDeviceProperties& core = properties.properties;
     const std::optional<std::uint32_t> drawFamily = familyWith(families, VK_QUEUE_GRAPHICS_BIT);
-    const std::optional<std::uint32_t> family = trainingFamily(families, drawFamily);
+    const std::optional<std::uint32_t> family =
+        options.host ? options.host->queueFamily : trainingFamily(families, drawFamily);
     Instance::Candidate candidate;
     candidate.handle = device;
     candidate.queueFamily = family.value_or(0);
@@ -245,6 +246,13 @@ std::vector<Instance::Candidate> Instance::candidates(const DeviceOptions& optio
         all.push_back(inspect(api_, handles[index], index, options));
     choose(all, options);
     return all;
+}
+
+Instance::Candidate Instance::candidate(VkPhysicalDevice physical, const DeviceOptions& options) const {
+    Candidate one = inspect(api_, physical, 0, options);
+    one.report.chosen = one.report.refused.empty();
+    one.report.reason = "the host program's";
+    return one;
 }
 
 std::vector<DeviceReport> listDevices(const DeviceOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "engine/gpu/error.h"
 
@@ -82,7 +83,7 @@ Instance::Instance(const DeviceOptions& options) : messages_(options.messages) {
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
         throw NoDeviceError("the Vulkan loader found no driver. " + installHint());
     check(result, "vkCreateInstance");
-    api_ = loadInstanceApi(handle_);
+    api_ = loadInstanceApi(global.GetInstanceProcAddr, handle_);
 
     if (debugUtils && api_.CreateDebugUtilsMessengerEXT != nullptr) {
         auto messenger = structure<VkDebugUtilsMessengerCreateInfoEXT>(
@@ -98,7 +99,14 @@ Instance::Instance(const DeviceOptions& options) : messages_(options.messages) {
     }
 }
 
+Instance::Instance(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance handle)
+    : handle_(handle), own_(false), api_(loadInstanceApi(getInstanceProcAddr, handle)) {
+    if (api_.GetPhysicalDeviceProperties2 == nullptr)
+        throw std::invalid_argument("the host's instance is of Vulkan 1.0, and training needs 1.2");
+}
+
 Instance::~Instance() {
+    if (!own_) return;
     if (messenger_ != VK_NULL_HANDLE) api_.DestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
     if (handle_ != VK_NULL_HANDLE) api_.DestroyInstance(handle_, nullptr);
 }

@@ -11,6 +11,8 @@ class Instance {
   public:
     /// Throws NoDeviceError without a loader, GpuError if `options.validation` needs a missing layer.
     explicit Instance(const DeviceOptions& options);
+    /// The host's own, which stays the host's. Throws std::invalid_argument for an instance of Vulkan 1.0.
+    Instance(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance handle);
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -26,10 +28,13 @@ class Instance {
     };
     /// Inspects every device. Marks exactly one as chosen, unless none matches `options.select`.
     std::vector<Candidate> candidates(const DeviceOptions& options) const;
+    /// Inspects one device, chosen already.
+    Candidate candidate(VkPhysicalDevice physical, const DeviceOptions& options) const;
 
   private:
     std::function<void(const ValidationMessage&)> messages_;
     VkInstance handle_ = VK_NULL_HANDLE;
+    bool own_ = true;
     InstanceApi api_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
 };

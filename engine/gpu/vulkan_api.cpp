@@ -58,10 +58,9 @@ const GlobalApi& loadVulkan() {
     return api;
 }
 
-InstanceApi loadInstanceApi(VkInstance instance) {
+InstanceApi loadInstanceApi(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance) {
     InstanceApi api;
-    const GlobalApi& global = loadVulkan();
-    const auto load = [&](const char* name) { return global.GetInstanceProcAddr(instance, name); };
+    const auto load = [&](const char* name) { return getInstanceProcAddr(instance, name); };
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_LOAD)
     return api;
 }

@@ -117,7 +117,8 @@ std::vector<Element> enumerate(const List& list, const Element& element = {}) {
     return all;
 }
 
-InstanceApi loadInstanceApi(VkInstance instance);
+/// Of the loader that the instance came from.
+InstanceApi loadInstanceApi(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance);
 DeviceApi loadDeviceApi(const InstanceApi& instanceApi, VkDevice device);
 
 using Extensions = std::vector<VkExtensionProperties>;

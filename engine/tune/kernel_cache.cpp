@@ -1,6 +1,7 @@
 #include "engine/tune/kernel_cache.h"
 
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -23,22 +24,21 @@ constexpr std::uint64_t largestCache = std::uint64_t{64} << 20;
 
 // A cache that cannot be read or written costs time at the next start, nothing else.
 template <class Work> void quietly(Work work) {
-    if (cacheFolder().empty()) return;
     try {
         work();
     } catch (const std::exception&) { // missing, damaged, of another version, not writable
     }
 }
 
-json readKernels() {
+json readKernels(const std::filesystem::path& folder) {
     json kernels;
-    quietly([&] { kernels = readJsonFile(cacheFolder() / kernelsFile, largestCache); });
+    quietly([&] { kernels = readJsonFile(folder / kernelsFile, largestCache); });
     return kernels.is_object() ? kernels : json::object();
 }
 
-void writeCache(const std::string& file, std::string_view text) {
-    std::filesystem::create_directories(cacheFolder());
-    writeFileAtomically(cacheFolder() / file, text);
+void writeCache(const std::filesystem::path& folder, const std::string& file, std::string_view text) {
+    std::filesystem::create_directories(folder);
+    writeFileAtomically(folder / file, text);
 }
 
 // Changes whenever one of the candidates does: measurements of another kernel are of no use.
@@ -90,13 +90,30 @@ std::filesystem::path cacheFolder() {
     return {};
 }
 
-KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdentity(device.report())) {
+/// The choices of processes without a folder, by device.
+struct KernelCache::Memory {
+    std::mutex mutex;
+    std::map<std::string, Choices> choices;
+};
+
+KernelCache::Memory& KernelCache::memory() {
+    static Memory all;
+    return all;
+}
+
+KernelCache::KernelCache(const gpu::Device& device)
+    : folder_(device.options().cacheFolder), identity_(gpu::cacheIdentity(device.report())) {
     // Kernels chosen under pretended limits are useful only there.
     if (device.options().minimumLimits) identity_ += "|minimum limits";
     identity_ += "|" + shaderFingerprint();
+    if (folder_.empty()) {
+        const std::lock_guard lock(memory().mutex);
+        known_ = memory().choices[identity_];
+        return;
+    }
     quietly([this] {
-        decltype(known_) known;
-        const json mine = readKernels().value(identity_, json::object());
+        Choices known;
+        const json mine = readKernels(folder_).value(identity_, json::object());
         for (const auto& [product, entry] : mine.items())
             known[product] = {fromJson(entry), entry.at("milliseconds").get<double>(),
                               entry.at("complete").get<bool>()};
@@ -117,8 +134,13 @@ void KernelCache::remember(const std::string& operation, const MeasuredKernel& k
 
 void KernelCache::store() {
     if (!std::exchange(changed_, false)) return;
+    if (folder_.empty()) {
+        const std::lock_guard lock(memory().mutex);
+        for (const auto& [operation, choice] : known_) memory().choices[identity_][operation] = choice;
+        return;
+    }
     quietly([this] {
-        json stored = readKernels();
+        json stored = readKernels(folder_);
         json& mine = stored[identity_];
         if (!mine.is_object()) mine = json::object(); // a damaged file
         for (const auto& [product, choice] : known_) {
@@ -126,21 +148,26 @@ void KernelCache::store() {
             mine[product]["milliseconds"] = choice.milliseconds;
             mine[product]["complete"] = choice.complete;
         }
-        writeCache(kernelsFile, stored.dump(1, ' ', false, json::error_handler_t::replace));
+        writeCache(folder_, kernelsFile, stored.dump(1, ' ', false, json::error_handler_t::replace));
     });
 }
 
-void loadPipelines(gpu::DeviceOptions& options) {
-    options.pipelineCache = [](const gpu::DeviceReport& device) {
+void useCache(gpu::DeviceOptions& options, std::filesystem::path folder) {
+    options.cacheFolder = std::move(folder);
+    if (options.cacheFolder.empty()) return;
+    options.pipelineCache = [folder = options.cacheFolder](const gpu::DeviceReport& device) {
         std::vector<std::byte> stored;
-        quietly([&] { stored = readFileBytes(cacheFolder() / gpu::cacheFileName(device), largestCache); });
+        quietly([&] { stored = readFileBytes(folder / gpu::cacheFileName(device), largestCache); });
         return stored;
     };
 }
 
 void storePipelines(const gpu::Device& device) {
+    const std::filesystem::path& folder = device.options().cacheFolder;
+    if (folder.empty()) return;
     // The device may be lost by now.
-    quietly([&] { writeCache(gpu::cacheFileName(device.report()), asText(device.pipelineCacheData())); });
+    quietly(
+        [&] { writeCache(folder, gpu::cacheFileName(device.report()), asText(device.pipelineCacheData())); });
 }
 
 } // namespace lockstep

@@ -1,8 +1,10 @@
-// What was measured or compiled on a device, remembered between runs. A cache that is missing, damaged or not
-// writable is never an error: the work is done again.
+// What was measured or compiled on a device, remembered between runs in DeviceOptions::cacheFolder. A library
+// writes nothing to a user's folders unless it is asked: useCache() asks. A cache that is missing, damaged or
+// not writable is never an error: the work is done again.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -13,6 +15,13 @@ namespace lockstep {
 /// $LOCKSTEP_CACHE_DIR, else $XDG_CACHE_HOME/lockstep (if that is an absolute path), else ~/.cache/lockstep;
 /// empty when there is no home either.
 std::filesystem::path cacheFolder();
+
+/// A device that is made with these options will find its choices of kernels and its driver's compiled
+/// pipelines in the folder. Choices are stored there as they are made, pipelines by storePipelines(). Each
+/// device and driver has a file for its pipelines, so that a machine's devices do not overwrite each other's.
+void useCache(gpu::DeviceOptions& options, std::filesystem::path folder = cacheFolder());
+/// Stores the pipelines that the driver has compiled. Nothing without a folder.
+void storePipelines(const gpu::Device& device);
 
 struct MeasuredKernel {
     ProductKernel kernel;
@@ -25,8 +34,9 @@ struct MeasuredKernel {
     bool usable() const { return milliseconds >= 0; }
 };
 
-/// What was chosen and measured, by device (with its driver's version) and operation, in kernels.json:
-/// kernels of products, layouts of populations (whose name is the rung), and whether whole steps are faster.
+/// What was chosen and measured, by device (with its driver's version) and operation: kernels of products,
+/// layouts of populations (whose name is the rung), and whether whole steps are faster. In the folder's
+/// kernels.json; without a folder, in memory as long as the process lives.
 class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);
@@ -37,14 +47,14 @@ class KernelCache {
     void store();
 
   private:
+    using Choices = std::map<std::string, MeasuredKernel>; // by operation
+    struct Memory;
+    static Memory& memory();
+
+    std::filesystem::path folder_;
     std::string identity_;
-    std::map<std::string, MeasuredKernel> known_;
+    Choices known_;
     bool changed_ = false;
 };
-
-/// The driver's compiled pipelines, in a file per device and driver, so that a machine's devices do not
-/// overwrite each other's: read when a device is made with these options, and stored from it.
-void loadPipelines(gpu::DeviceOptions& options);
-void storePipelines(const gpu::Device& device);
 
 } // namespace lockstep

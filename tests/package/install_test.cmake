@@ -1,6 +1,6 @@
 # cmake -DBUILD=<build folder> -DSOURCE=<source folder> -P install_test.cmake
-# Installs into a temporary folder, builds the programs of demos/embed against that package alone, and runs them. The README shows
-# the first one.
+# Installs into a temporary folder, builds the programs of demos/embed against that package alone, and runs them: by CMake, by
+# pkg-config, and from Python. The README shows the first one.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE}/README.md readme)
@@ -36,4 +36,46 @@ learns("300 frames, 300 copies of the weights, [0-9]*[0-9][0-9][0-9] steps" fram
 foreach(lane IN ITEMS cpu:best gpu:best)
   learns("step 1000: ${most}.*step 1250: ([0-8][0-9]|9[0-6]).*step 2000: ${most}" online ${lane})
 endforeach()
+learns("test accuracy ${most}, beside [0-9]*[0-9][0-9] frames of the host's" host_device)
+foreach(lane IN ITEMS cpu:best gpu:best)
+  learns("loss 0[.]0.*0 xor 0 = 0.*0 xor 1 = 1.*1 xor 0 = 1.*1 xor 1 = 0" from_c ${lane})
+endforeach()
+
+# From Python, which opens the shared object. Nothing but its functions can be seen in it.
+file(GLOB_RECURSE shared ${folder}/prefix/liblockstep.so)
+execute_process(COMMAND python3 -B ${SOURCE}/tests/package/from_python.py ${shared} ${folder} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+function(exports_of file pattern result)
+  execute_process(COMMAND nm -D --defined-only ${file} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[0-9a-f]+ [A-Z] [^\n]+" symbols "${symbols}")
+  list(FILTER symbols INCLUDE REGEX "${pattern}")
+  set(${result} "${symbols}" PARENT_SCOPE)
+endfunction()
+exports_of(${shared} " T lockstep_" functions)
+exports_of(${shared} "." all)
+list(LENGTH functions count)
+file(STRINGS ${SOURCE}/engine/c_api/lockstep.h declared REGEX "^LOCKSTEP_API")
+list(LENGTH declared expected)
+if(NOT count EQUAL expected OR NOT "${functions}" STREQUAL "${all}")
+  message(FATAL_ERROR "${shared} should export the ${expected} functions of lockstep.h and nothing else: ${all}")
+endif()
+
+# By pkg-config, beside a header of the host's that has the path of one of the engine's; as a program, and as a shared object of the
+# host's, from which the engine cannot be seen.
+file(GLOB_RECURSE description ${folder}/prefix/lockstep.pc)
+cmake_path(GET description PARENT_PATH descriptions)
+set(ENV{PKG_CONFIG_PATH} ${descriptions})
+execute_process(COMMAND pkg-config --cflags --libs lockstep OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+file(WRITE ${folder}/host/engine/gpu/device.h "#error the host's own\n")
+run(c++ -std=c++20 -I${folder}/host ${SOURCE}/demos/embed/two_machines.cpp -o ${folder}/build/by_pkg_config ${flags})
+learns("gpu:best on .*accuracy ${most}" by_pkg_config)
+run(c++ -std=c++20 -I${folder}/host -shared -fPIC ${SOURCE}/demos/embed/two_machines.cpp -o ${folder}/build/libhost.so ${flags})
+exports_of(${folder}/build/libhost.so " T .*lockstep" seen)
+if(seen)
+  message(FATAL_ERROR "a host's shared object exports the engine: ${seen}")
+endif()
+file(GLOB_RECURSE license ${folder}/prefix/share/doc/lockstep/LICENSE)
+if(NOT license)
+  message(FATAL_ERROR "the license is not installed")
+endif()
 file(REMOVE_RECURSE ${folder})

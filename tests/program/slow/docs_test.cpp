@@ -444,7 +444,7 @@ constexpr Varying varying[] = {
 constexpr const char* numberShape = "[0-9][0-9.,]*(:[0-9]+)*[kM]?(e[-+]?[0-9]+)?";
 
 // Lines that a slower machine does not print, and what a busy one prints besides, wrapped.
-const std::regex mayBeMissing(" +short, so it was timed .*");
+const std::regex mayBeMissing(" +to the finish line .*; short, so it was timed .*");
 const std::regex mayBeMore("warning: .*");
 const std::regex progress("(cpu|gpu):[a-z-]+ +[0-9]+ %.*");
 const std::regex warmUp("[^ ]+ +0 %  [^0-9]+(, [0-9]+ of [0-9]+)?");

@@ -269,15 +269,16 @@ TEST_CASE("a trainer with replaced shaders: same words, same bits; choice and ca
 
 TEST_CASE("replaced shaders neither use nor make the cache's choice of whole steps") {
     const CacheFolder cache;
+    gpu::Device device(testDeviceOptions());
     const Dataset data = classData(5, 3, 100);
     const TrainJob job = jobFor(data, {9, 5});
     const auto remembered = [&] { return contains(contents(cache.path() / "kernels.json"), "whole_step"); };
     ReplacedShaders replaced;
     const auto words = shaderWords("dense_naive");
     replaced["dense_naive"] = {words.begin(), words.end()};
-    makeGpuTrainer(job, "best", testDevice(), replaced);
+    makeGpuTrainer(job, "best", device, replaced);
     CHECK_FALSE(remembered());
-    makeGpuTrainer(job, "best", testDevice());
+    makeGpuTrainer(job, "best", device);
     CHECK(remembered());
 }
 

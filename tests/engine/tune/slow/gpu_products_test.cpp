@@ -263,12 +263,13 @@ TEST_CASE("the choice of `best` is measured once and remembered; a broken memory
 
 TEST_CASE("a choice that ran out of time is gone on with at the next start") {
     const test::CacheFolder folder;
+    gpu::Device device(testDeviceOptions());
     const NetShape shape{{20, 12, 3}};
-    Kernels kernels(testDevice());
+    Kernels kernels(device);
     const auto submissionsOf = [&](double seconds) {
-        const std::uint64_t before = testDevice().counters().submissions;
-        chooseKernels(testDevice(), kernels, Rung::best, shape, Optimizer::adam, 32, seconds);
-        return testDevice().counters().submissions - before;
+        const std::uint64_t before = device.counters().submissions;
+        chooseKernels(device, kernels, Rung::best, shape, Optimizer::adam, 32, seconds);
+        return device.counters().submissions - before;
     };
     const auto measured = [&] { // what is final, of the one device
         std::ifstream file(folder.path() / "kernels.json");
@@ -287,19 +288,19 @@ TEST_CASE("a choice that ran out of time is gone on with at the next start") {
     CHECK(hurried.size() < all.size());
     for (const auto& [operation, entry] : hurried.items())
         CHECK(all[operation] == entry); // not measured again
-    CHECK(testDevice().counters().kernelsToCompare == 0);
+    CHECK(device.counters().kernelsToCompare == 0);
 }
 
 TEST_CASE("a choice that is cancelled ends soon, and its times are kept") {
     const test::CacheFolder folder;
+    gpu::Device device(testDeviceOptions());
     const TrainingSet wide; // its comparison takes many seconds in software
-    gpu::DeviceCounters& counters = testDevice().counters();
+    gpu::DeviceCounters& counters = device.counters();
     const auto cancelledAfter = [&](std::uint64_t kernels) { // seconds until it ended
         std::atomic<bool> cancelled{false};
         counters.kernelsCompared = counters.kernelsToCompare = 0;
         auto making = std::async(std::launch::async, [&] {
-            CHECK_THROWS_AS(makeGpuTrainer(wide.job, Rung::best, testDevice(), {}, &cancelled),
-                            gpu::Cancelled);
+            CHECK_THROWS_AS(makeGpuTrainer(wide.job, Rung::best, device, {}, &cancelled), gpu::Cancelled);
             return std::chrono::steady_clock::now();
         });
         while ((counters.kernelsToCompare == 0 || counters.kernelsCompared < kernels) &&
