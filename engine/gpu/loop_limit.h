@@ -27,9 +27,10 @@ struct LoopReport {
 };
 
 /// Returns the module with a counter of its own for each invocation, looked at in every round. When the
-/// budget is spent, the invocation returns, and leaves its results unfinished. Loops that count from one
-/// constant to another stay as they are, so that drivers still unroll them, as long as those inside each
-/// other have at most 65,536 rounds together.
+/// budget is spent, the invocation returns, and leaves its results unfinished. Loops of the entry point that
+/// count from one constant to another stay as they are, so that drivers still unroll them, as long as those
+/// inside each other have at most 65,536 rounds together. In functions that the entry point calls, every loop
+/// is counted; shaders compiled with optimization have no such functions.
 ///   constants   values of specialisation constants, as reflect() takes them
 ///   report      none: nobody is told
 /// Throws std::runtime_error, naming `shader`, for a module that reflect() refuses, or whose loops are not

@@ -7,6 +7,8 @@
 
 #include "demos/exhibits/ladder/access_record.h"
 #include "demos/exhibits/ladder/rung_result.h"
+#include "demos/kit/source_text.h"
+#include "engine/gpu/loop_watch.h"
 #include "engine/step/lane_spec.h"
 #include "engine/tune/product_candidates.h"
 #include "tests/test_device.h"
@@ -119,6 +121,51 @@ TEST_CASE("the naive kernel reads both operands anew for every product, and larg
         CHECK(std::ranges::count(events, true, &AccessEvent::barrier) == 3);
 }
 
+TEST_CASE("the naive kernels of the backward products read what their sums need, and no word more") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    const ProductKernel naive{Rung::naive, 8, 8, 1, 1, 0};
+    const AccessRecord toInputs = recorder.record(Product::backwardInputs, naive, shape, Recording::events);
+    // A sum over the outputs, and the input that the activation's derivative is taken at.
+    CHECK(toInputs.bytesRead == 4.0 * rows * inputs * (2 * outputs + 1));
+    CHECK(toInputs.bytesWritten == 4.0 * rows * inputs);
+    for (const auto& events : toInputs.invocations) CHECK(events.size() == 2 * outputs + 1 + 1);
+    // A sum over the rows for each weight. A bias's sum takes what one of its output's weights has read.
+    const AccessRecord toWeights = recorder.record(Product::backwardWeights, naive, shape, Recording::events);
+    CHECK(toWeights.bytesRead == 4.0 * outputs * inputs * 2 * rows);
+    CHECK(toWeights.bytesWritten == 4.0 * outputs * (inputs + 1));
+}
+
+TEST_CASE("the tiled kernel moves each slab through shared memory once, and every access is an event") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    const ProductKernel tiled{Rung::tiled, 8, 8, 2, 2, 8};
+    const AccessRecord record = recorder.record(Product::forward, tiled, shape, Recording::events);
+    std::size_t stored = 0;
+    for (const auto& events : record.invocations) {
+        std::size_t loaded = 0;
+        for (const AccessEvent& event : events)
+            if (event.access() && record.array(event.array).shared) ++(event.write ? stored : loaded);
+        CHECK(loaded == inputs * (2 + 2)); // its two rows and its two columns, for every k
+    }
+    CHECK(stored == inputs * (16 + 16)); // by all: the workgroup's rows and columns
+}
+
+TEST_CASE("recording stops no loop that the kernel itself could finish") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    // The unrolled loops have 1 + 4 + 4 + 4 * (1 + 4) rounds for each k: counted, more than an invocation may
+    // spend (loop_limit.h).
+    const ProductKernel tiled{Rung::tiled, 8, 8, 4, 4, 16};
+    constexpr std::size_t side = 32; // of one workgroup's outputs
+    constexpr std::size_t deep = 4096;
+    const AccessRecord record =
+        recorder.record(Product::forward, tiled, {side, deep, side, deep, side}, Recording::bytes);
+    CHECK(record.bytesRead == 4.0 * (side * deep + side * deep + side * side)); // inputs, weights, biases
+    CHECK(record.bytesWritten == 4.0 * side * side);
+    CHECK_NOTHROW(device.loopWatch().check());
+}
+
 TEST_CASE("shared memory is written before it is read, word for word") {
     gpu::Device& device = testDevice();
     AccessRecorder recorder(device);
@@ -168,11 +215,13 @@ TEST_CASE("the picture of every rung shows a workgroup that writes its outputs")
 }
 
 TEST_CASE("what cannot be recorded says why") {
-    CHECK_THROWS_WITH(recordingShaderOf("#version 450\nvoid main() {}\n", "empty", Recording::bytes),
-                      doctest::Contains("empty"));
-    CHECK_THROWS_WITH(
-        recordingShaderOf(
-            "#version 450\nlayout(set = 0, binding = 0) buffer B { mat4 b[]; };\nvoid main() {}\n", "odd",
-            Recording::bytes),
-        doctest::Contains("mat4"));
+    const auto recorded = [](const std::string& text) {
+        const CompiledShader compiled = compileShader("odd", {{"odd.comp", "#version 450\n" + text}});
+        REQUIRE(compiled.errors.empty());
+        recordingShaderOf(compiled.words, "odd", Recording::bytes, 16);
+    };
+    CHECK_THROWS_WITH(recorded("void main() {}\n"), doctest::Contains("'odd' has no buffer"));
+    CHECK_THROWS_WITH(recorded("layout(set = 0, binding = 0) buffer B { mat4 matrices[]; };\n"
+                               "void main() { matrices[0][0][0] = 1.0; }\n"),
+                      doctest::Contains("'matrices'"));
 }

@@ -8,41 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "demos/exhibits/ladder/recording_shader.h"
 #include "engine/gpu/device.h"
 #include "engine/net/plain_ops.h"
 #include "engine/step/kernels.h"
 
 namespace lockstep::demos {
 
-/// Something that a shader indexes.
-struct RecordedArray {
-    std::string name;          ///< as in the shader: "inputs", "aSlab"
-    std::uint32_t id = 0;      ///< its binding; shared memory: firstSharedId and up
-    std::uint32_t bytes = 4;   ///< of one element
-    std::uint32_t numbers = 1; ///< in one element: 4 of a vec4, or of halves in two words
-    bool shared = false;
-};
-
-inline constexpr std::uint32_t firstSharedId = 32;
-
-struct RecordingShader {
-    std::string text;
-    std::vector<RecordedArray> arrays;
-    std::uint32_t binding = 0; ///< of the buffer with the record, after the shader's own
-};
-
 inline constexpr Product allProducts[] = {Product::forward, Product::backwardInputs,
                                           Product::backwardWeights};
-
-enum class Recording {
-    bytes,  ///< as fast as the kernel itself, or nearly: only sums
-    events, ///< loops stay loops, so that small products alone fit into what software drivers allow a shader
-};
-
-/// The shader, given with its includes expanded, and recording. Throws std::runtime_error when it has nothing
-/// that could be recorded, or an element of unknown size.
-RecordingShader recordingShaderOf(const std::string& expandedText, const std::string& stem,
-                                  Recording recording);
 
 struct AccessEvent {
     std::uint32_t array = 0; ///< RecordedArray::id
@@ -86,7 +60,7 @@ class AccessRecorder {
         std::unique_ptr<Kernels> kernels; // of it
     };
 
-    const Prepared& prepare(const std::string& stem, Recording recording);
+    const Prepared& prepare(const std::string& stem, bool half, Recording recording);
 
     gpu::Device& device_;
     std::map<std::pair<std::string, Recording>, Prepared> prepared_; // by the shader's stem

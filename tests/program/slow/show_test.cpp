@@ -91,6 +91,13 @@ TEST_CASE("presets load, say what they show, and run") {
     CHECK(presets >= 8);
 }
 
+TEST_CASE("the ladder counts the bytes of a network as large as its preset's, and has nothing to say") {
+    const Outcome outcome = run("show ladder-all-rungs --headless --mask --frames 3");
+    INFO(outcome.out);
+    CHECK(outcome.code == 0);
+    CHECK_FALSE(outcome.says("message:"));
+}
+
 TEST_CASE("a choice that makes no sense is said, wherever the fields are") {
     const Folder folder;
     const std::string choice = "click ##mosaic/x\nclick ##mosaic/x/momentum\nframes 2\nstate " +
