@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/commands/command.h"
+#include "demos/commands/lanes_told.h"
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/pacer.h"
@@ -72,11 +73,7 @@ int map(const MapOptions& options) {
     std::FILE* people = peopleStream(options);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) printTo(people, "{}\n", choice.remark);
-    if (machines.anySoftware(choice.lanes))
-        printTo(people, "note: Vulkan runs in software here, not on a GPU\n");
-    printTo(people, "{}\n", mapRequestText(request));
-    flushText(people);
+    tellBefore(people, choice, machines.anySoftware(choice.lanes), mapRequestText(request) + "\n");
 
     const InterruptGuard interrupt;
     std::vector<MapResult> lanes;
@@ -87,10 +84,9 @@ int map(const MapOptions& options) {
         runOrFail(lane, "a smaller picture",
                   [&] { trainLane(request, machines, interrupt, options.quiet, lane); });
     }
+    addAgreements(lanes);
     const Headline headline = headlineFor(lanes);
-    printTo(people, "{}", mapResultText(request, lanes));
-    if (lanes.size() > 1) printTo(people, "\n{}{}\n", agreementText(lanes), wrapped(headline.text));
-    flushText(people);
+    tellAfter(people, mapResultText(request, lanes), lanes, headline);
     if (lanes.empty()) return interrupt.exitCode();
     const auto shown = std::ranges::find_if(lanes, [](const MapResult& lane) { return lane.trained > 0; });
     if (!options.pngFile.empty() && shown != lanes.end())

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/commands/command.h"
+#include "demos/commands/lanes_told.h"
 #include "demos/draw/png.h"
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
@@ -203,11 +204,7 @@ int population(const PopulationCommandOptions& options) {
     const PopulationGrid grid = makePopulationGrid(specOf(options));
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) printTo(people, "{}\n", choice.remark);
-    if (machines.anySoftware(choice.lanes))
-        printTo(people, "note: Vulkan runs in software here, not on a GPU\n");
-    printTo(people, "{}", populationText(grid));
-    flushText(people);
+    tellBefore(people, choice, machines.anySoftware(choice.lanes), populationText(grid));
 
     std::vector<PopulationLaneResult> results(choice.lanes.size());
     for (std::size_t i = 0; i < results.size(); ++i) results[i].spec = choice.lanes[i];
@@ -215,9 +212,7 @@ int population(const PopulationCommandOptions& options) {
     const InterruptGuard interrupt;
     const int soFar = PopulationRun{grid.job, machines, options.quiet, maps, results, interrupt}.run();
     const Headline headline = headlineFor(results);
-    printTo(people, "\n{}", populationResultText(grid.spec, results));
-    if (results.size() > 1) printTo(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
-    flushText(people);
+    tellAfter(people, "\n" + populationResultText(grid.spec, results), results, headline);
 
     if (!options.jsonFile.empty())
         writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");

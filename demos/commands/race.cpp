@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/commands/command.h"
+#include "demos/commands/lanes_told.h"
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
@@ -113,9 +114,8 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     const std::vector<LaneResult>& results = race.lanes;
     const Headline headline = headlineFor(race, done.finish, done.together);
     std::FILE* people = peopleStream(options);
-    printTo(people, "\n{}", resultText(results, race.figures, done.together));
-    if (race.runs.size() > 1) printTo(people, "\n{}", spreadText(race));
-    if (results.size() > 1) printTo(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    const std::string spread = race.runs.size() > 1 ? "\n" + spreadText(race) : "";
+    tellAfter(people, "\n" + resultText(results, race.figures, done.together) + spread, results, headline);
     printTo(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
     flushText(people);
 
@@ -159,12 +159,9 @@ int race(const RaceCommandOptions& options) {
     const TrainJob job = makeJob(options, data);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) printTo(people, "{}\n", choice.remark);
     const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
-    if (software) printTo(people, "note: Vulkan runs in software here, not on a GPU\n");
-    printTo(people, "{}", jobText(job, finish));
-    flushText(people);
+    tellBefore(people, choice, software, jobText(job, finish));
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes)

@@ -27,11 +27,6 @@ double shareOf(std::size_t count, std::size_t all) {
 constexpr float alikeWithin = 0.01f;
 constexpr double shortestMap = 0.01; // seconds: in less, the machine's interruptions decide
 
-/// How far a lane agrees with the first.
-MapAgreement agreementWithFirst(const std::vector<MapResult>& lanes, std::size_t lane) {
-    return agreementOf(lanes.front().trainedOutcomes(), lanes[lane].trainedOutcomes());
-}
-
 std::string zoomText(const MapRequest& request) {
     // Decades of a window so narrow that neighbouring pixels are neighbouring floats.
     const double end = std::max(request.size.width, request.size.height) *
@@ -42,12 +37,11 @@ std::string zoomText(const MapRequest& request) {
                        end);
 }
 
-Json agreementJson(const MapResult& first, const MapResult& lane) {
-    const MapAgreement agreement = agreementOf(first.trainedOutcomes(), lane.trainedOutcomes());
-    return {{"with", first.spec.text()},
+Json agreementJson(const MapAgreement& agreement, const LaneSpec& with) {
+    return {{"with", with.text()},
             {"pixels", agreement.both},
             {"same_side", agreement.share()},
-            {"identical", shareOf(agreement.same, agreement.both)}};
+            {"identical", shareOf(agreement.identical, agreement.both)}};
 }
 
 Json laneJson(const MapResult& lane, const MapResult& first) {
@@ -58,7 +52,7 @@ Json laneJson(const MapResult& lane, const MapResult& first) {
                  {"networks_per_second", lane.networksPerSecond()},
                  {"converged", shareOf(lane.converged(), lane.trained)},
                  {"diverged", shareOf(lane.diverged(), lane.trained)},
-                 {"agreement", agreementJson(first, lane)}});
+                 {"agreement", agreementJson(lane.agreement, first.spec)}});
     return json;
 }
 
@@ -77,33 +71,26 @@ std::string mapRequestText(const MapRequest& request) {
 }
 
 std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes) {
-    std::vector<std::vector<std::string>> rows{
-        {"lane", "device", "seconds", "networks/s", "converged", "diverged", "agree"}};
+    std::vector<TableRow> rows{{"seconds", "networks/s", "converged", "diverged", "agree"}};
     std::string ends;
-    double least = 1;
-    for (const MapResult& lane : lanes)
-        if (lane.end.trainingSeconds > 0) least = std::min(least, lane.end.trainingSeconds);
+    const int decimals = secondsDecimals(lanes);
     for (const MapResult& lane : lanes) {
-        rows.push_back(
-            {lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
-             lane.trained > 0 ? fixed(lane.end.trainingSeconds, secondsDecimals(least)) : "-",
-             shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
-             percent(shareOf(lane.diverged(), lane.trained)),
-             &lane == &lanes.front()
-                 ? "-"
-                 : percent(agreementOf(lanes.front().trainedOutcomes(), lane.trainedOutcomes()).share())});
+        rows.push_back({lane.trained > 0 ? fixed(lane.end.trainingSeconds, decimals) : "-",
+                        shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
+                        percent(shareOf(lane.diverged(), lane.trained)),
+                        &lane == &lanes.front() ? "-" : percent(lane.agreement.share())});
         ends += howItEnded(lane, fmt::format("with {} of {} networks trained", grouped(lane.trained),
                                              grouped(request.size.pixels())));
     }
-    return table(rows, 2) + ends;
+    return laneTable({lanes.begin(), lanes.end()}, rows) + ends;
 }
 
 std::string agreementText(const std::vector<MapResult>& lanes) {
     std::string text;
     for (std::size_t i = 1; i < lanes.size(); ++i) {
-        const MapAgreement agreement = agreementWithFirst(lanes, i);
+        const MapAgreement& agreement = lanes[i].agreement;
         if (agreement.both == 0) continue;
-        const bool same = agreement.sameMathematics();
+        const bool same = agreement.same();
         text += wrapped(fmt::format(
             "{} mathematics: {} and {} agree in {} of the pixels on whether training converges ({})\n",
             same ? "same" : "different", lanes[i].spec.text(), lanes.front().spec.text(),
@@ -116,38 +103,8 @@ std::string agreementText(const std::vector<MapResult>& lanes) {
 }
 
 Headline headlineFor(const std::vector<MapResult>& lanes) {
-    Headline headline;
-    bool differ = false;
-    std::vector<bool> counts;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const MapAgreement agreement = agreementWithFirst(lanes, i);
-        const bool same = agreement.sameMathematics();
-        differ = differ || (agreement.both > 0 && !same);
-        counts.push_back(same && lanes[i].end.status == LaneStatus::finished);
-    }
-    const auto pairing =
-        pairUp(lanes, [&](std::size_t lane) { return counts[lane] ? lanes[lane].networksPerSecond() : 0; });
-    if (!pairing) {
-        headline.text = lanes.size() < 2 ? "no comparison: only one lane"
-                        : differ         ? "no comparison: the lanes computed different results"
-                                         : "no comparison: fewer than two lanes finished";
-        return headline;
-    }
-    const MapResult& faster = lanes[pairing->faster];
-    const MapResult& slower = lanes[pairing->slower];
-    if (faster.end.trainingSeconds < shortestMap) {
-        headline.text = fmt::format("no comparison: {} trained for {} only; choose a larger --size",
-                                    faster.spec.text(), duration(faster.end.trainingSeconds));
-        return headline;
-    }
-    headline.valid = true;
-    static_cast<Pairing&>(headline) = *pairing;
-    headline.text =
-        comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
-                   pairing->ratio, "trained",
-                   fmt::format("{} networks/s against {} (one after the other, end to end, without warm-up)",
-                               shortRate(faster.networksPerSecond()), shortRate(slower.networksPerSecond())));
-    return headline;
+    return headlineByRate(lanes, &MapResult::networksPerSecond,
+                          {"networks/s", shortestMap, "choose a larger --size"});
 }
 
 Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes, const Headline& headline) {
@@ -193,7 +150,7 @@ std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lane
 
 void MapAgreement::add(MapOutcome first, MapOutcome second) {
     ++both;
-    if (first == second) ++same;
+    if (first == second) ++identical;
     if ((first < 0) != (second < 0)) return;
     ++sameEnding;
     if (std::abs(first - second) <= alikeWithin * std::max(std::abs(first), std::abs(second))) ++alike;
@@ -235,6 +192,11 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
         if (!goOn()) break;
     }
     lane.end.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
+}
+
+void addAgreements(std::vector<MapResult>& lanes) {
+    for (MapResult& lane : lanes)
+        lane.agreement = agreementOf(lanes.front().trainedOutcomes(), lane.trainedOutcomes());
 }
 
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second) {

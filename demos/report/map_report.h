@@ -11,7 +11,7 @@
 
 #include "demos/draw/png.h"
 #include "demos/options/map_options.h"
-#include "demos/report/race_report.h"
+#include "demos/report/lane_report.h"
 
 namespace lockstep::demos {
 
@@ -20,13 +20,14 @@ struct MapAgreement {
     std::size_t both = 0;
     std::size_t sameEnding = 0; ///< both converged, or both did not
     std::size_t alike = 0;      ///< and their outcomes are within 1 %
-    std::size_t same = 0;       ///< to the last bit
+    std::size_t identical = 0;  ///< to the last bit
 
     /// A pixel that both have trained, and how its network ended on each.
     void add(MapOutcome first, MapOutcome second);
     double share() const; ///< of the same ending; NaN without pixels
-    /// At the boundary, rounding decides; elsewhere, the same mathematics ends in the same way.
-    bool sameMathematics() const { return share() >= decisiveShare; }
+    /// Nothing says otherwise. At the boundary, rounding decides; elsewhere, the same mathematics ends in the
+    /// same way.
+    bool same() const { return both == 0 || share() >= decisiveShare; }
 
     static constexpr double decisiveShare = 0.95;
 };
@@ -34,11 +35,16 @@ struct MapAgreement {
 struct MapResult : LaneReport {
     std::vector<MapOutcome> outcomes; ///< per pixel, those from `trained` on mean nothing
     std::size_t trained = 0;          ///< pixels, from the first on
+    MapAgreement agreement;           ///< with the first lane
 
     /// NaN where the lane ended before.
     MapOutcome outcome(std::size_t pixel) const;
     std::span<const MapOutcome> trainedOutcomes() const { return std::span(outcomes).first(trained); }
     double networksPerSecond() const;
+    /// Its numbers may be compared: it came to the end, and computed the same as the first lane.
+    bool counts() const {
+        return end.status == LaneStatus::finished && agreement.both > 0 && agreement.same();
+    }
     std::size_t converged() const;
     std::size_t diverged() const { return trained - converged(); }
 };
@@ -50,6 +56,9 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
 
 /// Compares pixels that both have trained, in the same order.
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second);
+
+/// Fills in every lane's agreement with the first.
+void addAgreements(std::vector<MapResult>& lanes);
 
 /// What is going to be trained, and where the zoom ends.
 std::string mapRequestText(const MapRequest& request);

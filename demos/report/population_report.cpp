@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/report/race_report.h"
 #include "demos/words/text.h"
 #include "engine/run/settings_json.h"
 
@@ -44,11 +45,8 @@ std::string axisText(const PopulationAxis& axis) {
                        axis.logarithmic ? ", logarithmic" : "");
 }
 
-std::vector<std::string> numbers(const PopulationLaneResult& lane, int decimals) {
-    constexpr std::size_t deviceWidth = 30;
-    return {lane.spec.text(),
-            lane.machine.device.empty() ? "-" : honestDevice(lane.machine, deviceWidth),
-            grouped(lane.summary.finished),
+TableRow numbers(const PopulationLaneResult& lane, int decimals) {
+    return {grouped(lane.summary.finished),
             grouped(lane.summary.networkSteps),
             fixed(lane.end.trainingSeconds, decimals),
             shortRate(lane.networkStepsPerSecond()),
@@ -207,17 +205,11 @@ std::string populationText(const PopulationGrid& grid) {
 
 std::string populationResultText(const PopulationSpec& spec,
                                  const std::vector<PopulationLaneResult>& results) {
-    std::vector<std::vector<std::string>> rows = {
-        {"lane", "device", "networks", "network-steps", "seconds", "steps/s", "networks/s", "diverged"}};
-    std::size_t laneWidth = 0;
-    double least = 1;
-    for (const PopulationLaneResult& lane : results)
-        if (lane.end.trainingSeconds > 0) least = std::min(least, lane.end.trainingSeconds);
-    for (const PopulationLaneResult& lane : results) {
-        rows.push_back(numbers(lane, secondsDecimals(least)));
-        laneWidth = std::max(laneWidth, lane.spec.text().size());
-    }
-    std::string text = table(rows, 2) + "\n";
+    std::vector<TableRow> rows{{"networks", "network-steps", "seconds", "steps/s", "networks/s", "diverged"}};
+    const int decimals = secondsDecimals(results);
+    for (const PopulationLaneResult& lane : results) rows.push_back(numbers(lane, decimals));
+    const std::size_t laneWidth = longestName(results);
+    std::string text = laneTable({results.begin(), results.end()}, rows) + "\n";
     for (const PopulationLaneResult& lane : results)
         if (!lane.members.empty()) text += bestText(spec, lane, laneWidth);
     text += "\n";
@@ -254,30 +246,8 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
 }
 
 Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
-    const auto pairing = pairUp(results, [&](std::size_t lane) {
-        return results[lane].counts() ? results[lane].networkStepsPerSecond() : 0;
-    });
-    Headline headline;
-    if (!pairing) {
-        headline.text = whyNone(results, "finished");
-        return headline;
-    }
-    const PopulationLaneResult& faster = results[pairing->faster];
-    const PopulationLaneResult& slower = results[pairing->slower];
-    for (const PopulationLaneResult* lane : {&faster, &slower}) {
-        if (lane->end.trainingSeconds >= shortest) continue;
-        headline.text = fmt::format("no comparison: {} trained for {} only; raise --steps", lane->spec.text(),
-                                    duration(lane->end.trainingSeconds));
-        return headline;
-    }
-    headline.valid = true;
-    static_cast<Pairing&>(headline) = *pairing;
-    headline.text = comparison(
-        fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), pairing->ratio,
-        "trained",
-        fmt::format("{} network-steps/s against {} (one after the other, end to end, without warm-up)",
-                    shortRate(faster.networkStepsPerSecond()), shortRate(slower.networkStepsPerSecond())));
-    return headline;
+    return headlineByRate(results, &PopulationLaneResult::networkStepsPerSecond,
+                          {"network-steps/s", shortest, "raise --steps"});
 }
 
 Json populationJson(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results,

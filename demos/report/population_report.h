@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/draw/png.h"
-#include "demos/report/race_report.h"
+#include "demos/report/lane_report.h"
 #include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {

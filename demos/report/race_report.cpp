@@ -1,9 +1,6 @@
 #include "demos/report/race_report.h"
 
 #include <cmath>
-#include <exception>
-#include <new>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,14 +13,6 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t widest = 110;
-
-/// Columns are too narrow for a limit of workgroups: throttledLanes() stands below the table.
-MachineInfo inTable(MachineInfo machine) {
-    machine.workgroups = 0;
-    return machine;
-}
-
 /// "throttled: cpu:best (1 of 2 threads), gpu:best (at most 8 workgroups at once)"; empty if none is.
 std::string throttledLanes(const std::vector<LaneResult>& results) {
     std::string text;
@@ -31,29 +20,7 @@ std::string throttledLanes(const std::vector<LaneResult>& results) {
         if (result.machine.throttled())
             text += fmt::format("{}{} ({})", text.empty() ? "throttled: " : ", ", result.spec.text(),
                                 shareText(result.machine));
-    return text.empty() ? text : wrapped(text, widest) + "\n";
-}
-
-/// The table of results, with device names cut to `deviceWidth`.
-std::string numbersTable(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
-                         std::size_t deviceWidth) {
-    std::vector<std::vector<std::string>> rows = figureRows(figures);
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        const LaneResult* lane = row > 0 ? &results[row - 1] : nullptr;
-        const std::string device = lane == nullptr ? "device"
-                                   : lane->machine.device.empty()
-                                       ? "-"
-                                       : honestDevice(inTable(lane->machine), deviceWidth);
-        rows[row].insert(rows[row].begin(), {lane == nullptr ? "lane" : lane->spec.text(), device});
-    }
-    return table(rows, 2);
-}
-
-std::size_t longestDevice(const std::vector<LaneResult>& results) {
-    std::size_t longest = 0;
-    for (const LaneResult& result : results)
-        longest = std::max(longest, honestDevice(inTable(result.machine)).size());
-    return longest;
+    return text.empty() ? text : wrapped(text, 110) + "\n";
 }
 
 LaneReport reportOf(const LaneResult& result, const LaneFigures& figures) {
@@ -139,18 +106,6 @@ Json finishJson(const FinishLine& finish) {
 
 } // namespace
 
-Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
-                  const char* measuredBy) {
-    const auto ifValid = [&headline](const Json& value) { return headline.valid ? value : Json(); };
-    return {{"text", headline.text},
-            {"comparable", headline.valid},
-            {"reason", headline.valid ? Json() : Json(reasonOf(headline))},
-            {"faster", ifValid(faster.text())},
-            {"slower", ifValid(slower.text())},
-            {"ratio", ifValid(headline.ratio)},
-            {"measured_by", ifValid(measuredBy)}};
-}
-
 std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const Dataset& data = *job.data;
     const NetShape& shape = job.shape;
@@ -162,13 +117,6 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
                        name(shape.activation), name(shape.loss), grouped(shape.parameters()),
                        name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
                        settings.batch, settings.seed, settings.shuffle ? "" : ", file order", finish.text());
-}
-
-int secondsDecimals(double least) {
-    int decimals = 3;
-    if (!(least > 0)) return decimals;
-    for (; least < 0.1 && decimals < 6; least *= 10) ++decimals;
-    return decimals;
 }
 
 std::string TimeColumn::text(double seconds) const {
@@ -199,23 +147,21 @@ std::vector<std::vector<std::string>> figureRows(const std::vector<LaneFigures>&
 
 std::string resultText(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
                        bool together) {
-    std::string text = numbersTable(results, figures, widest);
-    const std::size_t width = text.find('\n');
-    const std::size_t device = longestDevice(results);
-    if (width > widest) text = numbersTable(results, figures, device - std::min(width - widest, device));
+    std::vector<LaneReport> lanes;
+    lanes.reserve(results.size());
+    for (std::size_t lane = 0; lane < results.size(); ++lane)
+        lanes.push_back(reportOf(results[lane], figures[lane]));
+    std::string text = laneTable(lanes, figureRows(figures));
     text += throttledLanes(results);
     if (together)
         text += "head to head: the lanes ran at once and competed for the machine; for a measurement, omit "
                 "--together\n";
     text += "\n";
-    std::size_t laneWidth = 0;
-    for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
+    const std::size_t laneWidth = longestName(lanes);
     for (std::size_t lane = 0; lane < results.size(); ++lane)
-        text += whatRan(reportOf(results[lane], figures[lane]), laneWidth, "not included",
-                        results[lane].skippedSteps);
-    for (std::size_t lane = 0; lane < results.size(); ++lane)
-        text += howItEnded(reportOf(results[lane], figures[lane]),
-                           fmt::format("at step {}", grouped(results[lane].end.step)));
+        text += whatRan(lanes[lane], laneWidth, "not included", results[lane].skippedSteps);
+    for (const LaneReport& lane : lanes)
+        text += howItEnded(lane, fmt::format("at step {}", grouped(lane.end.step)));
     return text;
 }
 
@@ -267,61 +213,6 @@ std::string raceCsv(const std::vector<LaneResult>& results) {
             text += fmt::format("{},{},{},{}\n", lane, point.step, point.loss, point.seconds);
     }
     return text;
-}
-
-nlohmann::ordered_json laneJson(const LaneReport& lane) {
-    const auto textOrNull = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-    return {{"lane", lane.spec.text()},
-            {"device", textOrNull(lane.machine.device)},
-            {"software", lane.machine.software},
-            {"threads", lane.machine.threads},
-            {"gpu", lane.machine.gpu},
-            {"driver", textOrNull(lane.machine.driver)},
-            {"kernels", textOrNull(lane.machine.kernels)},
-            {"status", name(lane.end.status)},
-            {"message", textOrNull(lane.end.message)}};
-}
-
-std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* leftOut,
-                    std::uint64_t skippedSteps) {
-    const MachineInfo& machine = lane.machine;
-    std::string text = fmt::format("{:<{}}  ", lane.spec.text(), laneWidth);
-    if (machine.device.empty()) return text + "did not start\n";
-    text += machine.device;
-    if (machine.software) text += ", software, not a GPU";
-    const std::string part = shareText(machine);
-    if (!machine.gpu) text += ", " + part;
-    if (!machine.driver.empty()) text += ", driver " + machine.driver;
-    const std::string nextLine = "\n" + std::string(laneWidth + 2, ' ');
-    text += nextLine + machine.kernels;
-    if (machine.gpu && !part.empty()) text += nextLine + "throttled: " + part;
-    if (skippedSteps > 0)
-        text += fmt::format("{}gradients overflowed in {} steps, which were skipped", nextLine,
-                            grouped(skippedSteps));
-    if (lane.end.extraSeconds > 0)
-        text += fmt::format("{}to the finish line {:.{}f} s; short, so it was timed beyond: {:.2f} s in all",
-                            nextLine, lane.end.trainingSeconds, secondsDecimals(lane.end.trainingSeconds),
-                            lane.end.timedSeconds());
-    return text + fmt::format("{}{}: {:.3f} s warm-up, {:.3f} s evaluation\n", nextLine, leftOut,
-                              lane.end.warmUpSeconds, lane.end.evaluationSeconds);
-}
-
-std::string howItEnded(const LaneReport& lane, const std::string& where) {
-    if (lane.end.status == LaneStatus::finished) return {};
-    const std::string reason = lane.end.message.empty() ? "" : ": " + lane.end.message;
-    return wrapped(fmt::format("{} {} {}{}", lane.spec.text(), name(lane.end.status), where, reason)) + "\n";
-}
-
-void runOrFail(LaneReport& lane, const char* smaller, const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const std::bad_alloc&) {
-        lane.end.status = LaneStatus::failed;
-        lane.end.message = fmt::format("out of memory; try {}", smaller);
-    } catch (const std::exception& error) {
-        lane.end.status = LaneStatus::failed;
-        lane.end.message = error.what();
-    }
 }
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-// The results of a race: for people, as JSON (docs/json.md) and as CSV; and what every command reports.
+// The results of a race: for people, as JSON (docs/json.md) and as CSV.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include "demos/options/run_options.h"
 #include "demos/report/headline.h"
+#include "demos/report/lane_report.h"
 #include "demos/report/result_files.h"
 #include "engine/net/dataset.h"
 #include "engine/run/finish_line.h"
@@ -23,41 +24,8 @@
 
 namespace lockstep::demos {
 
-/// What every command reports of a lane.
-struct LaneReport {
-    LaneSpec spec;
-    MachineInfo machine; ///< empty if the lane did not start
-    LaneSnapshot end;    ///< of steps and losses, only a race's lanes have some
-};
-
-/// The first keys of a lane in a result file: "lane", ..., "message". Empty texts are null.
-nlohmann::ordered_json laneJson(const LaneReport& lane);
-
-/// A line with device, threads and driver; then kernels, and the seconds that the numbers leave out, after
-/// `leftOut`. For a lane that did not start, one line says so. Its name is padded to `laneWidth` characters.
-std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* leftOut,
-                    std::uint64_t skippedSteps = 0);
-
-/// "gpu:best failed at step 12: out of memory" with a line break at the end; empty for a lane that finished.
-/// `where` says how far it came: "at step 12".
-std::string howItEnded(const LaneReport& lane, const std::string& where);
-
-/// Calls `work`. What it throws becomes the lane's status and message, so that the results of other lanes
-/// survive. `smaller`: what to try when memory runs out.
-void runOrFail(LaneReport& lane, const char* smaller, const std::function<void()>& work);
-
-/// The program's exit code: that of an interrupt, if there was one; else 1 if any lane failed.
-template <class Lane> int exitCodeOf(const std::vector<Lane>& lanes, int interrupt) {
-    const auto failed = [](const Lane& lane) { return lane.end.status == LaneStatus::failed; };
-    if (interrupt != 0) return interrupt;
-    return std::ranges::any_of(lanes, failed) ? 1 : 0;
-}
-
 /// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
-
-/// Decimals with which seconds of at least `least` have three digits: 3 from 0.1 s on, at most 6.
-int secondsDecimals(double least);
 
 /// How a table shows the lanes' times, so that they stand on the basis of the rates beside them: in seconds
 /// of training or, where a lane was timed beyond the finish line, in milliseconds per step.
@@ -86,11 +54,6 @@ nlohmann::ordered_json dataJson(const Dataset& data);
 
 /// {"loss", "accuracy", "count", "confusion": rows of true classes}; null without an evaluation.
 nlohmann::ordered_json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes);
-
-/// {"text", "comparable", "reason", "faster", "slower", "ratio", "measured_by"}. Where it is not valid,
-/// `comparable` is false, `reason` says why, and what follows is null; else the reason is null.
-nlohmann::ordered_json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
-                                    const char* measuredBy);
 
 /// The results of a race or of one lane, as docs/json.md describes. Unknown values are null.
 nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,

@@ -95,7 +95,7 @@ TEST_CASE("a frame of a script trains a step's networks on each machine, and the
     CHECK(map.trained == 2 * map.model.size().pixels());
     CHECK(map.right(MapMachine::gpu));
     REQUIRE(map.model.agreement().has_value());
-    CHECK(map.model.agreement()->same == map.model.size().pixels());
+    CHECK(map.model.agreement()->identical == map.model.size().pixels());
     CHECK_FALSE(map.model.busy());
     map.model.reset();
     CHECK(known(map, MapMachine::gpu) == 0);
@@ -289,10 +289,10 @@ TEST_CASE("a pixel in words") {
     CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of initial");
     CHECK(endingText(job, -11.5f) == "diverged at step 12");
     CHECK(endingText(job, -200.0f) == "no better at the end than at the start");
-    MapAgreement agreement{.both = 1000, .sameEnding = 999, .alike = 990, .same = 900};
+    MapAgreement agreement{.both = 1000, .sameEnding = 999, .alike = 990, .identical = 900};
     CHECK(agreementText(agreement).starts_with("On CPU and GPU, 99.90 % of the networks ended the same way"));
     CHECK(agreementText(agreement).find("For 99.00 %") != std::string::npos);
-    agreement.same = 1000;
+    agreement.identical = 1000;
     CHECK(agreementText(agreement).find("to the last bit") != std::string::npos);
     CHECK(hyperparameterText(-3, 6) == "0.001");
     CHECK(hyperparameterText(6, 9) == "1,000,000");

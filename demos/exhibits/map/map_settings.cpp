@@ -148,7 +148,7 @@ std::string agreementText(const MapAgreement& agreement) {
     const auto share = [&](std::size_t pixels) {
         return percent(static_cast<double>(pixels) / static_cast<double>(agreement.both));
     };
-    if (agreement.same == agreement.both)
+    if (agreement.identical == agreement.both)
         return "CPU and GPU computed the same result for every network, to the last bit.";
     return fmt::format(
         "On CPU and GPU, {} of the networks ended the same way: both converged or both did not. "

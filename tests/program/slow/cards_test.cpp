@@ -291,7 +291,8 @@ TEST_CASE("on every card the program lists it, races, grows populations, draws m
               "map --network 2-4-1 --examples 6 --steps 40 --size 24x16 --quiet --lane cpu:best --lane "
               "gpu:best",
               {name, "same mathematics"});
-        const bool all = card.id == "rtx-3060" || card.id == "m1"; // kernels and experiments: they take longest
+        const bool all =
+            card.id == "rtx-3060" || card.id == "m1"; // kernels and experiments: they take longest
         runOn(card,
               std::string("bench --widths 8,6,3 --batch 16 --seconds 0.01") +
                   (all ? "" : " --lane gpu:best --lane gpu:tiled"),
