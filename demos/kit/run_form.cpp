@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/options/setting_words.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -100,70 +102,46 @@ void RunForm::optimizer(OptimizerSettings& settings) {
     });
 }
 
-void RunForm::rate(OptimizerSettings& settings) {
-    double rate = settings.effectiveLearningRate();
-    if (number("rate", "Learning rate",
-               "Learning rate: how far each step moves the weights against the gradient. Too large a rate "
-               "diverges; too small a rate learns slowly.",
-               rate, lowestRate, highestRate, "%.3g"))
-        settings.learningRate = rate;
+void RunForm::setting(OptimizerSettings& settings, std::string_view key) {
+    const SettingRow& row = settingRow(key);
+    const SettingWords& words = settingWords(key);
+    const auto moved = [&](double& shown) {
+        return number(words.control, words.title, words.explanation, shown, words.from, words.to,
+                      words.format, words.logarithmic ? Scale::logarithmic : Scale::linear);
+    };
+    if (const auto* own = std::get_if<OwnOrSet>(&row.field)) {
+        double shown = (settings.*(own->effective))();
+        if (moved(shown)) settings.*(own->field) = shown;
+    } else if (const auto* value = std::get_if<double OptimizerSettings::*>(&row.field)) {
+        moved(settings.**value);
+    } else if (const auto* count = std::get_if<std::uint64_t OptimizerSettings::*>(&row.field)) {
+        auto shown = static_cast<double>(settings.**count);
+        if (moved(shown)) settings.** count = static_cast<std::uint64_t>(std::llround(shown));
+    } else {
+        bool& on = settings.*std::get<bool OptimizerSettings::*>(row.field);
+        add(words.control, words.title, 92,
+            [&](const char* control) { return ui_.checkbox(control, words.explanation, on); });
+    }
 }
 
+void RunForm::rate(OptimizerSettings& settings) { setting(settings, "lr"); }
+
 void RunForm::regularisation(OptimizerSettings& settings) {
-    double decay = settings.effectiveWeightDecay();
-    if (number("l2", "L2",
-               "L2: pulls every weight towards 0 in proportion to its size (weight decay). 0 turns it off.",
-               decay, 0, 1, "%.3g"))
-        settings.weightDecay = decay;
-    number("l1", "L1",
-           "L1: pulls every weight towards 0 by a constant amount, so many become almost 0. 0 turns it off.",
-           settings.l1, 0, 1, "%.3g");
+    for (const char* key : {"weight_decay", "l1"}) setting(settings, key);
 }
 
 void RunForm::moments(OptimizerSettings& settings) {
-    const OptimizerInfo info = infoOf(settings.kind);
-    if (info.has(usesMomentum)) {
-        number("momentum", "Momentum",
-               "Momentum: the share of the past gradients' sum that each step keeps, from 0.01 to 0.999.",
-               settings.momentum, 0.01f, 0.999f, "%.3f", Scale::linear);
-        add("nesterov", "Nesterov", 92, [&](const char* control) {
-            return ui_.checkbox(control, "Nesterov momentum: looks one step ahead along the momentum.",
-                                settings.nesterov);
-        });
-    }
-    if (info.has(usesBetas)) {
-        number("beta1", "Beta 1",
-               "Beta 1: how slowly the running mean of the gradient forgets, from 0 to below 1.",
-               settings.beta1, 0, 0.999f, "%.3f", Scale::linear);
-        number("beta2", "Beta 2",
-               "Beta 2: how slowly the running mean of the squared gradient forgets, from 0 to below 1.",
-               settings.beta2, 0, 0.9999f, "%.4f", Scale::linear);
-    }
-    if (info.has(usesAlpha))
-        number("alpha", "Alpha",
-               "Alpha: how slowly the running mean of the squared gradient forgets, from 0 to below 1.",
-               settings.alpha, 0, 0.999f, "%.3f", Scale::linear);
-    if (info.has(usesEpsilon))
-        number("epsilon", "Epsilon",
-               "A small number added to the denominator of the update, so that it never divides by 0.",
-               settings.epsilon, 1e-10f, 1e-2f, "%.1e");
+    for (const SettingRow& row : settingTable)
+        if (row.users != usesNothing && infoOf(settings.kind).has(row.users)) setting(settings, row.key);
 }
 
 void RunForm::schedule(OptimizerSettings& settings) {
     choice("schedule", "Schedule",
            "How the learning rate changes with the step: constant, in steps, or down a cosine.", 104,
            settings.schedule, schedules);
-    if (settings.schedule != Schedule::constant)
-        count("schedule steps", "Schedule steps",
-              "Steps until the rate falls by the factor, or until the cosine reaches 0.",
-              settings.scheduleSteps, 10, 100000);
-    if (settings.schedule == Schedule::step)
-        number("gamma", "Factor",
-               "The factor that multiplies the learning rate each time the schedule's steps have passed.",
-               settings.scheduleGamma, 0.01f, 1, "%.2f", Scale::linear);
-    count("warm-up", "Warm-up steps",
-          "Warm-up: the number of first steps over which the learning rate rises linearly to its value.",
-          settings.warmupSteps, 0, 10000);
+    if (settings.schedule != Schedule::constant) setting(settings, "schedule_steps");
+    if (settings.schedule == Schedule::step) setting(settings, "schedule_gamma");
+    setting(settings, "warmup_steps");
 }
 
 void RunForm::threads(std::size_t& threads, std::size_t all) {
@@ -207,13 +185,6 @@ bool RunForm::number(std::string_view field, const char* title, std::string_view
         return moved;
     });
     return moved;
-}
-
-void RunForm::count(std::string_view field, const char* title, std::string_view words, std::uint64_t& value,
-                    float from, float to) {
-    auto shown = static_cast<double>(value);
-    if (number(field, title, words, shown, from, to, "%.0f"))
-        value = static_cast<std::uint64_t>(std::llround(shown));
 }
 
 } // namespace lockstep::demos

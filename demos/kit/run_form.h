@@ -133,6 +133,8 @@ class RunForm {
     void init(InitScheme& value);
     /// A new optimizer begins with the rate and the weight decay that suit it.
     void optimizer(OptimizerSettings& settings);
+    /// The row of engine/net/setting_table.h with this key: a slider, or a box to check.
+    void setting(OptimizerSettings& settings, std::string_view key);
     void rate(OptimizerSettings& settings);
     void regularisation(OptimizerSettings& settings); ///< L2 and L1
     void moments(OptimizerSettings& settings);        ///< momentum, betas and what else the optimizer has
@@ -248,8 +250,6 @@ class RunForm {
     /// True when it was moved.
     bool number(std::string_view field, const char* title, std::string_view words, double& value, float from,
                 float to, const char* format, Scale scale = Scale::logarithmic);
-    void count(std::string_view field, const char* title, std::string_view words, std::uint64_t& value,
-               float from, float to);
 
     Ui& ui_;
     std::string prefix_;

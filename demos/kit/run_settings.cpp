@@ -14,6 +14,7 @@
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
+#include "engine/net/setting_table.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
@@ -149,8 +150,7 @@ RunOptions runFromJson(const Json& json, RunOptions run, std::string_view exhibi
 
 bool operator==(const RunOptions& a, const RunOptions& b) {
     const auto settings = [](TrainSettings train) {
-        train.optimizer.learningRate = train.optimizer.effectiveLearningRate();
-        train.optimizer.weightDecay = train.optimizer.effectiveWeightDecay();
+        train.optimizer = effectiveSettings(train.optimizer);
         return train;
     };
     const auto others = [](const RunOptions& run) {

@@ -24,8 +24,6 @@ struct RunLimits {
 /// For exhibits that draw every layer.
 inline constexpr RunLimits drawnLimits{.layers = 8, .width = 4096};
 
-inline constexpr float lowestRate = 1e-5f; ///< learning rates that a form offers
-inline constexpr float highestRate = 10;
 inline constexpr double mostNoise = 0.8; ///< of generated points
 inline constexpr std::size_t mostLanes = 6;
 

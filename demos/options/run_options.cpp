@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "demos/options/parse.h"
+#include "demos/options/setting_words.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {
@@ -29,14 +30,6 @@ template <class Enum, std::size_t N> std::string namesOf(const Enum (&all)[N]) {
 }
 
 /// "sgd 0.1, momentum 0.1, ..."
-std::string defaultRates() {
-    std::string text;
-    for (const Optimizer optimizer : allOptimizers)
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : ", ", name(optimizer), infoOf(optimizer).learningRate);
-    return text;
-}
-
 void addFinishOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(finishGroup);
     FinishLine& finish = options.finish;
@@ -149,33 +142,36 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
             fmt::format("initial weights: he xavier lecun uniform zeros [{}]", name(options.init)));
 }
 
+void addSettingOption(CLI::App& command, const SettingRow& row, OptimizerSettings& settings) {
+    const SettingWords& words = settingWords(row.key);
+    const std::string option = optionOf(row);
+    std::string help = words.help;
+    if (row.users != usesNothing) help += ", for --optimizer " + optimizersWith(row.users);
+    const auto withDefault = [&](auto value) {
+        return words.usual.empty() ? fmt::format("{} [{}]", help, value)
+                                   : fmt::format("{} [{}]", help, words.usual);
+    };
+    if (const auto* own = std::get_if<OwnOrSet>(&row.field))
+        addNumber(command, option.c_str(), "X", settings.*(own->field),
+                  row.key == "lr" ? aboveZero() : notNegative(), withDefault(0));
+    else if (const auto* number = std::get_if<double OptimizerSettings::*>(&row.field))
+        addNumber(command, option.c_str(), "X", settings.**number, notNegative(),
+                  withDefault(settings.**number));
+    else if (const auto* count = std::get_if<std::uint64_t OptimizerSettings::*>(&row.field))
+        addNumber(command, option.c_str(), "N", settings.**count,
+                  row.key == "schedule_steps" ? atLeastOne() : notNegative(), withDefault(settings.**count));
+    else
+        command.add_flag(option, settings.*std::get<bool OptimizerSettings::*>(row.field), help);
+}
+
 void addSettingsOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(settingsGroup);
     OptimizerSettings& optimizer = options.settings.optimizer;
-    const std::string withMomentum = optimizersWith(usesMomentum);
     addText(command, "--optimizer", "NAME", optimizer.kind, optimizerFromName,
             fmt::format("optimizer: {} [{}]", namesOf(allOptimizers), name(optimizer.kind)));
-    addNumber(command, "--lr", "X", optimizer.learningRate, aboveZero(),
-              "learning rate [" + defaultRates() + "]");
-    addNumber(command, "--momentum", "X", optimizer.momentum, notNegative(),
-              "momentum coefficient, for --optimizer " + withMomentum + " [0.9]");
-    command.add_flag("--nesterov", optimizer.nesterov, "Nesterov momentum, for --optimizer " + withMomentum);
-    addNumber(command, "--beta1", "X", optimizer.beta1, notNegative(),
-              "decay of the gradient average, for " + optimizersWith(usesBetas) + " [0.9]");
-    addNumber(command, "--beta2", "X", optimizer.beta2, notNegative(),
-              "decay of the squared-gradient average, for " + optimizersWith(usesBetas) + " [0.999]");
-    addNumber(command, "--weight-decay", "X", optimizer.weightDecay, notNegative(),
-              "L2 regularisation; decoupled weight decay for " + optimizersWith(decouplesDecay) + " [0; " +
-                  optimizersWith(decouplesDecay) + " 0.01]");
-    addNumber(command, "--l1", "X", optimizer.l1, notNegative(), "L1 regularisation [0]");
     addText(command, "--schedule", "NAME", optimizer.schedule, scheduleFromName,
             "learning-rate schedule: constant step cosine [constant]");
-    addNumber(command, "--schedule-steps", "N", optimizer.scheduleSteps, atLeastOne(),
-              "steps between drops (step) or until the rate is 0 (cosine) [1000]");
-    addNumber(command, "--schedule-gamma", "X", optimizer.scheduleGamma, notNegative(),
-              "factor of each drop, for --schedule step [0.1]");
-    addNumber(command, "--warmup-steps", "N", optimizer.warmupSteps, notNegative(),
-              "steps over which the learning rate rises to its full value [0]");
+    for (const SettingRow& row : settingTable) addSettingOption(command, row, optimizer);
     addNumber(command, "--batch", "N", options.settings.batch, atLeastOne(),
               fmt::format("examples per step [{}]", options.settings.batch));
     addNumber(command, "--seed", "N", options.settings.seed, notNegative(),
@@ -253,12 +249,10 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
             throw std::invalid_argument(std::string(option) + " would have no effect; it applies only to " +
                                         users);
     };
-    const auto refuseWithout = [&](const char* option, OptimizerTraits trait) {
-        refuse(option, infoOf(optimizer.kind).has(trait), "--optimizer " + optimizersWith(trait));
-    };
-    refuseWithout("--momentum", usesMomentum);
-    refuseWithout("--beta1", usesBetas);
-    refuseWithout("--beta2", usesBetas);
+    for (const SettingRow& row : settingTable)
+        if (row.users != usesNothing)
+            refuse(optionOf(row).c_str(), infoOf(optimizer.kind).has(row.users),
+                   "--optimizer " + optimizersWith(row.users));
     refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
     refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
     refuseIdleDataOptions(command, options.data);

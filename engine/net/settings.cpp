@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/net/names.h"
+#include "engine/net/setting_table.h"
 
 namespace lockstep {
 
@@ -25,11 +26,11 @@ constexpr NameOf<Schedule> scheduleNames[] = {
     {Schedule::cosine, "cosine"},
 };
 
-void requireRange(const char* setting, double value, double low, double high, bool highIncluded) {
-    if (value >= low && (value < high || (highIncluded && value == high))) return;
-    throw std::invalid_argument(std::string(setting) + " is " + shortestText(value) +
-                                "; it must be a number from " + shortestText(low) +
-                                (highIncluded ? " to " : " to below ") + shortestText(high));
+void requireRange(const SettingRow& row, double value) {
+    if (value >= 0 && (value < row.most || (row.mostIncluded && value == row.most))) return;
+    throw std::invalid_argument(std::string(row.title) + " is " + shortestText(value) +
+                                "; it must be a number from 0" + (row.mostIncluded ? " to " : " to below ") +
+                                shortestText(row.most));
 }
 
 /// A decay as a float, below 1 even after rounding: an average with decay 1 would never change.
@@ -45,21 +46,25 @@ double OptimizerSettings::effectiveWeightDecay() const {
     return weightDecay.value_or(infoOf(kind).has(decouplesDecay) ? 0.01 : 0.0);
 }
 
+OptimizerSettings effectiveSettings(OptimizerSettings settings) {
+    for (const SettingRow& row : settingTable)
+        if (const auto* own = std::get_if<OwnOrSet>(&row.field))
+            settings.*(own->field) = (settings.*(own->effective))();
+    return settings;
+}
+
 void OptimizerSettings::validate() const {
-    requireRange("the learning rate", effectiveLearningRate(), 0, 1e6, true);
+    for (const SettingRow& row : settingTable) {
+        if (const auto* own = std::get_if<OwnOrSet>(&row.field))
+            requireRange(row, (this->*own->effective)());
+        else if (const auto* field = std::get_if<double OptimizerSettings::*>(&row.field))
+            requireRange(row, this->**field);
+    }
     if (learningRate == 0.0)
         throw std::invalid_argument(
             "the learning rate is 0; no weight would change; leave it empty for the optimizer's own");
-    requireRange("momentum", momentum, 0, 1, false);
-    requireRange("beta1", beta1, 0, 1, false);
-    requireRange("beta2", beta2, 0, 1, false);
-    requireRange("alpha", alpha, 0, 1, false);
-    requireRange("epsilon", epsilon, 0, 1, true);
     if (epsilon == 0)
         throw std::invalid_argument("epsilon is 0; a weight with gradient 0 would become 0 / 0");
-    requireRange("the weight decay", effectiveWeightDecay(), 0, 1e6, true);
-    requireRange("l1", l1, 0, 1e6, true);
-    requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);
     if (scheduleSteps == 0) throw std::invalid_argument("a schedule needs at least 1 step");
     if (nesterov && (!infoOf(kind).has(usesMomentum) || momentum == 0))
         throw std::invalid_argument("Nesterov needs --optimizer " + optimizersWith(usesMomentum) +

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/json_field.h"
+#include "engine/net/setting_table.h"
 
 namespace lockstep {
 
@@ -23,22 +24,19 @@ template <class Field> void forEachField(NetShape& shape, Field field) {
 template <class Field> void forEachField(TrainSettings& settings, Field field) {
     OptimizerSettings& optimizer = settings.optimizer;
     field("optimizer", optimizer.kind, optimizerFromName);
-    field("lr", optimizer.learningRate);
     field("batch", settings.batch);
     field("seed", settings.seed);
     field("shuffle", settings.shuffle);
-    field("momentum", optimizer.momentum);
-    field("nesterov", optimizer.nesterov);
-    field("beta1", optimizer.beta1);
-    field("beta2", optimizer.beta2);
-    field("alpha", optimizer.alpha);
-    field("epsilon", optimizer.epsilon);
-    field("weight_decay", optimizer.weightDecay);
-    field("l1", optimizer.l1);
     field("schedule", optimizer.schedule, scheduleFromName);
-    field("schedule_steps", optimizer.scheduleSteps);
-    field("schedule_gamma", optimizer.scheduleGamma);
-    field("warmup_steps", optimizer.warmupSteps);
+    for (const SettingRow& row : settingTable)
+        std::visit(
+            [&](auto of) {
+                if constexpr (std::is_same_v<decltype(of), OwnOrSet>)
+                    field(row.key.data(), optimizer.*(of.field));
+                else
+                    field(row.key.data(), optimizer.*of);
+            },
+            row.field);
 }
 
 template <class Field> void forEachField(DataOptions& options, Field field) {
@@ -119,8 +117,7 @@ ordered_json toJson(const NetShape& shape) {
 
 ordered_json toJson(const TrainSettings& settings) {
     TrainSettings effective = settings;
-    effective.optimizer.learningRate = settings.optimizer.effectiveLearningRate();
-    effective.optimizer.weightDecay = settings.optimizer.effectiveWeightDecay();
+    effective.optimizer = effectiveSettings(settings.optimizer);
     return written(effective);
 }
 

@@ -11,9 +11,9 @@ namespace lockstep {
 
 /// {"widths", "activation", "output_activation", "loss", "init", "parameters"}.
 nlohmann::ordered_json toJson(const NetShape& shape);
-/// {"optimizer", "lr", "batch", "seed", "shuffle", "momentum", "nesterov", "beta1", "beta2", "alpha",
-/// "epsilon", "weight_decay", "l1", "schedule", "schedule_steps", "schedule_gamma", "warmup_steps"}: rate and
-/// weight decay have their effective values, and every number reads back as the same double.
+/// {"optimizer", "batch", "seed", "shuffle", "schedule"}, and the keys of engine/net/setting_table.h, "lr" to
+/// "warmup_steps": rate and weight decay have their effective values, and every number reads back as the same
+/// double.
 nlohmann::ordered_json toJson(const TrainSettings& settings);
 /// {"seed", "samples", "noise", "test_share", "label", "target", "header", "separator", "decimal", "missing",
 /// "ignore", "scale", "classes"}: "label" is the target's column, "target" the task.

@@ -8,9 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "engine/net/names.h"
 #include "engine/net/net_shape.h"
+#include "engine/net/setting_table.h"
 #include "engine/net/settings.h"
+#include "engine/run/settings_json.h"
 
 using namespace lockstep;
 using doctest::Approx;
@@ -181,6 +185,37 @@ TEST_CASE("invalid settings are rejected by name") {
     settings = {};
     settings.nesterov = true; // with Adam
     CHECK(contains(messageOf([&] { settings.validate(); }), "Nesterov"));
+}
+
+TEST_CASE("every row of the table is checked, and read from files") {
+    for (const SettingRow& row : settingTable) {
+        CAPTURE(row.key);
+        TrainSettings changed;
+        changed.optimizer.kind = Optimizer::momentum;
+        OptimizerSettings& settings = changed.optimizer;
+        const auto set = [&](double value) {
+            if (const auto* own = std::get_if<OwnOrSet>(&row.field)) settings.*(own->field) = value;
+            if (const auto* number = std::get_if<double OptimizerSettings::*>(&row.field))
+                settings.** number = value;
+        };
+        if (row.most > 0) {
+            set(row.mostIncluded ? std::nextafter(row.most, 1e9) : row.most);
+            CHECK(messageOf([&] { settings.validate(); }).starts_with(std::string(row.title) + " is "));
+            set(-0.25);
+            CHECK(messageOf([&] { settings.validate(); }).starts_with(std::string(row.title) + " is -0.25"));
+            set(0.25);
+        } else if (const auto* count = std::get_if<std::uint64_t OptimizerSettings::*>(&row.field)) {
+            settings.** count = 77;
+        } else {
+            settings.nesterov = true;
+        }
+        CHECK(trainSettingsFromJson(toJson(changed)) ==
+              TrainSettings{effectiveSettings(settings), changed.batch, changed.seed, changed.shuffle});
+        auto json = toJson(changed);
+        json.erase(std::string(row.key));
+        CHECK(messageOf([&] { trainSettingsFromJson(json); }) ==
+              "the field '" + std::string(row.key) + "' is missing");
+    }
 }
 
 TEST_CASE("names convert to values and back") {
