@@ -86,7 +86,7 @@ PopulationSpec specOf(const PopulationCommandOptions& options) {
 
 constexpr double sliceMilliseconds = 100;
 constexpr double betweenLooks = 0.5; // seconds
-constexpr double looksShare = 20;    // looks at the losses take one part in so many of the time
+constexpr double looksShare = 0.05;  // of the time, for looks at the losses
 
 /// Networks that diverged have no way left.
 double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
@@ -159,7 +159,7 @@ struct PopulationRun {
             lane.summary = population.summary();
             show();
             const double end = secondsNow();
-            nextLook = end + std::max(betweenLooks, looksShare * (end - start));
+            nextLook = end + std::max(betweenLooks, pauseAfter(end - start, looksShare));
         }
         if (!more) population.trainTo(job.steps); // waits for what is under way
         lane.end.trainingSeconds = population.trainingSeconds() - before;

@@ -13,6 +13,9 @@ inline double secondsNow() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Seconds to pause after a look at what trains that took `seconds`, so that looks take `share` of the time.
+constexpr double pauseAfter(double seconds, double share) { return seconds * (1 / share - 1); }
+
 /// Counts the steps that become due while time passes; fractions of a step are kept for the next frame. A
 /// machine that falls behind does not catch up: a call asks for a tenth of a second's steps at most.
 class Pacer {

@@ -12,7 +12,7 @@ namespace {
 // Short, so that a frame's work on the same device gets its turn and a pause takes effect at once.
 constexpr double sliceMilliseconds = 6;
 // Looks take a fifth of a lane's time at most, and there are at most 25 of them per second.
-constexpr double pauseFactor = 4;
+constexpr double looksShare = 0.2; // of the time
 constexpr double shortestPause = 0.04;
 
 } // namespace
@@ -151,7 +151,7 @@ void MosaicLane::look() {
     MosaicShot shot = networks_->shot();
     MosaicMaps maps = networks_->maps(how);
     const double end = secondsNow();
-    nextLook_ = end + std::max(pauseFactor * (end - begin), shortestPause);
+    nextLook_ = end + std::max(pauseAfter(end - begin, looksShare), shortestPause);
     worker_.with([&](Desk& desk) {
         if (!desk.requests.reset) desk.news.shot = std::move(shot);
         desk.news.maps = std::move(maps);

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "demos/kit/pacer.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -18,7 +20,7 @@ constexpr std::uint32_t markPixels = 32;
 constexpr std::uint32_t markShapes = 6;
 constexpr std::uint32_t dataPixels = 40;
 constexpr std::size_t dataSamples = 300;
-constexpr double pauseFactor = 9; // maps of a network that trains take a tenth of the device's time
+constexpr double mapsShare = 0.1; // of the device's time, while a network trains
 
 // How far (x, y) in [-1, 1] is inside the mark's edge; negative outside.
 float insideMark(std::uint32_t shape, float x, float y) {
@@ -114,7 +116,7 @@ void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise
     const bool atOnce = other || ui.scripted;
     if (computing_ && ui.graphics.device().done(*computing_)) {
         show();
-        next_ = ui.now + pauseFactor * maps_.map->milliseconds() * 1e-3;
+        next_ = ui.now + pauseAfter(maps_.map->milliseconds() * 1e-3, mapsShare);
     }
     const bool stale = other || dark_ != ui.theme.dark || discretise != discretise_ ||
                        revision_ != model.revision() || (!fine_ && !model.running());

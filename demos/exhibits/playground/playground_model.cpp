@@ -155,7 +155,8 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
     sinceLook_ += seconds;
     if (session_->looking()) return;
     const bool moved = session_->lane().snapshot().step != step();
-    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
+    const double took = moment_.seconds;
+    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, took + pauseAfter(took, looksShare)))) return;
     sinceLook_ = 0;
     session_->look(moment_.generation);
 }
