@@ -26,6 +26,12 @@ string(REPLACE "-llockstep_step" "-llockstep_step -llockstep_shaders" lockstep_l
 if(lockstep_links_onednn)
   string(APPEND lockstep_libraries "-ldnnl ")
 endif()
+file(RELATIVE_PATH lockstep_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+set(lockstep_prefix "\${pcfiledir}/${lockstep_prefix}")
+set(lockstep_includes "")
+if(NOT Vulkan_INCLUDE_DIR STREQUAL /usr/include)
+  set(lockstep_includes " -I${Vulkan_INCLUDE_DIR}")
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/lockstep.pc.in ${CMAKE_CURRENT_BINARY_DIR}/lockstep.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lockstep.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in

@@ -97,6 +97,10 @@ int main() {
     check(vkCreateInstance(&instanceInfo, nullptr, &host.instance), "vkCreateInstance");
     std::uint32_t one = 1; // the first device that there is
     const VkResult listed = vkEnumeratePhysicalDevices(host.instance, &one, &host.physical);
+    if (one == 0) {
+        std::fprintf(stderr, "there is no Vulkan device\n");
+        return 1;
+    }
     check(listed == VK_INCOMPLETE ? VK_SUCCESS : listed, "vkEnumeratePhysicalDevices");
 
     const gpu::DeviceFeatures wanted(vkGetInstanceProcAddr, host.instance, host.physical);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -30,6 +31,8 @@ struct lockstep_trainer {
 };
 
 namespace {
+
+constexpr double mostMilliseconds = 24 * 3600 * 1e3;
 
 thread_local std::string lastError;
 
@@ -87,6 +90,13 @@ void copyExamples(Examples& into, std::size_t first, std::size_t count, std::siz
     if (labels != nullptr) std::copy_n(labels, count, into.labels.begin() + first);
 }
 
+void requireClasses(const std::uint32_t* labels, std::size_t count, std::size_t classes) {
+    const auto* wrong =
+        std::find_if(labels, labels + count, [&](std::uint32_t label) { return label >= classes; });
+    if (wrong != labels + count)
+        throw std::invalid_argument(concat("label ", *wrong, " is no class: there are ", classes));
+}
+
 // Losses with one output know two classes.
 std::size_t classesOf(const NetShape& shape) { return std::max<std::size_t>(shape.outputs(), 2); }
 
@@ -109,6 +119,7 @@ std::unique_ptr<lockstep_trainer> created(const char* lane, const char* text, st
     data.train.values.resize(examples * data.inputs);
     if (labels != nullptr) {
         data.classes = classesOf(settings.shape);
+        requireClasses(labels, examples, data.classes);
         for (std::size_t i = 0; i < data.classes; ++i) data.classNames.push_back(std::to_string(i));
         data.train.labels.resize(examples);
     } else {
@@ -127,10 +138,18 @@ std::unique_ptr<lockstep_trainer> created(const char* lane, const char* text, st
     return made;
 }
 
-void tellLoss(lockstep_trainer& own, double* loss) {
-    own.trainer->finish();
-    own.losses.clear();
-    own.trainer->takeLosses(own.losses);
+/// Trains by `work`, and tells the last loss. After a loss that is not finite, training may go on: from the
+/// weights before that step.
+template <class Work> void train(lockstep_trainer& own, double* loss, Work work) {
+    try {
+        work(*own.trainer);
+        own.trainer->finish();
+        own.losses.clear();
+        own.trainer->takeLosses(own.losses);
+    } catch (const NonFiniteError&) {
+        own.trainer->restore(own.trainer->state());
+        throw;
+    }
     if (loss != nullptr && !own.losses.empty()) *loss = static_cast<double>(own.losses.back().loss);
 }
 
@@ -162,7 +181,12 @@ lockstep_trainer* lockstep_create(const char* lane, const char* settings, size_t
 }
 
 void lockstep_destroy(lockstep_trainer* trainer) {
-    guarded([&] { delete trainer; });
+    guarded([&] {
+        const std::unique_ptr<lockstep_trainer> own(trainer);
+        if (!own || !own->gpu) return;
+        own->trainer.reset();
+        storePipelines(*own->gpu);
+    });
 }
 
 const char* lockstep_device(const lockstep_trainer* trainer) {
@@ -170,19 +194,19 @@ const char* lockstep_device(const lockstep_trainer* trainer) {
 }
 
 int lockstep_train(lockstep_trainer* trainer, uint64_t steps, double* loss) {
-    return guarded([&] {
-        given(trainer, "trainer").trainer->run(steps);
-        tellLoss(*trainer, loss);
-    });
+    return guarded(
+        [&] { train(given(trainer, "trainer"), loss, [&](Trainer& machine) { machine.run(steps); }); });
 }
 
 int lockstep_train_for(lockstep_trainer* trainer, double milliseconds, uint64_t* steps, double* loss) {
     return guarded([&] {
-        const std::uint64_t made =
-            given(trainer, "trainer")
-                .trainer->runFor(std::chrono::duration<double, std::milli>(milliseconds));
-        if (steps != nullptr) *steps = made;
-        tellLoss(*trainer, loss);
+        if (!(milliseconds >= 0 && milliseconds <= mostMilliseconds))
+            throw std::invalid_argument("milliseconds have to be a number from 0 to those of a day");
+        train(given(trainer, "trainer"), loss, [&](Trainer& machine) {
+            const std::uint64_t made =
+                machine.runFor(std::chrono::duration<double, std::milli>(milliseconds));
+            if (steps != nullptr) *steps = made;
+        });
     });
 }
 
@@ -197,6 +221,7 @@ int lockstep_set_examples(lockstep_trainer* trainer, size_t first, size_t count,
             throw std::invalid_argument("these examples have labels, not targets");
         if (labels != nullptr && data.train.labels.empty())
             throw std::invalid_argument("these examples have targets, not labels");
+        if (labels != nullptr) requireClasses(labels, count, data.classes);
         trainer->trainer->finish();
         copyExamples(data.train, first, count, data.inputs, data.targetWidth, inputs, targets, labels);
         trainer->trainer->reloadExamples(first, count);
@@ -206,6 +231,8 @@ int lockstep_set_examples(lockstep_trainer* trainer, size_t first, size_t count,
 int lockstep_predict(lockstep_trainer* trainer, size_t rows, const float* inputs, float* outputs) {
     return guarded([&] {
         const std::size_t width = given(trainer, "trainer").job.shape.inputs();
+        if (rows > std::numeric_limits<std::size_t>::max() / sizeof(float) / width)
+            throw std::invalid_argument(concat("there cannot be ", rows, " rows"));
         const std::vector<float> found =
             trainer->trainer->predict(std::span(&given(inputs, "inputs"), rows * width));
         std::ranges::copy(found, &given(outputs, "outputs"));

@@ -38,10 +38,12 @@ LOCKSTEP_API const char* lockstep_last_error(void);
                               "loss": "mse", "init": "he"},
                       "settings": {"optimizer": "adam", "lr": 0.001, "batch": 128, "seed": 1, ...},
                       "threads": 0, "cache": ""}
-                     "net" and "settings" have the fields of checkpoints (run/settings_json.h). The loss is
-                     cross-entropy for labels and mean squared error for targets unless it is named. "threads"
-   are those of CPU lanes, at most; 0: one per core. "cache" is a folder that remembers which kernels of
-   gpu:best are fastest on this machine, which otherwise are compared for seconds; "": none.
+                     "net" and "settings" have the fields of checkpoints (run/settings_json.h).
+                     Unless it is named, the loss is cross-entropy for labels and mean squared
+                     error for targets. "threads" are those of CPU lanes, at most; 0: one per core.
+                     "cache" is a folder that remembers compiled shaders and which kernels of
+                     gpu:best are fastest on this machine; "": none, and they are compared each
+                     time, for seconds.
     @param examples  how many there are
     @param inputs    [examples][widths[0]] numbers
     @param targets   [examples][last width] numbers to come close to; NULL: the examples have labels
@@ -51,33 +53,33 @@ LOCKSTEP_API lockstep_trainer* lockstep_create(const char* lane, const char* set
                                                const float* inputs, const float* targets,
                                                const uint32_t* labels);
 
-/** Frees a trainer, once what it was asked to do is done. NULL is allowed. */
+/** Waits for a trainer's steps, and frees it. NULL is allowed. */
 LOCKSTEP_API void lockstep_destroy(lockstep_trainer* trainer);
 
 /** What trains: "AMD Ryzen 9 9950X", "NVIDIA GeForce RTX 4070". Valid as long as the trainer. */
 LOCKSTEP_API const char* lockstep_device(const lockstep_trainer* trainer);
 
-/** Trains `steps` more steps of a batch each, and waits for them. Fails where a loss is not a finite number;
-   the weights are then as before that step.
-    @param loss  the mean loss of the last step's batch; may be NULL */
+/** Trains `steps` more steps of a batch each, and waits for them. Fails where a loss is not a finite
+    number; the weights are then as before that step, and training may go on.
+    @param loss  takes the mean loss of the last step's batch; may be NULL; 0 steps leave it as it is */
 LOCKSTEP_API int lockstep_train(lockstep_trainer* trainer, uint64_t steps, double* loss);
 
 /** Trains as many steps as surely end within so many milliseconds, one at least: a share of a frame.
-    @param steps  how many it were; may be NULL
+    @param steps  takes their number; may be NULL
     @param loss   as for lockstep_train() */
 LOCKSTEP_API int lockstep_train_for(lockstep_trainer* trainer, double milliseconds, uint64_t* steps,
                                     double* loss);
 
-/** Puts others in place of examples [first, first + count), for batches of the host's own. As for
-    lockstep_create(); what is NULL stays. */
+/** Replaces examples [first, first + count), for batches of the host's own. The arguments are those of
+    lockstep_create(); inputs, targets or labels that are NULL stay. */
 LOCKSTEP_API int lockstep_set_examples(lockstep_trainer* trainer, size_t first, size_t count,
                                        const float* inputs, const float* targets, const uint32_t* labels);
 
 /** Computes the network's outputs.
     @param rows     how many
     @param inputs   [rows][widths[0]] numbers
-    @param outputs  [rows][last width] numbers, after the output activation; with cross-entropy, the largest
-   of a row belongs to the most likely class */
+    @param outputs  [rows][last width] numbers, after the output activation; with cross-entropy, the
+                    largest of a row belongs to the most likely class */
 LOCKSTEP_API int lockstep_predict(lockstep_trainer* trainer, size_t rows, const float* inputs,
                                   float* outputs);
 
@@ -85,9 +87,9 @@ LOCKSTEP_API int lockstep_predict(lockstep_trainer* trainer, size_t rows, const 
     only by a whole one. */
 LOCKSTEP_API int lockstep_save(lockstep_trainer* trainer, const char* file);
 
-/** Reads the weights of a checkpoint, or of another program's safetensors file, for a network of the same
-   widths. From a checkpoint of the same settings, training goes on where it was saved, to the bit on the same
-   lane; otherwise it begins again with these weights. */
+/** Reads the weights of a checkpoint, or of another program's safetensors file, for a network of the
+    same widths. From a checkpoint of the same settings, training goes on where it was saved, to the bit
+    on the same lane; otherwise it begins again with these weights. */
 LOCKSTEP_API int lockstep_load(lockstep_trainer* trainer, const char* file);
 
 #ifdef __cplusplus

@@ -138,7 +138,8 @@ void Device::useHostDevice() {
     instance_ = std::make_unique<Instance>(host.getInstanceProcAddr, host.instance);
     Instance::Candidate candidate = instance_->candidate(host.physical, options_);
     if (!candidate.report.refused.empty())
-        throw NoDeviceError("'" + candidate.report.name + "' cannot be used: " + candidate.report.refused);
+        throw std::invalid_argument("'" + candidate.report.name +
+                                    "' cannot be used: " + candidate.report.refused);
     report_ = std::move(candidate.report);
     report_.limits = limitsEnabled(report_.limits, *host.created);
     options_.host->created = nullptr; // the host may let go of it now
@@ -148,6 +149,8 @@ void Device::useHostDevice() {
     device_ = host.device;
     queue_ = host.queue;
     vk_ = loadDeviceApi(instance_->api(), device_);
+    if (vk_.WaitSemaphores == nullptr || vk_.GetSemaphoreCounterValue == nullptr)
+        throw std::invalid_argument("the host's instance or device is of a Vulkan before 1.2");
 }
 
 VkInstance Device::instance() const { return instance_->handle(); }

@@ -111,7 +111,8 @@ struct HostDevice {
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE; ///< that training is submitted to: of a family that computes
     std::uint32_t queueFamily = 0;
-    /// Held around each submission to the queue; the host holds it around its own. Null: it has none.
+    /// The engine holds it around each of its submissions to the queue, and the host around its own. Null
+    /// where nobody else submits to that queue.
     std::mutex* queueMutex = nullptr;
     /// What the device was created with: extensions and features that it has not enabled are not used. Read
     /// by the constructor of Device only.
@@ -200,7 +201,7 @@ class Device {
     /// Opens the device named by options.select, or the best one: discrete before integrated before software;
     /// or uses options.host. Throws NoDeviceError if none fits, GpuError if a Vulkan call fails, and for a
     /// host's device std::invalid_argument where something is missing: an entry of HostDevice, timeline
-    /// semaphores, or where drawing or robust is asked for.
+    /// semaphores, Vulkan 1.2, a compute queue, or where drawing or robust is asked for.
     explicit Device(DeviceOptions options = {});
     ~Device();
 
@@ -242,9 +243,9 @@ class Device {
     VkPhysicalDevice physical() const { return physical_; }
     /// The graphics queue; null without options().drawing.
     const DrawQueue& drawing() const { return drawing_; }
-    /// Milliseconds that no submission should exceed: the window draws between those of a queue that it
-    /// shares.
-    double longestSubmission() const { return drawing_.shared ? 16 : 100; }
+    /// Milliseconds that no submission should exceed: the window, or a host, draws between those of a queue
+    /// that it shares.
+    double longestSubmission() const { return drawing_.shared || options_.host ? 16 : 100; }
     /// The timeline semaphore whose values are tickets, so that other queues can wait for them.
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }

@@ -113,6 +113,14 @@ std::optional<std::uint32_t> trainingFamily(const std::vector<VkQueueFamilyPrope
     return familyWith(families, VK_QUEUE_COMPUTE_BIT);
 }
 
+// Nothing where the host's number is none of the device's, or of a family that cannot compute.
+std::optional<std::uint32_t> hostFamily(const std::vector<VkQueueFamilyProperties>& families,
+                                        std::uint32_t family) {
+    if (family >= families.size() || (families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0)
+        return std::nullopt;
+    return family;
+}
+
 Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std::size_t index,
                             const DeviceOptions& options) {
     auto push = structure<VkPhysicalDevicePushDescriptorPropertiesKHR>(
@@ -144,7 +152,7 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     const VkPhysicalDeviceProperties& core = properties.properties;
     const std::optional<std::uint32_t> drawFamily = familyWith(families, VK_QUEUE_GRAPHICS_BIT);
     const std::optional<std::uint32_t> family =
-        options.host ? options.host->queueFamily : trainingFamily(families, drawFamily);
+        options.host ? hostFamily(families, options.host->queueFamily) : trainingFamily(families, drawFamily);
     Instance::Candidate candidate;
     candidate.handle = device;
     candidate.queueFamily = family.value_or(0);

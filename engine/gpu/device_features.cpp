@@ -232,10 +232,17 @@ Limits limitsEnabled(Limits limits, const VkDeviceCreateInfo& created) {
         enabled.has(&VkPhysicalDeviceVulkan13Features::computeFullSubgroups) ||
         enabled.has(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
                     &VkPhysicalDeviceSubgroupSizeControlFeatures::computeFullSubgroups);
-    if (!limits.halfArithmetic || !fullSubgroups || !enabled.has(&Twelve::vulkanMemoryModel) ||
-        !enabled.has(&Twelve::vulkanMemoryModelDeviceScope))
-        tiles = {};
-    if (!enabled.has(&Twelve::shaderInt8)) tiles.nvInt8 = tiles.khrInt8 = {};
+    using MemoryModel = VkPhysicalDeviceVulkanMemoryModelFeatures;
+    constexpr auto model = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
+    const bool memoryModel =
+        (enabled.has(&Twelve::vulkanMemoryModel) && enabled.has(&Twelve::vulkanMemoryModelDeviceScope)) ||
+        (enabled.has(model, &MemoryModel::vulkanMemoryModel) &&
+         enabled.has(model, &MemoryModel::vulkanMemoryModelDeviceScope));
+    if (!limits.halfArithmetic || !fullSubgroups || !memoryModel) tiles = {};
+    if (!enabled.has(&Twelve::shaderInt8) &&
+        !enabled.has(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+                     &VkPhysicalDeviceShaderFloat16Int8Features::shaderInt8))
+        tiles.nvInt8 = tiles.khrInt8 = {};
     return limits;
 }
 

@@ -24,7 +24,9 @@ MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const
 /// left out is not used; timeline semaphores are needed. Not copied: the structures point to each other.
 class DeviceFeatures {
   public:
-    /// What a physical device has. The function is the loader's, as for HostDevice.
+    /// What a physical device has. The function is the loader's, as for HostDevice. Throws
+    /// std::invalid_argument for an instance of Vulkan 1.0. A device without timeline semaphores cannot be
+    /// created with these.
     DeviceFeatures(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance,
                    VkPhysicalDevice physical);
     /// What `limits` say, of a device with the extensions `available`.

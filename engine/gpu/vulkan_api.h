@@ -117,7 +117,7 @@ std::vector<Element> enumerate(const List& list, const Element& element = {}) {
     return all;
 }
 
-/// Of the loader that the instance came from.
+/// Loads the functions by that of the loader which the instance came from.
 InstanceApi loadInstanceApi(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance);
 DeviceApi loadDeviceApi(const InstanceApi& instanceApi, VkDevice device);
 

@@ -33,10 +33,10 @@ template <class T> T normalDensity(T x) { return T(0.39894228040143267794) * std
 constexpr bool derivativeNeedsSum(Activation activation) {
     // NOLINTBEGIN(bugprone-branch-clone): rows of the table may agree.
     switch (activation) {
-#define ROW(index, id, name, formula, length, value, from, derivative)                                       \
+#define LOCKSTEP_ROW(index, id, name, formula, length, value, from, derivative)                              \
     case Activation::id: return shared::from;
-        LOCKSTEP_ACTIVATIONS(ROW)
-#undef ROW
+        LOCKSTEP_ACTIVATIONS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
     }
     // NOLINTEND(bugprone-branch-clone)
     return false;
@@ -51,10 +51,10 @@ inline bool anyLayerKeepsSums(const NetShape& shape) {
 template <class number> number activate(Activation activation, number z) {
     using namespace scalar;
     switch (activation) {
-#define ROW(index, id, name, formula, length, value, from, derivative)                                       \
+#define LOCKSTEP_ROW(index, id, name, formula, length, value, from, derivative)                              \
     case Activation::id: return value;
-        LOCKSTEP_ACTIVATIONS(ROW)
-#undef ROW
+        LOCKSTEP_ACTIVATIONS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
     }
     return z;
 }
@@ -65,10 +65,10 @@ template <class number> number activationDerivative(Activation activation, numbe
     const number z = saved;
     const number y = saved;
     switch (activation) {
-#define ROW(index, id, name, formula, length, value, from, derivative)                                       \
+#define LOCKSTEP_ROW(index, id, name, formula, length, value, from, derivative)                              \
     case Activation::id: return derivative;
-        LOCKSTEP_ACTIVATIONS(ROW)
-#undef ROW
+        LOCKSTEP_ACTIVATIONS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
     }
     return number(1);
 }

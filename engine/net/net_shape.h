@@ -15,16 +15,16 @@ namespace lockstep {
 
 /// The function that follows a layer's sums. shaders/shared/activations.h has a row with its formula.
 enum class Activation : std::uint32_t {
-#define ROW(number, id, ...) id = number,
-    LOCKSTEP_ACTIVATIONS(ROW)
-#undef ROW
+#define LOCKSTEP_ROW(number, id, ...) id = number,
+    LOCKSTEP_ACTIVATIONS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
 };
 
 /// All of them, in the order of the table.
 inline constexpr Activation allActivations[] = {
-#define ROW(number, id, ...) Activation::id,
-    LOCKSTEP_ACTIVATIONS(ROW)
-#undef ROW
+#define LOCKSTEP_ROW(number, id, ...) Activation::id,
+    LOCKSTEP_ACTIVATIONS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
 };
 
 /// The loss function (net/plain_ops.h has the formulas). All are means, as with PyTorch's `reduction="mean"`:

@@ -13,16 +13,16 @@ namespace lockstep {
 
 /// shaders/shared/optimizers.h has a row for each, with its formula.
 enum class Optimizer : std::uint32_t {
-#define ROW(number, id, ...) id = number,
-    LOCKSTEP_OPTIMIZERS(ROW)
-#undef ROW
+#define LOCKSTEP_ROW(number, id, ...) id = number,
+    LOCKSTEP_OPTIMIZERS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
 };
 
 /// All of them, in the order of the table.
 inline constexpr Optimizer allOptimizers[] = {
-#define ROW(number, id, ...) Optimizer::id,
-    LOCKSTEP_OPTIMIZERS(ROW)
-#undef ROW
+#define LOCKSTEP_ROW(number, id, ...) Optimizer::id,
+    LOCKSTEP_OPTIMIZERS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
 };
 
 /// What an optimizer does with the settings; combined by |.
@@ -50,10 +50,10 @@ struct OptimizerInfo {
 
 constexpr OptimizerInfo infoOf(Optimizer optimizer) {
     switch (optimizer) {
-#define ROW(number, id, name, rate, states, state1, state2, traits, operations, formula, step)               \
+#define LOCKSTEP_ROW(number, id, name, rate, states, state1, state2, traits, operations, formula, step)      \
     case Optimizer::id: return {name, rate, states, {state1, state2}, traits, operations, formula};
-        LOCKSTEP_OPTIMIZERS(ROW)
-#undef ROW
+        LOCKSTEP_OPTIMIZERS(LOCKSTEP_ROW)
+#undef LOCKSTEP_ROW
     }
     return {};
 }

@@ -78,6 +78,16 @@ ProductKernel fromJson(const json& entry) {
     return kernel;
 }
 
+std::string enabledText(const gpu::Limits& limits) {
+    std::string text;
+    const gpu::MatrixTile tile = limits.matrixTiles.tile(), int8 = limits.matrixTiles.int8Tile();
+    for (const std::uint32_t each :
+         {limits.pushDescriptors, limits.broadcastInvocations, limits.halfArithmetic ? 1U : 0U,
+          limits.dotProducts ? 1U : 0U, tile.m, tile.n, tile.k, int8.m, int8.n, int8.k})
+        text += " " + std::to_string(each);
+    return text;
+}
+
 } // namespace
 
 std::filesystem::path cacheFolder() {
@@ -105,6 +115,8 @@ KernelCache::KernelCache(const gpu::Device& device)
     : folder_(device.options().cacheFolder), identity_(gpu::cacheIdentity(device.report())) {
     // Kernels chosen under pretended limits are useful only there.
     if (device.options().minimumLimits) identity_ += "|minimum limits";
+    // Nor are those for all that a device has of use where a host has enabled less of it.
+    if (device.options().host) identity_ += "|a host's" + enabledText(device.limits());
     identity_ += "|" + shaderFingerprint();
     if (folder_.empty()) {
         const std::lock_guard lock(memory().mutex);
@@ -134,12 +146,12 @@ void KernelCache::remember(const std::string& operation, const MeasuredKernel& k
 
 void KernelCache::store() {
     if (!std::exchange(changed_, false)) return;
-    if (folder_.empty()) {
-        const std::lock_guard lock(memory().mutex);
-        for (const auto& [operation, choice] : known_) memory().choices[identity_][operation] = choice;
-        return;
-    }
     quietly([this] {
+        if (folder_.empty()) {
+            const std::lock_guard lock(memory().mutex);
+            for (const auto& [operation, choice] : known_) memory().choices[identity_][operation] = choice;
+            return;
+        }
         json stored = readKernels(folder_);
         json& mine = stored[identity_];
         if (!mine.is_object()) mine = json::object(); // a damaged file

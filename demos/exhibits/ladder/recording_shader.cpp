@@ -152,9 +152,9 @@ void AccessWriter::find() {
 void AccessWriter::findArrays() {
     for (const Instruction& now : code_)
         if (now.opcode == spv::OpVariable) addArray(operand(now, 1), operand(now, 2));
-    for (const auto& [variable, array] : arrays_)
-        if (!array.shared) binding_ = std::max(binding_, array.id + 1);
-    if (binding_ == 0) fail("has no buffer whose accesses could be recorded");
+    for (const auto& [variable, binding] : bindings_) binding_ = std::max(binding_, binding + 1);
+    if (std::ranges::all_of(arrays_, [](const auto& each) { return each.second.shared; }))
+        fail("has no buffer whose accesses could be recorded");
 }
 
 void AccessWriter::addArray(std::uint32_t variable, std::uint32_t storage) {

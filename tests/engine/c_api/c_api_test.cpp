@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,10 @@ TEST_CASE("batches of the host's own, a share of a frame, and labels") {
         for (int i = 0; i < 4; ++i) found.push_back(outputs[2 * i + 1] > outputs[2 * i] ? 1 : 0);
         return found;
     };
+    const std::uint32_t noClass[] = {2};
+    CHECK(lockstep_create("cpu:best", settings, 1, inputs, nullptr, noClass) == nullptr);
+    CHECK(lockstep_set_examples(own.trainer, 0, 1, nullptr, nullptr, noClass) == 1);
+    CHECK(std::string(lockstep_last_error()) == "label 2 is no class: there are 2"); // the old one stays
     const auto trainUntil = [&](double least) {
         double loss = 1;
         std::uint64_t all = 0;
@@ -177,5 +182,13 @@ TEST_CASE("what is wrong is said in a sentence, and nothing is thrown") {
     CHECK(lockstep_set_examples(own.trainer, 3, 1, x, nullptr, nullptr) == 0);
     const std::vector<float> before = outputsOf(own.trainer, curve.x);
     for (const float value : before) CHECK(std::isfinite(value));
+    double loss = NAN; // and training goes on
+    CHECK(lockstep_train(own.trainer, 8, &loss) == 0);
+    CHECK(std::isfinite(loss));
+    CHECK(outputsOf(own.trainer, curve.x) != before);
+    float outputs[1];
+    CHECK(lockstep_predict(own.trainer, std::numeric_limits<std::size_t>::max(), x, outputs) == 1);
+    for (const double milliseconds : {double(NAN), double(INFINITY), -1.0})
+        CHECK(lockstep_train_for(own.trainer, milliseconds, nullptr, nullptr) == 1);
     CHECK(std::string(lockstep_version()) == LOCKSTEP_VERSION);
 }

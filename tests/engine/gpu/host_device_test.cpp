@@ -153,6 +153,73 @@ TEST_CASE("what the host has not enabled is not used") {
     CHECK_THROWS_AS(gpu::Device{timeless.options()}, std::invalid_argument);
 }
 
+TEST_CASE("what is enabled is found in every structure that can say so") {
+    gpu::Limits all;
+    all.pushDescriptors = 32;
+    all.broadcastInvocations = 4;
+    all.halfArithmetic = all.doubleArithmetic = all.dotProducts = all.deviceClock = true;
+    all.matrixTiles = {{16, 16, 16}, {16, 16, 16}, {16, 16, 32}, {16, 16, 32}};
+    // What comes of limits where one structure after another is left out of the chain, and what is lost then.
+    const gpu::DeviceFeatures wanted(all, {});
+    VkDeviceCreateInfo info = gpu::structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+    info.pNext = wanted.chain();
+    info.enabledExtensionCount = static_cast<std::uint32_t>(wanted.extensions.size());
+    info.ppEnabledExtensionNames = wanted.extensions.data();
+    const auto enabled = [&] { return gpu::limitsEnabled(all, info); };
+    CHECK(enabled().pushDescriptors == 32);
+    CHECK(enabled().broadcastInvocations == 4);
+    CHECK(enabled().halfArithmetic);
+    CHECK(enabled().doubleArithmetic);
+    CHECK(enabled().dotProducts);
+    CHECK(enabled().deviceClock);
+    CHECK(enabled().matrixTiles.nv == all.matrixTiles.nv);
+    CHECK(enabled().matrixTiles.khrInt8 == all.matrixTiles.khrInt8);
+
+    info.enabledExtensionCount = 0;
+    CHECK(enabled().pushDescriptors == 0);
+    const VkPhysicalDeviceFeatures none{};
+    info.pEnabledFeatures = &none; // which then says it, and no VkPhysicalDeviceFeatures2
+    CHECK_FALSE(enabled().doubleArithmetic);
+    VkPhysicalDeviceFeatures doubles{};
+    doubles.shaderFloat64 = VK_TRUE;
+    info.pEnabledFeatures = &doubles;
+    CHECK(enabled().doubleArithmetic);
+
+    // A structure for each feature, as hosts of long ago have it.
+    auto timeline = gpu::structure<VkPhysicalDeviceTimelineSemaphoreFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES);
+    info.pNext = &timeline;
+    CHECK_THROWS_AS(enabled(), std::invalid_argument);
+    timeline.timelineSemaphore = VK_TRUE;
+    CHECK_FALSE(enabled().halfArithmetic);
+    CHECK_FALSE(enabled().dotProducts);
+    CHECK_FALSE(enabled().deviceClock);
+    CHECK(enabled().broadcastInvocations == 0);
+    CHECK(enabled().matrixTiles.dialect() == gpu::MatrixDialect::none);
+    auto halves = gpu::structure<VkPhysicalDeviceShaderFloat16Int8Features>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES, &timeline);
+    halves.shaderFloat16 = VK_TRUE;
+    auto thirteen = gpu::structure<VkPhysicalDeviceVulkan13Features>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, &halves);
+    thirteen.shaderIntegerDotProduct = thirteen.computeFullSubgroups = VK_TRUE;
+    auto matrices = gpu::structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, &thirteen);
+    matrices.cooperativeMatrix = VK_TRUE;
+    info.pNext = &matrices;
+    CHECK(enabled().halfArithmetic);
+    CHECK(enabled().dotProducts);
+    CHECK(enabled().matrixTiles.dialect() == gpu::MatrixDialect::none); // without the memory model
+    auto model = gpu::structure<VkPhysicalDeviceVulkanMemoryModelFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES, &matrices);
+    model.vulkanMemoryModel = model.vulkanMemoryModelDeviceScope = VK_TRUE;
+    info.pNext = &model;
+    CHECK(enabled().matrixTiles.khr == all.matrixTiles.khr);
+    CHECK(enabled().matrixTiles.khrInt8 == gpu::MatrixTile{});
+    halves.shaderInt8 = VK_TRUE;
+    CHECK(enabled().matrixTiles.khrInt8 == all.matrixTiles.khrInt8);
+    CHECK(enabled().matrixTiles.nv == gpu::MatrixTile{});
+}
+
 TEST_CASE("a host's device without an entry, or for drawing, is refused") {
     Host host;
     const auto refused = [&](auto change) {
@@ -164,6 +231,7 @@ TEST_CASE("a host's device without an entry, or for drawing, is refused") {
     refused([](gpu::DeviceOptions& options) { options.host->device = VK_NULL_HANDLE; });
     refused([](gpu::DeviceOptions& options) { options.host->queue = VK_NULL_HANDLE; });
     refused([](gpu::DeviceOptions& options) { options.host->created = nullptr; });
+    refused([](gpu::DeviceOptions& options) { options.host->queueFamily = 77; });
     refused([](gpu::DeviceOptions& options) { options.drawing = true; });
     refused([](gpu::DeviceOptions& options) { options.robust = true; });
 }
