@@ -113,10 +113,10 @@ void RunForm::setting(OptimizerSettings& settings, std::string_view key) {
         double shown = (settings.*(own->effective))();
         if (moved(shown)) settings.*(own->field) = shown;
     } else if (const auto* value = std::get_if<double OptimizerSettings::*>(&row.field)) {
-        moved(settings.**value);
+        moved(settings.*(*value));
     } else if (const auto* count = std::get_if<std::uint64_t OptimizerSettings::*>(&row.field)) {
-        auto shown = static_cast<double>(settings.**count);
-        if (moved(shown)) settings.** count = static_cast<std::uint64_t>(std::llround(shown));
+        auto shown = static_cast<double>(settings.*(*count));
+        if (moved(shown)) settings.*(*count) = static_cast<std::uint64_t>(std::llround(shown));
     } else {
         bool& on = settings.*std::get<bool OptimizerSettings::*>(row.field);
         add(words.control, words.title, 92,

@@ -29,7 +29,6 @@ template <class Enum, std::size_t N> std::string namesOf(const Enum (&all)[N]) {
     return text;
 }
 
-/// "sgd 0.1, momentum 0.1, ..."
 void addFinishOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(finishGroup);
     FinishLine& finish = options.finish;
@@ -153,13 +152,13 @@ void addSettingOption(CLI::App& command, const SettingRow& row, OptimizerSetting
     };
     if (const auto* own = std::get_if<OwnOrSet>(&row.field))
         addNumber(command, option.c_str(), "X", settings.*(own->field),
-                  row.key == "lr" ? aboveZero() : notNegative(), withDefault(0));
+                  row.aboveZero ? aboveZero() : notNegative(), withDefault(0));
     else if (const auto* number = std::get_if<double OptimizerSettings::*>(&row.field))
-        addNumber(command, option.c_str(), "X", settings.**number, notNegative(),
-                  withDefault(settings.**number));
+        addNumber(command, option.c_str(), "X", settings.*(*number), notNegative(),
+                  withDefault(settings.*(*number)));
     else if (const auto* count = std::get_if<std::uint64_t OptimizerSettings::*>(&row.field))
-        addNumber(command, option.c_str(), "N", settings.**count,
-                  row.key == "schedule_steps" ? atLeastOne() : notNegative(), withDefault(settings.**count));
+        addNumber(command, option.c_str(), "N", settings.*(*count),
+                  row.aboveZero ? atLeastOne() : notNegative(), withDefault(settings.*(*count)));
     else
         command.add_flag(option, settings.*std::get<bool OptimizerSettings::*>(row.field), help);
 }
@@ -169,9 +168,12 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
     OptimizerSettings& optimizer = options.settings.optimizer;
     addText(command, "--optimizer", "NAME", optimizer.kind, optimizerFromName,
             fmt::format("optimizer: {} [{}]", namesOf(allOptimizers), name(optimizer.kind)));
-    addText(command, "--schedule", "NAME", optimizer.schedule, scheduleFromName,
-            "learning-rate schedule: constant step cosine [constant]");
-    for (const SettingRow& row : settingTable) addSettingOption(command, row, optimizer);
+    for (const SettingRow& row : settingTable) {
+        if (row.key == "schedule_steps") // before what belongs to it
+            addText(command, "--schedule", "NAME", optimizer.schedule, scheduleFromName,
+                    "learning-rate schedule: constant step cosine [constant]");
+        addSettingOption(command, row, optimizer);
+    }
     addNumber(command, "--batch", "N", options.settings.batch, atLeastOne(),
               fmt::format("examples per step [{}]", options.settings.batch));
     addNumber(command, "--seed", "N", options.settings.seed, notNegative(),

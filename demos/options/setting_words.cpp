@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "demos/options/run_options.h"
-
 namespace lockstep::demos {
 
 namespace {
 
+/// "sgd 0.1, momentum 0.1, ..."
 std::string defaultRates() {
     std::string text;
     for (const Optimizer optimizer : allOptimizers)
@@ -31,12 +30,12 @@ template <class Rows> const auto& rowOfKey(const Rows& rows, std::string_view ke
 std::span<const SettingWords> settingWords() {
     static const std::string rates = defaultRates();
     static const std::string decouples = optimizersWith(decouplesDecay);
-    static const std::string decays = "0; " + decouples + " 0.01";
+    static const std::string decays = fmt::format(
+        "0; {} {}", decouples, OptimizerSettings{.kind = Optimizer::adamw}.effectiveWeightDecay());
     static const SettingWords all[] = {
         {"lr", "learning rate", rates, "rate", "Learning rate",
-         "Learning rate: how far each step moves the weights against the gradient. Too large a rate "
-         "diverges; "
-         "too small a rate learns slowly.",
+         "Learning rate: how far each step moves the weights against the gradient. "
+         "Too large a rate diverges; too small a rate learns slowly.",
          1e-5F, 10, "%.3g", true},
         {"momentum", "momentum coefficient", "", "momentum", "Momentum",
          "Momentum: the share of the past gradients' sum that each step keeps, from 0.01 to 0.999.", 0.01F,

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t widest = 110;
 
-/// Columns are too narrow for a limit of workgroups: throttledLanes() stands below the table.
+/// Columns are too narrow for a limit of workgroups; a race, which may have one, says it below its table.
 MachineInfo inTable(MachineInfo machine) {
     machine.workgroups = 0;
     return machine;

@@ -83,11 +83,12 @@ struct RateComparison {
     const char* remedy; ///< where they have not: "raise --steps"
 };
 
+/// The part of headlineByRate() that is no template.
 void sayByRate(Headline& headline, const LaneReport& faster, const LaneReport& slower, double fast,
                double slow, const RateComparison& how);
 
-/// The sentence, by the rates of the lanes that pairUp() chooses among those
-/// that counts().
+/// Compares by rate the lanes that pairUp() chooses among those whose counts() is true, or says why it
+/// cannot.
 template <class Lane>
 Headline headlineByRate(const std::vector<Lane>& lanes, double (Lane::*rate)() const,
                         const RateComparison& how) {

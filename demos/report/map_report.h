@@ -25,8 +25,8 @@ struct MapAgreement {
     /// A pixel that both have trained, and how its network ended on each.
     void add(MapOutcome first, MapOutcome second);
     double share() const; ///< of the same ending; NaN without pixels
-    /// Nothing says otherwise. At the boundary, rounding decides; elsewhere, the same mathematics ends in the
-    /// same way.
+    /// Whether at most 5 % of the pixels end differently; true without pixels to compare. At the boundary,
+    /// rounding decides; elsewhere, the same mathematics ends in the same way.
     bool same() const { return both == 0 || share() >= decisiveShare; }
 
     static constexpr double decisiveShare = 0.95;
@@ -57,7 +57,7 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
 /// Compares pixels that both have trained, in the same order.
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second);
 
-/// Fills in every lane's agreement with the first.
+/// Fills in every lane's agreement with the first, which all texts below need.
 void addAgreements(std::vector<MapResult>& lanes);
 
 /// What is going to be trained, and where the zoom ends.

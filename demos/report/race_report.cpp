@@ -20,7 +20,7 @@ std::string throttledLanes(const std::vector<LaneResult>& results) {
         if (result.machine.throttled())
             text += fmt::format("{}{} ({})", text.empty() ? "throttled: " : ", ", result.spec.text(),
                                 shareText(result.machine));
-    return text.empty() ? text : wrapped(text, 110) + "\n";
+    return text.empty() ? text : wrapped(text) + "\n";
 }
 
 LaneReport reportOf(const LaneResult& result, const LaneFigures& figures) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +19,6 @@
 #include "engine/run/finish_line.h"
 #include "engine/run/lane.h"
 #include "engine/run/race.h"
-#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

@@ -27,9 +27,13 @@ constexpr NameOf<Schedule> scheduleNames[] = {
 };
 
 void requireRange(const SettingRow& row, double value) {
-    if (value >= 0 && (value < row.most || (row.mostIncluded && value == row.most))) return;
+    const bool enough = row.aboveZero ? value > 0 : value >= 0;
+    if (enough && (value < row.most || (row.mostIncluded && value == row.most))) return;
     throw std::invalid_argument(std::string(row.title) + " is " + shortestText(value) +
-                                "; it must be a number from 0" + (row.mostIncluded ? " to " : " to below ") +
+                                "; it must be a number " +
+                                (row.aboveZero      ? "above 0, up to "
+                                 : row.mostIncluded ? "from 0 to "
+                                                    : "from 0 to below ") +
                                 shortestText(row.most));
 }
 
@@ -54,17 +58,17 @@ OptimizerSettings effectiveSettings(OptimizerSettings settings) {
 }
 
 void OptimizerSettings::validate() const {
-    for (const SettingRow& row : settingTable) {
-        if (const auto* own = std::get_if<OwnOrSet>(&row.field))
-            requireRange(row, (this->*own->effective)());
-        else if (const auto* field = std::get_if<double OptimizerSettings::*>(&row.field))
-            requireRange(row, this->**field);
-    }
     if (learningRate == 0.0)
         throw std::invalid_argument(
             "the learning rate is 0; no weight would change; leave it empty for the optimizer's own");
     if (epsilon == 0)
         throw std::invalid_argument("epsilon is 0; a weight with gradient 0 would become 0 / 0");
+    for (const SettingRow& row : settingTable) {
+        if (const auto* own = std::get_if<OwnOrSet>(&row.field))
+            requireRange(row, (this->*own->effective)());
+        else if (const auto* field = std::get_if<double OptimizerSettings::*>(&row.field))
+            requireRange(row, this->*(*field));
+    }
     if (scheduleSteps == 0) throw std::invalid_argument("a schedule needs at least 1 step");
     if (nesterov && (!infoOf(kind).has(usesMomentum) || momentum == 0))
         throw std::invalid_argument("Nesterov needs --optimizer " + optimizersWith(usesMomentum) +

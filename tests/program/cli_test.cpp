@@ -110,7 +110,7 @@ TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
         {"race --data spiral --test-share 0 --until-loss 0.1 --lane cpu:best", "test"},
         {"train --data spiral --momentum 0.5", "--optimizer momentum"},
         {"train --data spiral --optimizer sgd --alpha 0.5", "--optimizer rmsprop"},
-        {"train --data spiral --epsilon 2", "epsilon is 2; it must be a number from 0 to 1"},
+        {"train --data spiral --epsilon 2", "epsilon is 2; it must be a number above 0, up to 1"},
         {"race --data spiral --schedule-gamma 0.5", "--schedule step"},
         {"bench --widths 2", "inputs and outputs"},
         {"race --steps 1.5", "--steps: '1.5' is not a whole number, such as 1000 or 1e3"},

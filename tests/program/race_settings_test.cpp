@@ -9,6 +9,7 @@
 
 #include "demos/exhibits/race/race_settings.h"
 #include "demos/options/parse.h"
+#include "demos/options/setting_words.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
@@ -28,6 +29,12 @@ std::string messageOf(const Json& json) {
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
 } // namespace
+
+TEST_CASE("every setting of the table has its words, in the same order") {
+    for (std::size_t i = 0; i < std::size(settingTable); ++i)
+        CHECK(settingWords()[i].key == settingTable[i].key);
+    CHECK(optionOf(settingRow("weight_decay")) == "--weight-decay");
+}
 
 TEST_CASE("settings come back from JSON exactly") {
     RaceSettings settings;
