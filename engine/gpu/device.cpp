@@ -40,6 +40,9 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
             useHostDevice();
         else
             openDevice();
+        // Software Vulkan compiles a kernel at its first dispatch: tens of seconds for a cold step beside
+        // other work.
+        if (software() && options_.waitLimit == DeviceOptions().waitLimit) options_.waitLimit *= 6;
         inspectMemory();
         createTimeline();
         createPipelineCache();

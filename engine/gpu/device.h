@@ -130,7 +130,7 @@ struct DeviceOptions {
     bool pushDescriptors = true; ///< false: use descriptor sets (older layers check shaders only so)
     bool robust = false;  ///< make out-of-bounds accesses harmless, for shaders that are not verified yet
     bool barriers = true; ///< false: emit no barriers, so that a test can check that validation complains
-    std::chrono::milliseconds waitLimit{20000};  ///< longest wait before TimeoutError
+    std::chrono::milliseconds waitLimit{20000};  ///< longest wait before TimeoutError; in software six times
     bool drawing = false;                        ///< also create a graphics queue: Device::drawing()
     std::vector<std::string> instanceExtensions; ///< extra ones, as a window's surface needs
     std::vector<std::string> deviceExtensions;   ///< extra ones: VK_KHR_swapchain for a window
