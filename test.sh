@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and passes every check; the last lines are the test suite's summary. Any check that
-# fails makes the exit code 1. With CI set, fuzzing takes 20 s per target instead of 5.
+# fails makes the exit code 1. With CI set, fuzzing takes 10 s per target instead of 5.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . scripts/packages.sh
@@ -61,7 +61,7 @@ check_tsan() {
 }
 
 check_fuzz() {
-    build fuzz -DLOCKSTEP_FUZZ_SECONDS="$([ -n "${CI:-}" ] && echo 20 || echo 5)" fuzz &&
+    build fuzz -DLOCKSTEP_FUZZ_SECONDS="$([ -n "${CI:-}" ] && echo 10 || echo 5)" fuzz &&
         ctest --test-dir build/fuzz --output-on-failure --label-regex fuzz -j "$(nproc)"
 }
 
