@@ -40,9 +40,6 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
             useHostDevice();
         else
             openDevice();
-        // Software Vulkan compiles a kernel at its first dispatch: tens of seconds for a cold step beside
-        // other work.
-        if (software() && options_.waitLimit == DeviceOptions().waitLimit) options_.waitLimit *= 6;
         inspectMemory();
         createTimeline();
         createPipelineCache();
@@ -240,7 +237,11 @@ void Device::wait(Ticket ticket) {
 void Device::waitLong(Ticket ticket) {
     ++counters_.hostWaits;
     const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &ticket};
-    const auto end = std::chrono::steady_clock::now() + options_.waitLimit;
+    // Software Vulkan compiles a kernel at its first dispatch: tens of seconds for a cold step beside other
+    // work.
+    const bool patient = software() && options_.waitLimit == DeviceOptions().waitLimit;
+    const std::chrono::milliseconds limit = options_.waitLimit * (patient ? 6 : 1);
+    const auto end = std::chrono::steady_clock::now() + limit;
     constexpr std::chrono::nanoseconds turn = std::chrono::seconds(1);
     for (;;) {
         const auto left = std::max(end - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0));
@@ -253,8 +254,7 @@ void Device::waitLong(Ticket ticket) {
     }
     abandoned_ = true;
     throw TimeoutError(
-        "'" + report_.name + "' did not finish a submission within " +
-        std::to_string(options_.waitLimit.count()) +
+        "'" + report_.name + "' did not finish a submission within " + std::to_string(limit.count()) +
         " ms; it hangs, or the submission was too large; try a smaller batch or another device");
 }
 

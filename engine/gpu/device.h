@@ -130,7 +130,7 @@ struct DeviceOptions {
     bool pushDescriptors = true; ///< false: use descriptor sets (older layers check shaders only so)
     bool robust = false;  ///< make out-of-bounds accesses harmless, for shaders that are not verified yet
     bool barriers = true; ///< false: emit no barriers, so that a test can check that validation complains
-    std::chrono::milliseconds waitLimit{20000};  ///< longest wait before TimeoutError; in software six times
+    std::chrono::milliseconds waitLimit{20000};  ///< longest wait before TimeoutError: Device::wait()
     bool drawing = false;                        ///< also create a graphics queue: Device::drawing()
     std::vector<std::string> instanceExtensions; ///< extra ones, as a window's surface needs
     std::vector<std::string> deviceExtensions;   ///< extra ones: VK_KHR_swapchain for a window
@@ -221,8 +221,8 @@ class Device {
     Ticket submit(VkCommandBuffer commands);
     /// True if the ticket's work is done. Never waits. Throws DeviceLostError.
     bool done(Ticket ticket);
-    /// Waits for the ticket, at most options().waitLimit. Throws TimeoutError, DeviceLostError,
-    /// LoopError.
+    /// Waits for the ticket, at most options().waitLimit; in software, unless the limit is set, six times as
+    /// long, because kernels are compiled as they run. Throws TimeoutError, DeviceLostError, LoopError.
     void wait(Ticket ticket);
     /// Waits for everything submitted so far.
     void waitForAll();
