@@ -20,11 +20,11 @@ namespace {
 
 using namespace lockstep;
 using namespace lockstep::demos;
-using lockstep::test::sanitized;
 using lockstep::test::contents;
 using lockstep::test::Folder;
 using lockstep::test::Outcome;
 using lockstep::test::run;
+using lockstep::test::sanitized;
 using Json = nlohmann::ordered_json;
 
 LabResult measured(const Experiment& experiment, const std::string& device = "",
