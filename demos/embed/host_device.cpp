@@ -60,11 +60,13 @@ class HostWork {
             const std::lock_guard lock(mutex_);
             check(vkQueueSubmit(queue_, 1, &submit, fence_), "vkQueueSubmit");
         }
-        check(vkWaitForFences(device_, 1, &fence_, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+        check(vkWaitForFences(device_, 1, &fence_, VK_TRUE, longest), "vkWaitForFences");
         check(vkResetFences(device_, 1, &fence_), "vkResetFences");
     }
 
   private:
+    static constexpr std::uint64_t longest = 60'000'000'000; // nanoseconds, also behind training in software
+
     VkDevice device_;
     VkQueue queue_;
     std::mutex& mutex_;

@@ -111,8 +111,8 @@ struct HostDevice {
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE; ///< that training is submitted to: of a family that computes
     std::uint32_t queueFamily = 0;
-    /// The engine holds it around each of its submissions to the queue, and the host around its own. Null
-    /// where nobody else submits to that queue.
+    /// The engine holds it around each of its submissions to the queue, and the host around its own. Null if
+    /// the queue is for training alone.
     std::mutex* queueMutex = nullptr;
     /// What the device was created with: extensions and features that it has not enabled are not used. Read
     /// by the constructor of Device only.

@@ -97,8 +97,12 @@ DeviceFeatures::DeviceFeatures(const Limits& limits, const Extensions& available
     enable(limits, available);
 }
 
-template <class Structure> void DeviceFeatures::add(Structure& next) {
-    next.pNext = vulkan12.pNext;
+template <class Structure>
+void DeviceFeatures::add(const char* extension, VkStructureType type, Structure& next,
+                         VkBool32 Structure::*feature) {
+    extensions.push_back(extension);
+    next = structure<Structure>(type, vulkan12.pNext);
+    next.*feature = VK_TRUE;
     vulkan12.pNext = &next;
 }
 
@@ -115,43 +119,28 @@ void DeviceFeatures::enable(const Limits& limits, const Extensions& available) {
     // Vulkan requires enabling it where it is present (MoltenVK).
     if (contains(available, subset)) extensions.push_back(subset);
     enableMatrices(limits.matrixTiles);
-    if (limits.dotProducts) {
-        extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
-        dotProducts_ = structure<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
-        dotProducts_.shaderIntegerDotProduct = VK_TRUE;
-        add(dotProducts_);
-    }
-    if (limits.deviceClock) {
-        extensions.push_back(VK_KHR_SHADER_CLOCK_EXTENSION_NAME);
-        clocks_ = structure<VkPhysicalDeviceShaderClockFeaturesKHR>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR);
-        clocks_.shaderDeviceClock = VK_TRUE;
-        add(clocks_);
-    }
+    if (limits.dotProducts)
+        add(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME,
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, dotProducts_,
+            &VkPhysicalDeviceShaderIntegerDotProductFeatures::shaderIntegerDotProduct);
+    if (limits.deviceClock)
+        add(VK_KHR_SHADER_CLOCK_EXTENSION_NAME, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR,
+            clocks_, &VkPhysicalDeviceShaderClockFeaturesKHR::shaderDeviceClock);
 }
 
 void DeviceFeatures::enableMatrices(const MatrixTiles& tiles) {
     if (tiles.dialect() == MatrixDialect::none) return;
-    if (tiles.nv.m > 0) {
-        extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
-        matricesNv_ = structure<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV);
-        matricesNv_.cooperativeMatrix = VK_TRUE;
-        add(matricesNv_);
-    }
-    if (tiles.khr.m > 0) {
-        extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
-        matricesKhr_ = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
-        matricesKhr_.cooperativeMatrix = VK_TRUE;
-        add(matricesKhr_);
-    }
-    extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-    subgroups_ = structure<VkPhysicalDeviceSubgroupSizeControlFeatures>(
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
-    subgroups_.computeFullSubgroups = VK_TRUE;
-    add(subgroups_);
+    if (tiles.nv.m > 0)
+        add(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME,
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV, matricesNv_,
+            &VkPhysicalDeviceCooperativeMatrixFeaturesNV::cooperativeMatrix);
+    if (tiles.khr.m > 0)
+        add(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME,
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, matricesKhr_,
+            &VkPhysicalDeviceCooperativeMatrixFeaturesKHR::cooperativeMatrix);
+    add(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, subgroups_,
+        &VkPhysicalDeviceSubgroupSizeControlFeatures::computeFullSubgroups);
     vulkan12.shaderInt8 = tiles.int8Tile().m > 0 ? VK_TRUE : VK_FALSE;
     vulkan12.vulkanMemoryModel = VK_TRUE;
     vulkan12.vulkanMemoryModelDeviceScope = VK_TRUE;

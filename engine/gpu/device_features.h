@@ -44,7 +44,9 @@ class DeviceFeatures {
   private:
     void enable(const Limits& limits, const Extensions& available);
     void enableMatrices(const MatrixTiles& tiles);
-    template <class Structure> void add(Structure& next);
+    /// Adds an extension, and its structure with one feature to the chain.
+    template <class Structure>
+    void add(const char* extension, VkStructureType type, Structure& next, VkBool32 Structure::*feature);
 
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups_{};
     VkPhysicalDeviceCooperativeMatrixFeaturesNV matricesNv_{};
