@@ -37,6 +37,12 @@ std::string zoomText(const MapRequest& request) {
                        end);
 }
 
+/// The first lane that has trained a pixel, or else the first.
+const MapResult& referenceOf(const std::vector<MapResult>& lanes) {
+    const auto found = std::ranges::find_if(lanes, [](const MapResult& lane) { return lane.trained > 0; });
+    return found == lanes.end() ? lanes.front() : *found;
+}
+
 Json agreementJson(const MapAgreement& agreement, const LaneSpec& with) {
     return {{"with", with.text()},
             {"pixels", agreement.both},
@@ -78,7 +84,7 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
         rows.push_back({lane.trained > 0 ? fixed(lane.end.trainingSeconds, decimals) : "-",
                         shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
                         percent(shareOf(lane.diverged(), lane.trained)),
-                        &lane == &lanes.front() ? "-" : percent(lane.agreement.share())});
+                        &lane == &referenceOf(lanes) ? "-" : percent(lane.agreement.share())});
         ends += howItEnded(lane, fmt::format("with {} of {} networks trained", grouped(lane.trained),
                                              grouped(request.size.pixels())));
     }
@@ -87,14 +93,14 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
 
 std::string agreementText(const std::vector<MapResult>& lanes) {
     std::string text;
-    for (std::size_t i = 1; i < lanes.size(); ++i) {
-        const MapAgreement& agreement = lanes[i].agreement;
-        if (agreement.both == 0) continue;
+    const MapResult& reference = referenceOf(lanes);
+    for (const MapResult& lane : lanes) {
+        const MapAgreement& agreement = lane.agreement;
+        if (&lane == &reference || agreement.both == 0) continue;
         const bool same = agreement.same();
         text += wrapped(fmt::format(
             "{} mathematics: {} and {} agree in {} of the pixels on whether training converges ({})\n",
-            same ? "same" : "different", lanes[i].spec.text(), lanes.front().spec.text(),
-            percent(agreement.share()),
+            same ? "same" : "different", lane.spec.text(), reference.spec.text(), percent(agreement.share()),
             same ? "at the boundary, rounding decides"
                  : fmt::format("needed: {:.0f} %, so its speed is not compared",
                                100 * MapAgreement::decisiveShare)));
@@ -111,7 +117,7 @@ Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes, con
     const MapJob& job = request.job;
     const MapWindow& window = request.window;
     Json laneList = Json::array();
-    for (const MapResult& lane : lanes) laneList.push_back(laneJson(lane, lanes.front()));
+    for (const MapResult& lane : lanes) laneList.push_back(laneJson(lane, referenceOf(lanes)));
     return {
         {"job",
          {{"axes", name(job.axes)},
@@ -195,8 +201,8 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
 }
 
 void addAgreements(std::vector<MapResult>& lanes) {
-    for (MapResult& lane : lanes)
-        lane.agreement = agreementOf(lanes.front().trainedOutcomes(), lane.trainedOutcomes());
+    const std::span<const MapOutcome> reference = referenceOf(lanes).trainedOutcomes();
+    for (MapResult& lane : lanes) lane.agreement = agreementOf(reference, lane.trainedOutcomes());
 }
 
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second) {

@@ -35,13 +35,13 @@ struct MapAgreement {
 struct MapResult : LaneReport {
     std::vector<MapOutcome> outcomes; ///< per pixel, those from `trained` on mean nothing
     std::size_t trained = 0;          ///< pixels, from the first on
-    MapAgreement agreement;           ///< with the first lane
+    MapAgreement agreement;           ///< with the first lane that trained any
 
     /// NaN where the lane ended before.
     MapOutcome outcome(std::size_t pixel) const;
     std::span<const MapOutcome> trainedOutcomes() const { return std::span(outcomes).first(trained); }
     double networksPerSecond() const;
-    /// Its numbers may be compared: it came to the end, and computed the same as the first lane.
+    /// Its numbers may be compared: it came to the end, and computed the same as the first that trained.
     bool counts() const {
         return end.status == LaneStatus::finished && agreement.both > 0 && agreement.same();
     }
@@ -57,16 +57,16 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
 /// Compares pixels that both have trained, in the same order.
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second);
 
-/// Fills in every lane's agreement with the first, which all texts below need.
+/// Fills in every lane's agreement with the first that trained, which all texts below need.
 void addAgreements(std::vector<MapResult>& lanes);
 
 /// What is going to be trained, and where the zoom ends.
 std::string mapRequestText(const MapRequest& request);
 
-/// A row per lane, and how far they agree with the first.
+/// A row per lane, and how far they agree with the first that trained.
 std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes);
 
-/// A line per lane after the first: in how many pixels it agrees with the first, and what that means. Empty
+/// A line per lane but that one: in how many pixels it agrees with it, and what that means. Empty
 /// where there is nothing to compare.
 std::string agreementText(const std::vector<MapResult>& lanes);
 

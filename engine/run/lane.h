@@ -7,7 +7,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -147,6 +149,27 @@ class Lane {
     /// exception from it, of whatever type, fails the lane. Actions that have not run when the lane ends are
     /// dropped.
     void post(std::function<void(Trainer&)> action);
+    /// Like post(), for an action that has an answer: what it returns, or throws, which fails the lane, too.
+    /// An action that was dropped leaves std::future_error (broken_promise).
+    template <class Action> auto ask(Action action) {
+        using Answer = std::invoke_result_t<Action&, Trainer&>;
+        auto promise = std::make_shared<std::promise<Answer>>(); // a std::function copies what it holds
+        std::future<Answer> answer = promise->get_future();
+        post([promise = std::move(promise), action = std::move(action)](Trainer& trainer) mutable {
+            try {
+                if constexpr (std::is_void_v<Answer>) {
+                    action(trainer);
+                    promise->set_value();
+                } else {
+                    promise->set_value(action(trainer));
+                }
+            } catch (...) {
+                promise->set_exception(std::current_exception());
+                throw;
+            }
+        });
+        return answer;
+    }
     /// The number of posted actions that have neither run to their end nor been dropped.
     std::uint64_t pending() const { return copyOf(pending_); }
     /// Waits until none is pending, with a time limit. Returns true if none is.

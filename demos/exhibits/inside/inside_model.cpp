@@ -4,7 +4,6 @@
 #include <chrono>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -41,18 +40,11 @@ class TraceSession {
 
     const TrainJob& job() const { return job_; }
 
-    /// Asks a machine for the trace of its next step; takeTrace() has it later.
+    /// Asks a machine for the trace of its next step.
     /// workgroups   TraceOptions::workgroups
-    void trace(std::size_t machine, bool workgroups) {
-        seats_[machine].lane->post([this, machine, workgroups](Trainer& trainer) {
-            StepTrace trace = trainer.traceStep({.workgroups = workgroups});
-            const std::lock_guard lock(mutex_);
-            mail_[machine] = std::move(trace);
-        });
-    }
-    std::optional<StepTrace> takeTrace(std::size_t machine) {
-        const std::lock_guard lock(mutex_);
-        return std::exchange(mail_[machine], std::nullopt);
+    std::future<StepTrace> trace(std::size_t machine, bool workgroups) {
+        return seats_[machine].lane->ask(
+            [workgroups](Trainer& trainer) { return trainer.traceStep({.workgroups = workgroups}); });
     }
     /// Back to the first step and the initial weights.
     void reset() {
@@ -61,9 +53,6 @@ class TraceSession {
                 [this, machine](Trainer& trainer) { trainer.restore(*first_[machine]); });
     }
 
-    /// Everything asked of the machine has been done, or it has failed.
-    bool idle(std::size_t machine) const { return seats_[machine].lane->pending() == 0; }
-    void wait(std::size_t machine) const { waitFor(*seats_[machine].lane); }
     LaneSnapshot snapshot(std::size_t machine) const { return seats_[machine].lane->snapshot(); }
 
     /// What is asked of the machine from now on is done by the trainer that `make` makes, from the step and
@@ -72,9 +61,10 @@ class TraceSession {
     void replace(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
         auto old = std::make_shared<Seat>(std::move(seats_[machine]));
         auto makeNext = [old, makeNew = std::move(make)] {
-            std::optional<TrainerState> state;
-            old->lane->post([&state](Trainer& trainer) { state = trainer.state(); });
-            waitFor(*old->lane);
+            std::future<TrainerState> asked =
+                old->lane->ask([](Trainer& trainer) { return trainer.state(); });
+            asked.wait();
+            const std::optional<TrainerState> state = takeAnswer(asked);
             if (!state)
                 throw std::runtime_error("the previous kernels failed, so no state is left; press Reset");
             old->lane.reset();
@@ -92,11 +82,6 @@ class TraceSession {
         std::unique_ptr<Lane> lane;
     };
 
-    static void waitFor(const Lane& lane) {
-        while (!lane.waitForPosted(std::chrono::seconds(10))) {
-        }
-    }
-
     void seat(std::size_t machine, std::string title, Lane::MakeTrainer make,
               std::unique_ptr<gpu::Device> device) {
         LaneOptions options; // without a finish line: it only ever does what is posted
@@ -111,8 +96,6 @@ class TraceSession {
     TrainJob job_;
     // Used by the lanes' threads only, each its own.
     std::array<std::optional<TrainerState>, machineCount> first_;
-    std::mutex mutex_; // guards mail_
-    std::array<std::optional<StepTrace>, machineCount> mail_;
     std::array<Seat, machineCount> seats_; // their lanes' threads use all of the above
 };
 
@@ -148,7 +131,7 @@ void InsideModel::change(const RunOptions& settings) {
     settings_ = settings;
     nextStep_ = 0;
     retire();
-    gaveUp_ = false;
+    session_.allow();
     wanted_ = 1;
 }
 
@@ -162,7 +145,7 @@ void InsideModel::reset() {
         session_->reset();
     else
         retire(); // a lane that has failed is over
-    gaveUp_ = false;
+    session_.allow();
 }
 
 void InsideModel::reroll() {
@@ -175,42 +158,38 @@ void InsideModel::retire() {
     turn_.reset();
     fresh_ = {};
     edits_.restart();
-    retired_.add(std::move(session_));
+    session_.retire();
 }
 
 void InsideModel::releaseDevice() {
     edits_.show(edits_.texts()); // one of them may be why the device is given up
     retire();
-    retired_.clear(true);
+    session_.release();
     giveUp();
 }
 
 // Until something is asked for again.
 void InsideModel::giveUp() {
-    gaveUp_ = true;
+    session_.giveUp();
     running_ = false;
     wanted_ = 0;
 }
 
 bool InsideModel::haveSession(Machines& machines, bool wait) {
-    if (session_) return true;
-    if (gaveUp_) {
-        if (wanted_ == 0 && !running_) return false;
-        gaveUp_ = false; // a new attempt
-    }
     try {
-        data_ = loader_.get(settings_, wait);
-        if (!data_) return false;
-        session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
+        return session_.have(wanted_ > 0 || running_, [&]() -> std::unique_ptr<TraceSession> {
+            data_ = loader_.get(settings_, wait);
+            if (!data_) return nullptr;
+            return std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
+        });
     } catch (...) {
         giveUp();
         throw;
     }
-    return true;
 }
 
 void InsideModel::update(Machines& machines, const gpu::Device& window, double seconds, bool wait) {
-    retired_.clear();
+    session_.clear();
     if (!haveSession(machines, wait)) return;
     renewKernels(machines, window, wait);
     // While it runs, steps become due by the clock; those that the machines have no time for are left out.
@@ -278,17 +257,17 @@ void InsideModel::advance(bool wait) {
     if (!turn_) {
         if (wanted_ == 0) return;
         turn_ = 0;
-        session_->trace(0, clockWorkgroups_);
+        asked_ = session_->trace(0, clockWorkgroups_);
     }
-    if (wait) session_->wait(*turn_);
-    if (!session_->idle(*turn_)) return;
-    fresh_[*turn_] = session_->takeTrace(*turn_);
+    if (wait) asked_.wait();
+    if (!ready(asked_)) return;
+    fresh_[*turn_] = takeAnswer(asked_);
     if (!fresh_[*turn_]) { // it failed, and says why
         turn_.reset();
         return;
     }
     if (++*turn_ < machineCount) {
-        session_->trace(*turn_, clockWorkgroups_);
+        asked_ = session_->trace(*turn_, clockWorkgroups_);
         return;
     }
     turn_.reset();
@@ -300,7 +279,7 @@ void InsideModel::advance(bool wait) {
 }
 
 std::string InsideModel::status(std::size_t machine) const {
-    if (!session_) return gaveUp_ ? "" : "loading";
+    if (!session_) return session_.gaveUp() ? "" : "loading";
     const LaneSnapshot shot = session_->snapshot(machine);
     if (shot.status == LaneStatus::failed) return shot.message;
     return shot.status <= LaneStatus::preparing ? "preparing" : "";
@@ -313,8 +292,8 @@ bool InsideModel::failed() const {
 }
 
 bool InsideModel::busy() const {
-    if (!retired_.empty()) return true;
-    if (!session_) return !gaveUp_;
+    if (session_.leaving()) return true;
+    if (!session_) return !session_.gaveUp();
     return turn_ || wanted_ > 0 || edits_.trying();
 }
 

@@ -97,15 +97,14 @@ class InsideModel {
     std::shared_ptr<TrialOutcome> trial_; // the last one that was begun, until its trainer runs
     std::vector<OperationTimes> runningTimes_;
     ShaderEdits edits_; // its trials use the data
-    std::unique_ptr<TraceSession> session_;
-    Retirement retired_;  // old sessions on their way out
-    bool gaveUp_ = false; // the settings at hand do not work, and that has been said
+    SessionSlot<TraceSession> session_;
 
     bool running_ = false;
     bool clockWorkgroups_ = false;
     Pacer pacer_{4};
     std::uint64_t wanted_ = 1;                                 // steps
-    std::optional<std::size_t> turn_;                          // the machine that is tracing
+    std::optional<std::size_t> turn_;                          // the machine that is tracing ...
+    std::future<StepTrace> asked_;                             // ... and its trace
     std::array<std::optional<StepTrace>, machineCount> fresh_; // of the step under way
     std::array<std::optional<StepTrace>, machineCount> traces_;
     std::optional<NetShape> shape_;

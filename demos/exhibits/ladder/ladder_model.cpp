@@ -1,17 +1,168 @@
 #include "demos/exhibits/ladder/ladder_model.h"
 
+#include <atomic>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/ladder/ladder_session.h"
 #include "demos/kit/pacer.h"
+#include "demos/kit/worker.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
+
+/// One setting at work: rungs are measured, kernels are recorded, and the network is trained, all on one
+/// thread, one piece after the other, so that nothing is timed beside anything else.
+class LadderModel::Session {
+  public:
+    /// `device` draws the window and runs the GPU's rungs; it, `model` and `machines` outlive the session.
+    /// Throws for settings that do not fit the data.
+    Session(LadderModel& model, std::shared_ptr<const Dataset> data, Machines& machines, gpu::Device& device)
+        : model_(model), data_(std::move(data)), job_(makeJob(model.settings_, *data_)), machines_(machines),
+          device_(device), recorder_(device) {}
+
+    WorkQueue& queue() { return queue_; }
+
+    void measureRoof(bool rough) {
+        queue_.post("measuring the roof", [this, rough](const std::atomic<bool>& cancelled) {
+            Kernels kernels(device_);
+            Roof roof = demos::measureRoof(device_, kernels, rough);
+            roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
+            if (cancelled) return;
+            queue_.tell([this, roof] {
+                model_.roof_ = roof;
+                model_.measured(model_.rungs_.size());
+            });
+        });
+    }
+
+    /// Checks the rung, then times it for about `seconds`.
+    void measure(std::size_t rung, double seconds) {
+        const LaneSpec spec = laneOf(rung);
+        queue_.post("measuring " + spec.text(),
+                    [this, rung, spec, seconds, make = machines_.maker(job_, spec),
+                     makePlain = machines_.maker(job_, LaneSpec{false, Rung::scalar, {}})](
+                        const std::atomic<bool>& cancelled) {
+                        if (expected_.empty()) {
+                            expected_ = firstLosses(*makePlain(), job_, &cancelled);
+                            if (cancelled) expected_.clear();
+                        }
+                        if (cancelled) return;
+                        RungResult result;
+                        result.spec = spec;
+                        std::unique_ptr<Trainer> trainer;
+                        result.refusal = failureOf([&] { trainer = make(&cancelled); });
+                        if (trainer) {
+                            result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec),
+                                                         seconds, &cancelled);
+                            if (result.measure.right() && !cancelled)
+                                describeStep(result, *trainer, job_, device_, recorder_);
+                        }
+                        if (cancelled) return;
+                        queue_.tell([this, rung, result] {
+                            if (result.spec.gpu && !result.refused())
+                                model_.gpuMachine_ = result.measure.machine;
+                            model_.results_.insert_or_assign({rung, model_.settings_.settings.batch}, result);
+                            model_.measured(rung);
+                        });
+                    });
+    }
+
+    void takePicture(std::size_t rung, Product product) {
+        const LaneSpec spec = laneOf(rung);
+        queue_.post("recording " + spec.text(), [this, rung, spec, product](const std::atomic<bool>&) {
+            RungPicture picture;
+            picture.reason =
+                failureOf([&] { picture.record = recordOfRung(spec, product, device_, recorder_); });
+            queue_.tell([this, rung, product, taken = std::move(picture)]() mutable {
+                std::erase(model_.picturesPosted_, std::pair{rung, product});
+                model_.pictures_.insert_or_assign({rung, product}, std::move(taken));
+            });
+        });
+    }
+
+    /// Trains on the rung from the current step, on any previous rung. One that is refused changes nothing.
+    void train(std::size_t rung, std::uint64_t steps) {
+        const auto make = machines_.maker(job_, laneOf(rung));
+        queue_.post("", [this, rung, steps, make](const std::atomic<bool>&) {
+            const std::string refusal = failureOf([&] { requireTrainer(rung, make); });
+            if (!refusal.empty()) { // training stands where it stood; another rung goes on from there
+                queue_.tell([this, refusal] {
+                    model_.refusal_ = refusal;
+                    model_.running_ = model_.training_ = false;
+                });
+                return;
+            }
+            const double before = trainer_->trainingSeconds();
+            trainer_->run(steps);
+            trainer_->finish();
+            const double seconds = trainer_->trainingSeconds() - before;
+            std::vector<LossPoint> losses;
+            trainer_->takeLosses(losses);
+            queue_.tell([this, rung, losses, seconds] { model_.addLosses(rung, losses, seconds); });
+        });
+    }
+
+    /// Training stands at its first step again, with the same weights.
+    void resetTraining() {
+        queue_.post("", [this](const std::atomic<bool>&) { trainer_.reset(); });
+    }
+
+    /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
+    void sweep(SweepBy by, double seconds) {
+        for (const std::size_t value : sweepValues(by, data_->train.count)) {
+            const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
+            const auto makeCpu = machines_.maker(job, LaneSpec{false, Rung::best, {}});
+            const auto makeGpu = machines_.maker(job, LaneSpec{true, Rung::best, {}});
+            queue_.post(
+                fmt::format("measuring {} {}", nameOf(by), value),
+                [this, by, value, job, seconds, makeCpu, makeGpu](const std::atomic<bool>& cancelled) {
+                    const SweepPoint point =
+                        measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
+                    if (cancelled) return;
+                    queue_.tell(
+                        [this, by, point] { model_.sweeps_[static_cast<std::size_t>(by)].push_back(point); });
+                });
+        }
+        queue_.post("", [this, by](const std::atomic<bool>& cancelled) {
+            if (!cancelled) queue_.tell([this, by] { model_.swept_[static_cast<std::size_t>(by)] = true; });
+        });
+    }
+
+  private:
+    LaneSpec laneOf(std::size_t rung) const { return laneSpecFromText(model_.rungs_[rung].lane); }
+
+    void requireTrainer(std::size_t rung, const Lane::MakeTrainer& make) {
+        if (trainer_ && trainerRung_ == rung) return;
+        std::optional<TrainerState> state;
+        if (trainer_) state = trainer_->state();
+        std::unique_ptr<Trainer> next = make(); // may be refused: then training stands where it stood
+        if (state) next->restore(*state);
+        trainer_ = std::move(next);
+        trainerRung_ = rung;
+    }
+
+    LadderModel& model_; // of the window's thread: it is read when work is posted, and told what was done
+    std::shared_ptr<const Dataset> data_;
+    TrainJob job_;
+    Machines& machines_; // used by the window's thread only
+    gpu::Device& device_;
+
+    // What only the queue's thread touches.
+    AccessRecorder recorder_;
+    std::vector<float> expected_; // losses of the plain rung
+    std::unique_ptr<Trainer> trainer_;
+    std::size_t trainerRung_ = 0;
+
+    WorkQueue queue_; // last: its thread uses all of the above
+};
 
 RunOptions firstLadderRun() {
     RunOptions run;
@@ -57,7 +208,7 @@ void LadderModel::change(const RunOptions& settings) {
     if (batch != batchBefore) forgetSweep(SweepBy::width);
     settings_ = settings;
     retire();
-    gaveUp_ = false;
+    session_.allow();
     wanted_ = again;
     pickedWanted_ = true;
     if (!roof_) roofWanted_ = true;
@@ -70,7 +221,7 @@ void LadderModel::reset() {
     if (!losses_.empty()) earlier_ = std::exchange(losses_, {});
     keepEvery_ = 1;
     resetWanted_ = true;
-    gaveUp_ = false;
+    session_.allow();
 }
 
 void LadderModel::pick(std::size_t index) {
@@ -84,13 +235,13 @@ void LadderModel::measureAll() {
     wanted_.resize(rungs_.size());
     std::iota(wanted_.begin(), wanted_.end(), std::size_t{0});
     roofWanted_ = true;
-    gaveUp_ = false;
+    session_.allow();
 }
 
 void LadderModel::measurePicked() {
     if (std::ranges::count(wanted_, picked_) == 0) wanted_.push_back(picked_);
     if (!roof_) roofWanted_ = true;
-    gaveUp_ = false;
+    session_.allow();
 }
 
 void LadderModel::forgetSweep(SweepBy by) {
@@ -101,7 +252,7 @@ void LadderModel::forgetSweep(SweepBy by) {
 void LadderModel::startSweep(SweepBy by) {
     sweepWanted_ = by;
     forgetSweep(by);
-    gaveUp_ = false;
+    session_.allow();
 }
 
 void LadderModel::stopMeasuring() {
@@ -142,7 +293,7 @@ std::string LadderModel::stateOf(std::size_t rung) const {
     if (session_ && measuring_ == rung) return "being measured";
     if (const RungResult* known = result(rung)) return shortResult(known);
     const bool waits = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedWanted_);
-    return waits && !gaveUp_ ? "waiting to be measured" : "not measured";
+    return waits && !session_.gaveUp() ? "waiting to be measured" : "not measured";
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {
@@ -186,7 +337,7 @@ std::optional<double> LadderModel::differenceToEarlier() const {
 }
 
 std::string LadderModel::doing() const {
-    if (!session_) return gaveUp_ ? "" : "loading the data";
+    if (!session_) return session_.gaveUp() ? "" : "loading the data";
     const std::string doing = session_->queue().doing();
     if (!measuring_ || doing.empty()) return doing;
     return doing + progressText(measured_, measured_ + missing(), measuredUntil_ - measuringSince_,
@@ -194,19 +345,19 @@ std::string LadderModel::doing() const {
 }
 
 bool LadderModel::busy() const {
-    if (!retired_.empty()) return true;
-    if (!session_) return !gaveUp_;
+    if (session_.leaving()) return true;
+    if (!session_) return !session_.gaveUp();
     return !session_->queue().idle() || missing() > 0 || !picturesWanted_.empty() || stepsWanted_ > 0;
 }
 
 void LadderModel::retire() {
     interrupt();
-    if (session_) retired_.add(std::move(session_));
+    session_.retire();
 }
 
 // Until something is asked for again.
 void LadderModel::giveUp() {
-    gaveUp_ = true;
+    session_.giveUp();
     wanted_.clear();
     pickedWanted_ = roofWanted_ = false;
     sweepWanted_.reset();
@@ -214,7 +365,7 @@ void LadderModel::giveUp() {
 
 void LadderModel::releaseDevice() {
     retire();
-    retired_.clear(true);
+    session_.release();
     running_ = false;
     roof_.reset();
     pictures_.clear();
@@ -223,26 +374,22 @@ void LadderModel::releaseDevice() {
 }
 
 bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait) {
-    if (session_) return true;
-    if (gaveUp_) {
-        if (!running_ && stepsWanted_ == 0 && wanted_.empty() && !sweepWanted_) return false;
-        gaveUp_ = false; // a new attempt
-    }
+    const bool asked = running_ || stepsWanted_ > 0 || !wanted_.empty() || sweepWanted_;
     try {
-        const auto data = data_.get(settings_, wait);
-        if (!data) return false;
-        session_ = std::make_unique<Session>(*this, data, machines, device);
+        return session_.have(asked, [&]() -> std::unique_ptr<Session> {
+            const auto data = data_.get(settings_, wait);
+            return data ? std::make_unique<Session>(*this, data, machines, device) : nullptr;
+        });
     } catch (...) {
         giveUp();
         running_ = false;
         stepsWanted_ = 0;
         throw;
     }
-    return true;
 }
 
 void LadderModel::update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough) {
-    retired_.clear();
+    session_.clear();
     if (!haveSession(machines, device, wait)) return;
     takeNews();
     std::string error;

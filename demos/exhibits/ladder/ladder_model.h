@@ -135,9 +135,7 @@ class LadderModel {
     std::size_t picked_ = 0;
 
     DataLoader data_;
-    std::unique_ptr<Session> session_;
-    Retirement retired_;
-    bool gaveUp_ = false; // the settings at hand do not work, and that has been said
+    SessionSlot<Session> session_;
 
     std::vector<std::size_t> wanted_;      // rungs to be measured; each stays until it has been
     bool pickedWanted_ = true;             // the picked rung, unless it has been measured

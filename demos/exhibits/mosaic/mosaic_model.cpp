@@ -86,27 +86,16 @@ void MosaicModel::change(const MosaicSettings& settings, Grid grid) {
     if (grid_ && settings == settings_) return;
     grid_ = std::move(grid);
     settings_ = settings;
-    retire();
-    gaveUp_ = false;
-}
-
-// Their pictures may be part of the frame under way: they go with the next update.
-void MosaicModel::retire() {
-    for (MosaicSide& side : sides_) {
-        side.lane->stop();
-        ending_.push_back(std::move(side.lane));
-    }
-    sides_.clear();
+    session_.retire();
+    session_.allow();
 }
 
 bool MosaicModel::releaseDevice() {
     const bool trained = std::ranges::any_of(
-        sides_, [](const MosaicSide& side) { return side.shot && side.shot->summary.networkSteps > 0; });
-    retire();
-    ending_.clear();
-    retired_.clear(true);
+        sides(), [](const MosaicSide& side) { return side.shot && side.shot->summary.networkSteps > 0; });
+    session_.release();
+    session_.allow();
     running_ = false;
-    gaveUp_ = false;
     return trained;
 }
 
@@ -121,16 +110,15 @@ MosaicLook MosaicModel::look(const MosaicSide& side) const {
     return look;
 }
 
-void MosaicModel::start(Machines& machines, bool scripted) {
+std::unique_ptr<MosaicSession> MosaicModel::start(Machines& machines, bool scripted) {
     std::vector<LaneSpec> specs{{true, settings_.layout, {}}};
     if (settings_.cpu) specs.push_back({false, Rung::best, {}});
-    gaveUp_ = true; // unless all goes well
-    const bool running = std::exchange(running_, false);
+    const bool running = std::exchange(running_, false); // it stays so where one of these throws
     if (!grid_) grid_ = gridOf(settings_);
     softwareDrawing_ = machines.drawsInSoftware();
-    std::vector<MosaicSide> sides;
+    auto session = std::make_unique<MosaicSession>();
     for (const LaneSpec& spec : specs) {
-        MosaicSide& side = sides.emplace_back();
+        MosaicSide& side = session->sides.emplace_back();
         side.spec = spec;
         side.onDevice = spec.gpu && machines.draws(spec);
         const auto make = [spec, device = machines.deviceOf(spec),
@@ -140,18 +128,15 @@ void MosaicModel::start(Machines& machines, bool scripted) {
         const std::size_t rowLength = scripted && !spec.gpu ? settings_.population.columns : 0;
         side.lane = std::make_unique<MosaicLane>(grid_, rowLength, make, look(side));
     }
-    sides_ = std::move(sides);
-    gaveUp_ = false;
     running_ = running;
+    return session;
 }
 
 void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
-    for (std::unique_ptr<MosaicLane>& old : ending_) retired_.add(std::move(old));
-    ending_.clear();
-    const bool alone = retired_.clear(scripted); // a script's frames do not depend on speed
+    const bool alone = session_.clear(scripted); // a script's frames do not depend on speed
     // One after the other: a slider that is dragged makes lanes in every frame, and each takes device memory.
-    if (sides_.empty() && !gaveUp_ && alone) start(machines, scripted);
-    for (MosaicSide& side : sides_) {
+    if (alone) session_.have(false, [&] { return start(machines, scripted); });
+    for (MosaicSide& side : ownSides()) {
         side.maps.reset();
         take(side);
     }
@@ -167,13 +152,13 @@ void MosaicModel::take(MosaicSide& side) {
 
 void MosaicModel::drive(double seconds, bool scripted) {
     if (!pacer_.flatOut()) {
-        if (std::ranges::any_of(sides_, [](const MosaicSide& side) { return side.lane->busy(); })) return;
+        if (std::ranges::any_of(sides(), [](const MosaicSide& side) { return side.lane->busy(); })) return;
         const std::uint64_t due = pacer_.due(seconds);
         if (due == 0) return;
-        for (MosaicSide& side : sides_) side.lane->trainTo(side.leastSteps() + due);
+        for (MosaicSide& side : ownSides()) side.lane->trainTo(side.leastSteps() + due);
         return;
     }
-    for (MosaicSide& side : sides_) {
+    for (MosaicSide& side : ownSides()) {
         if (side.over()) continue;
         side.lane->ask([&](MosaicRequests& requests) {
             if (scripted)
@@ -186,29 +171,29 @@ void MosaicModel::drive(double seconds, bool scripted) {
 
 // What a script shows does not depend on speed.
 void MosaicModel::settle() {
-    for (MosaicSide& side : sides_) do {
+    for (MosaicSide& side : ownSides()) do {
             side.lane->wait();
             take(side);
         } while (side.lane->busy());
 }
 
 std::string MosaicModel::takeFailure() {
-    for (MosaicSide& side : sides_)
+    for (MosaicSide& side : ownSides())
         if (!side.failure.empty() && !std::exchange(side.failureTaken, true)) return side.failure;
     return {};
 }
 
 void MosaicModel::run() {
     if (over()) reset(); // and then once more
-    gaveUp_ = false;     // a new attempt
+    session_.allow();
     running_ = true;
     pacer_.restart();
 }
 
 void MosaicModel::step(std::uint64_t steps) {
     pause();
-    gaveUp_ = false;
-    for (MosaicSide& side : sides_) side.lane->trainTo(side.leastSteps() + steps);
+    session_.allow();
+    for (MosaicSide& side : ownSides()) side.lane->trainTo(side.leastSteps() + steps);
 }
 
 std::uint64_t MosaicModel::stepsPerEpoch() const {
@@ -220,11 +205,11 @@ std::uint64_t MosaicModel::stepsPerEpoch() const {
 
 void MosaicModel::reset() {
     running_ = false;
-    if (std::ranges::any_of(sides_, [](const MosaicSide& side) { return !side.failure.empty(); })) {
-        retire(); // once more from the beginning
+    if (std::ranges::any_of(sides(), [](const MosaicSide& side) { return !side.failure.empty(); })) {
+        session_.retire(); // once more from the beginning
         return;
     }
-    for (MosaicSide& side : sides_) {
+    for (MosaicSide& side : ownSides()) {
         side.shot.reset(); // nothing is known until the initial weights have been evaluated
         side.spread = {};
         side.lane->reset();
@@ -234,20 +219,19 @@ void MosaicModel::reset() {
 void MosaicModel::setRate(double stepsPerSecond) {
     pacer_.setSpeed(stepsPerSecond);
     if (!pacer_.flatOut())
-        for (MosaicSide& side : sides_) side.lane->pause();
+        for (MosaicSide& side : ownSides()) side.lane->pause();
 }
 
 LossScale MosaicModel::scale() const {
     std::vector<const PopulationSummary*> summaries;
-    for (const MosaicSide& side : sides_)
+    for (const MosaicSide& side : sides())
         if (side.shot) summaries.push_back(&side.shot->summary);
     return lossScaleOf(summaries);
 }
 
 bool MosaicModel::busy() const {
     const auto works = [](const MosaicSide& side) { return side.lane->busy(); };
-    return !ending_.empty() || !retired_.empty() || std::ranges::any_of(sides_, works) ||
-           (sides_.empty() && !gaveUp_);
+    return session_.leaving() || std::ranges::any_of(sides(), works) || (!session_ && !session_.gaveUp());
 }
 
 } // namespace lockstep::demos

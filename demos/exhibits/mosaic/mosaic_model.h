@@ -54,6 +54,15 @@ struct MosaicSide {
     std::uint64_t leastSteps() const;
 };
 
+/// Both machines at work; the graphics card first.
+struct MosaicSession {
+    std::vector<MosaicSide> sides;
+
+    void stop() {
+        for (MosaicSide& side : sides) side.lane->stop();
+    }
+};
+
 /// "GPU", "CPU" or "Vulkan in software".
 std::string sideName(const MosaicSide& side);
 
@@ -84,7 +93,7 @@ class MosaicModel {
     /// Draws the tiles in these colours from now on.
     void setColours(const PlaneColours& colours) {
         colours_ = colours;
-        for (MosaicSide& side : sides_) side.lane->setLook(look(side));
+        for (MosaicSide& side : ownSides()) side.lane->setLook(look(side));
     }
 
     bool running() const { return running_; }
@@ -92,7 +101,7 @@ class MosaicModel {
     void run();
     void pause() {
         running_ = false;
-        for (MosaicSide& side : sides_) side.lane->pause();
+        for (MosaicSide& side : ownSides()) side.lane->pause();
     }
     /// Trains every network to that many steps beyond the one farthest behind.
     void step(std::uint64_t steps);
@@ -107,18 +116,21 @@ class MosaicModel {
     void setRate(double stepsPerSecond);
 
     /// The graphics card first. Empty until the first update.
-    const std::vector<MosaicSide>& sides() const { return sides_; }
+    std::span<const MosaicSide> sides() const {
+        return session_ ? std::span<const MosaicSide>(session_->sides) : std::span<const MosaicSide>();
+    }
     std::size_t members() const { return spec().size(); }
     LossScale scale() const;
     /// All sides have finished or failed.
-    bool over() const { return !sides_.empty() && std::ranges::all_of(sides_, &MosaicSide::over); }
+    bool over() const { return !sides().empty() && std::ranges::all_of(sides(), &MosaicSide::over); }
     bool busy() const;
     /// Why a side has failed, reported once; empty: nothing new.
     std::string takeFailure();
 
     /// Asks for the network's weights; takeOpened() returns the playground's state with them later, as JSON.
     void open(std::size_t side, std::size_t member) {
-        sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
+        if (side >= sides().size()) return;
+        ownSides()[side].lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
     }
     std::optional<std::string> takeOpened() { return std::exchange(opened_, std::nullopt); }
 
@@ -126,24 +138,23 @@ class MosaicModel {
     bool releaseDevice();
 
   private:
-    void start(Machines& machines, bool scripted);
+    std::span<MosaicSide> ownSides() {
+        return session_ ? std::span<MosaicSide>(session_->sides) : std::span<MosaicSide>();
+    }
+    std::unique_ptr<MosaicSession> start(Machines& machines, bool scripted);
     MosaicLook look(const MosaicSide& side) const;
     void take(MosaicSide& side);
     void drive(double seconds, bool scripted);
     void settle();
-    void retire();
 
     MosaicSettings settings_;
     Grid grid_; ///< lanes outlive settings
-    std::vector<MosaicSide> sides_;
+    SessionSlot<MosaicSession> session_;
     PlaneColours colours_;
     bool softwareDrawing_ = false;
-    bool gaveUp_ = false; ///< lanes could not be started, and that has been said
     bool running_ = false;
     Pacer pacer_;
     std::optional<std::string> opened_;
-    std::vector<std::unique_ptr<MosaicLane>> ending_; ///< their pictures may still be on the screen
-    Retirement retired_;
 };
 
 } // namespace lockstep::demos

@@ -118,7 +118,7 @@ struct MosaicPanel {
     MosaicView& view;
     const MosaicPictures& pictures;
     const PopulationSpec& spec = model.spec();
-    const std::vector<MosaicSide>& sides = model.sides();
+    std::span<const MosaicSide> sides = model.sides();
 };
 
 // The panels, each in a file of its own.

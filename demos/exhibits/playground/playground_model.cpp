@@ -1,10 +1,12 @@
 #include "demos/exhibits/playground/playground_model.h"
 
+#include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+
+#include "demos/kit/edit_history.h"
 
 namespace lockstep::demos {
 
@@ -17,6 +19,15 @@ constexpr std::chrono::seconds scriptPatience{60};
 constexpr std::size_t mostKept = 200;
 constexpr std::uint64_t mostReplayed = 5000;
 constexpr std::size_t mostKeptBytes = std::size_t{128} << 20;
+
+constexpr std::size_t mostEdits = 100;
+constexpr std::size_t mostEditBytes = std::size_t{128} << 20;
+
+std::size_t editBytes(const PlaygroundSettings& settings, const TrainerState* state) {
+    std::size_t numbers = 0;
+    if (state != nullptr) numbers = state->parameters.size() * (1 + state->optimizerState.size());
+    return numbers * sizeof(float) + settings.own.size() * sizeof(LabelledPoint);
+}
 
 /// Whether the change needs fresh weights.
 bool isFresh(const PlaygroundSettings& from, const PlaygroundSettings& to) {
@@ -44,6 +55,7 @@ class PlaygroundSession {
     }
 
     Lane& lane() const { return *lane_; }
+    void stop() { lane_->stop(); }
     bool preparing() const { return lane_->snapshot().status == LaneStatus::preparing; }
     /// Takes weights: held or running, not while it is being prepared and not once it is over.
     bool alive() const {
@@ -67,29 +79,24 @@ class PlaygroundSession {
 
     /// Asks for a look at the weights and losses as they are then; takeMoment() has it later.
     void look(std::uint64_t generation) {
-        lane_->post([this, generation, kind = job_.settings.optimizer.kind](Trainer& trainer) {
+        moment_ = lane_->ask([this, generation, kind = job_.settings.optimizer.kind](Trainer& trainer) {
             const double begin = secondsNow();
             Moment moment{.state = trainer.state(), .optimizer = kind, .generation = generation};
             moment.train = trainer.evaluate(Split::train);
             if (data_.dataset.test.count > 0) moment.test = trainer.evaluate(Split::test);
             moment.seconds = secondsNow() - begin;
-            const std::lock_guard lock(mutex_);
-            mail_ = std::move(moment);
+            return moment;
         });
     }
     /// Whether a look, or a change of weights or settings, is still to be done.
     bool looking() const { return lane_->pending() > 0; }
-    std::optional<Moment> takeMoment() {
-        const std::lock_guard lock(mutex_);
-        return std::exchange(mail_, std::nullopt);
-    }
+    std::optional<Moment> takeMoment() { return takeAnswer(moment_); }
 
   private:
     PlaygroundData data_;
     TrainJob job_;
-    std::mutex mutex_; // guards the next
-    std::optional<Moment> mail_;
     std::unique_ptr<Lane> lane_; // its thread uses all of the above
+    std::future<Moment> moment_; // asked for
 };
 
 PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) {
@@ -143,7 +150,7 @@ void PlaygroundModel::apply(const PlaygroundSettings& wanted) {
 }
 
 void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scripted) {
-    retired_.clear();
+    session_.clear();
     if (scripted) {
         if (running_) queued_ = pacer_.due(seconds, scriptedSteps);
         settle(maker);
@@ -169,15 +176,17 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
         if (session_->looking()) return false;
         collect();
     }
-    retire();
+    session_.retire();
     rebuildWanted_ = lastLook_ = seen_ = false;
     failure_.clear();
     nonFinite_.reset();
     deviceLost_ = false;
     if (!trainable()) return false;
     try {
-        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker,
+        session_.have(true, [&] {
+            return std::make_unique<PlaygroundSession>(settings_, data_, maker,
                                                        fitted(moment_.state, moment_.optimizer));
+        });
     } catch (const std::exception& error) {
         failure_ = error.what();
         running_ = false;
@@ -193,12 +202,6 @@ TrainerState PlaygroundModel::fitted(TrainerState state, Optimizer optimizer) co
     state.optimizerState.resize(wanted.stateArrays());
     for (std::vector<float>& array : state.optimizerState) array.resize(state.parameters.size(), 0.0f);
     return state;
-}
-
-void PlaygroundModel::retire() {
-    if (!session_) return;
-    session_->lane().stop();
-    retired_.add(std::move(session_));
 }
 
 void PlaygroundModel::collect() {
@@ -262,7 +265,7 @@ BatchOrder PlaygroundModel::order() const {
 }
 
 bool PlaygroundModel::busy() const {
-    if (running_ || !retired_.empty() || queued_ > 0) return true;
+    if (running_ || session_.leaving() || queued_ > 0) return true;
     if (failed() || !trainable()) return false;
     return rebuildWanted_ || !seen_ || (alive() && session_->lane().snapshot().step != step());
 }
@@ -273,8 +276,7 @@ bool PlaygroundModel::releaseDevice() {
         failure_.clear(); // the lane has noticed first: it can go on with the next device
         running_ = ranUntilFailure_;
     }
-    retire();
-    retired_.clear(true);
+    session_.release();
     rebuildWanted_ = !failed();
     lastLook_ = false;
     queued_ = 0;
@@ -360,6 +362,56 @@ void PlaygroundModel::remember() {
     for (std::size_t i = 0; i < ring_.size(); ++i)
         if (i >= ring_.size() / 2 || i % 2 == 0) thinned.push_back(std::move(ring_[i]));
     ring_ = std::move(thinned);
+}
+
+// The way back through what a person changed.
+
+/// The playground as it is. Weights that have diverged are not worth keeping.
+PlaygroundModel::Edit PlaygroundModel::present(bool weights) const {
+    Edit edit{.number = 0, .settings = settings_, .weights = {}, .history = {}};
+    if (weights && !failed()) {
+        edit.weights = Kept{moment_.state, moment_.optimizer, settingsRevision_};
+        edit.history = history_;
+    }
+    return edit;
+}
+
+/// Before an edit: keeps what it is about to replace.
+void PlaygroundModel::note(bool weights) {
+    undone_.clear();
+    if (!editOpen_) {
+        edits_.push_back(present(weights));
+        edits_.back().number = nextEditNumber();
+    } else if (weights && !edits_.back().weights) {
+        Edit now = present(true);
+        now.number = edits_.back().number;
+        now.settings = std::move(edits_.back().settings);
+        edits_.back() = std::move(now);
+    }
+    editOpen_ = held_;
+    std::size_t bytes = 0;
+    std::size_t kept = 0;
+    for (; kept < std::min(edits_.size(), mostEdits); ++kept) {
+        const Edit& edit = edits_[edits_.size() - 1 - kept];
+        bytes += editBytes(edit.settings, edit.weights ? &edit.weights->state : nullptr);
+        if (kept > 0 && bytes > mostEditBytes) break;
+    }
+    edits_.erase(edits_.begin(), edits_.end() - static_cast<std::ptrdiff_t>(kept));
+}
+
+void PlaygroundModel::travel(std::vector<Edit>& from, std::vector<Edit>& to) {
+    if (from.empty()) return;
+    const Edit edit = std::move(from.back());
+    from.pop_back();
+    to.push_back(present(edit.weights.has_value()));
+    to.back().number = edit.number;
+    editOpen_ = false;
+    apply(edit.settings);
+    if (!edit.weights) return;
+    ring_.clear();
+    adopt(edit.weights->state, edit.weights->optimizer);
+    history_ = edit.history;
+    remember();
 }
 
 std::optional<std::size_t> PlaygroundModel::failedLayer() const {

@@ -223,14 +223,12 @@ class PlaygroundModel {
     void settle(const TrainerMaker& maker);
     void adopt(TrainerState state, Optimizer optimizer);
     void remember();
-    void retire();
     TrainerState fitted(TrainerState state, Optimizer optimizer) const;
     bool alive() const;
 
     PlaygroundSettings settings_;
     PlaygroundData data_;
-    std::unique_ptr<PlaygroundSession> session_;
-    Retirement retired_;        // old lanes on their way out
+    SessionSlot<PlaygroundSession> session_;
     bool rebuildWanted_ = true; // the lane is not the settings' one
     bool lastLook_ = false;     // before it goes, its weights are needed
 

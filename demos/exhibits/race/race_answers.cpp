@@ -41,7 +41,6 @@ std::vector<std::size_t> viewsOf(const Dataset& data) {
 std::pair<std::optional<Evaluation>, std::uint64_t> evaluationOf(const RaceRun& run, std::size_t lane) {
     const LaneResult& view = run.lanes[lane];
     const LaneProbe& probe = run.probes[lane];
-    const std::lock_guard lock(probe.mutex);
     if (probe.evaluation && (!view.evaluation || probe.evaluatedStep > view.end.evaluatedStep))
         return {probe.evaluation, probe.evaluatedStep};
     return {view.evaluation, view.end.evaluatedStep};
@@ -305,13 +304,8 @@ bool RaceAnswers::drawOwn(Ui& ui, const RaceRun& run) {
     for (const std::string& note : own_->notes) ui.paragraph("note: " + note, ui.theme.muted);
     constexpr std::size_t most = 5; // answers that a lane shows
     for (std::size_t lane = 0; lane < run.lanes.size(); ++lane) {
-        std::shared_ptr<Inference> network;
-        std::uint64_t step = 0;
-        {
-            const std::lock_guard lock(run.probes[lane].mutex);
-            network = run.probes[lane].network;
-            step = run.probes[lane].networkStep;
-        }
+        const std::shared_ptr<Inference>& network = run.probes[lane].network;
+        const std::uint64_t step = run.probes[lane].networkStep;
         const LaneSpec& spec = run.lanes[lane].spec;
         ui.text(network ? fmt::format("{} at step {}", spec.text(), grouped(step)) : spec.text(),
                 spec.gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
@@ -358,11 +352,7 @@ void RaceAnswers::showSheet(Ui& ui, const RaceRun& run) {
 
 void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
     showSheet(ui, run);
-    std::optional<LaneAnswers> answers;
-    {
-        const std::lock_guard lock(run.probes[lane_].mutex);
-        answers = run.probes[lane_].answers;
-    }
+    const std::optional<LaneAnswers>& answers = run.probes[lane_].answers;
     const float line = ImGui::GetTextLineHeight();
     const float gap = ui.px(10);
     const auto columns = std::clamp<std::size_t>(static_cast<std::size_t>(size.x / ui.px(92)), 1, 12);

@@ -46,32 +46,33 @@ void waitUntilHeld(Lane& lane, std::uint64_t step) {
 }
 
 /// On the thread that uses the trainer.
-void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LaneProbe& probe) {
-    std::vector<OperationTiming> operations;
-    std::optional<LaneAnswers> answers;
-    std::optional<Evaluation> evaluation;
+LaneProbe answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer) {
+    LaneProbe probe;
     const std::uint64_t step = trainer.completedSteps();
-    if (wish.operations) operations = trainer.operations();
+    if (wish.operations) probe.operations = trainer.operations();
     const std::size_t count = job.data->test.count;
     if (wish.rows > 0 && wish.first < count) {
         const std::size_t rows = std::min(wish.rows, count - wish.first);
-        answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
+        probe.answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
     }
-    if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
-    std::shared_ptr<Inference> network; // one row is too little work for threads or a device
-    if (wish.network)
-        network = makeInference(job.shape, trainer.state().parameters, laneSpecFromText("cpu:scalar"));
+    if (wish.evaluation) probe.evaluation = trainer.evaluate(Split::test);
+    if (wish.network) // one row is too little work for threads or a device
+        probe.network = makeInference(job.shape, trainer.state().parameters, laneSpecFromText("cpu:scalar"));
+    probe.evaluatedStep = probe.networkStep = step;
+    return probe;
+}
 
-    const std::lock_guard lock(probe.mutex);
-    if (wish.operations) probe.operations = std::move(operations);
-    if (answers) probe.answers = std::move(answers);
-    if (network) {
-        probe.network = std::move(network);
-        probe.networkStep = step;
+/// What was not asked for stays as it was.
+void add(LaneProbe&& news, LaneProbe& probe) {
+    if (!news.operations.empty()) probe.operations = std::move(news.operations);
+    if (news.answers) probe.answers = std::move(news.answers);
+    if (news.network) {
+        probe.network = std::move(news.network);
+        probe.networkStep = news.networkStep;
     }
-    if (evaluation) {
-        probe.evaluation = std::move(evaluation);
-        probe.evaluatedStep = step;
+    if (news.evaluation) {
+        probe.evaluation = std::move(news.evaluation);
+        probe.evaluatedStep = news.evaluatedStep;
     }
 }
 
@@ -97,7 +98,7 @@ bool RaceModel::timesProcessor() const {
 bool RaceModel::busy() const {
     if (startWanted_ || !retired_.empty()) return true;
     if (!run_ || !run_->race) return false;
-    if (std::ranges::any_of(run_->asked, &std::future<void>::valid)) return true;
+    if (std::ranges::any_of(run_->asked, &std::future<LaneProbe>::valid)) return true;
     return std::ranges::any_of(run_->current(), [this](std::size_t i) {
         const LaneStatus status = run_->race->lane(i).snapshot().status;
         return status == LaneStatus::preparing || status == LaneStatus::running;
@@ -224,9 +225,7 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     if (pacer_.flatOut() && !paused_ && !byScript_ && !options.together) options.lane.compareTimes();
     if (byScript_ && !rough && !options.together) options.lane.timeOn();
     std::vector<RaceEntry> entries;
-    run.probes.clear();
-    // One for each, also where a device cannot be opened.
-    for (std::size_t i = 0; i < run.lanes.size(); ++i) run.probes.emplace_back();
+    run.probes.assign(run.lanes.size(), {}); // one for each, also where a device cannot be opened
     for (LaneResult& lane : run.lanes) {
         entries.push_back({lane.spec, machines.maker(run.job, lane.spec, run.settings.run.share())});
         lane = {.spec = lane.spec, .machine = lane.machine, .telemetry = Telemetry(run.job.order())};
@@ -329,35 +328,35 @@ void RaceModel::drive(double seconds, bool wait) {
 
 // Looking into the lanes while they train: timings of operations, answers, evaluations on demand.
 
-/// A lane that is over: its thread is done with the trainer, and the last question may have been dropped. Its
-/// last evaluation is as of its last step, so that it is not asked for another.
-bool RaceModel::ask(std::size_t index, const ProbeWish& wish, bool wait) {
+/// A lane that is over has a thread no more, and the last question may have been dropped. Its last evaluation
+/// is as of its last step, so that it is not asked for another.
+std::future<LaneProbe> RaceModel::ask(std::size_t index, const ProbeWish& wish) {
     Lane& lane = run_->race->lane(index);
-    std::future<void>& asked = run_->asked[index];
-    if (lane.trainer() == nullptr || lane.snapshot().status == LaneStatus::failed) return true;
-    if (asked.valid()) return false;
+    const TrainJob& job = run_->job; // outlives the race, and with it the lane's thread
+    if (!lane.snapshot().over())
+        return lane.ask([wish, &job](Trainer& trainer) { return answer(wish, job, trainer); });
     const ProbeWish rest{wish.operations, false, wish.first, wish.rows, wish.network};
-    asked =
-        std::async(std::launch::async, [rest, &job = run_->job, &trainer = *lane.trainer(),
-                                        &probe = run_->probes[index]] { answer(rest, job, trainer, probe); });
-    if (wait) asked.wait();
-    return true;
+    return std::async(std::launch::async,
+                      [rest, &job, &trainer = *lane.trainer()] { return answer(rest, job, trainer); });
 }
 
-/// Whether an answer is still on its way. Throws what has kept another from coming, as std::runtime_error:
-/// where that is the loss of a device, it need not be the window's.
+/// Brings the answers that are there; whether another is still on its way. Throws what has kept one from
+/// coming, as std::runtime_error: where that is the loss of a device, it need not be the window's.
 bool RaceModel::asking() {
     bool open = false;
     for (std::size_t i = 0; i < run_->asked.size(); ++i) {
-        std::future<void>& asked = run_->asked[i];
+        std::future<LaneProbe>& asked = run_->asked[i];
         if (!asked.valid()) continue;
         if (!ready(asked)) {
             open = true;
             continue;
         }
         try {
-            asked.get();
+            add(asked.get(), run_->probes[i]);
+        } catch (const std::future_error&) { // the lane ended before it came to this; it is asked again
         } catch (const std::exception& error) {
+            if (run_->race && run_->race->lane(i).snapshot().status == LaneStatus::failed)
+                continue; // it says so
             throw std::runtime_error(run_->lanes[i].spec.text() + ": " + error.what());
         }
     }
@@ -371,20 +370,16 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
         Lane& lane = run_->race->lane(i);
         const LaneStatus status = lane.snapshot().status;
         if (status == LaneStatus::waiting || status == LaneStatus::preparing) continue;
-        if (status >= LaneStatus::finished) {
-            all = ask(i, wish, wait) && all;
-            continue;
-        }
-        if (lane.pending() > 0) {
+        if (status == LaneStatus::failed || (lane.snapshot().over() && lane.trainer() == nullptr)) continue;
+        std::future<LaneProbe>& asked = run_->asked[i];
+        if (asked.valid()) {
             all = false;
             continue;
         }
-        // The run's data and probes outlive its race, and with it the lane's thread.
-        lane.post([wish, &job = run_->job, &probe = run_->probes[i]](Trainer& trainer) {
-            answer(wish, job, trainer, probe);
-        });
-        if (wait) lane.waitForPosted(1h);
+        asked = ask(i, wish);
+        if (wait) asked.wait();
     }
+    if (wait) asking();
     return all;
 }
 

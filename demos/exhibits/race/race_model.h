@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,9 +30,8 @@ struct LaneAnswers {
     std::vector<float> outputs; ///< [rows][outputs]
 };
 
-/// What was asked of a lane's trainer, which answers on its own thread.
+/// What a lane's trainer has answered.
 struct LaneProbe {
-    mutable std::mutex mutex; ///< guards all below
     std::vector<OperationTiming> operations;
     std::optional<LaneAnswers> answers;
     std::optional<Evaluation> evaluation; ///< asked for, newer than the lane's own
@@ -82,9 +79,9 @@ struct RaceRun {
         return specs;
     }
 
-    std::deque<LaneProbe> probes;         ///< one per lane; they outlive the race
-    std::unique_ptr<Race> race;           ///< null between runs, and once its device was given up
-    std::vector<std::future<void>> asked; ///< one per lane: what is asked of those that are over
+    std::vector<LaneProbe> probes;             ///< one per lane
+    std::unique_ptr<Race> race;                ///< null between runs, and once its device was given up
+    std::vector<std::future<LaneProbe>> asked; ///< one per lane; what is new in `probes` with the next look
 
     std::vector<WindowTime> window; ///< one per lane
     std::vector<std::string>
@@ -183,7 +180,7 @@ class RaceModel {
     void drive(double seconds, bool wait);
     void look();
     bool asking();
-    bool ask(std::size_t lane, const ProbeWish& wish, bool wait);
+    std::future<LaneProbe> ask(std::size_t lane, const ProbeWish& wish);
     void endRun();
     void end(const char* why);
     void retire();

@@ -235,6 +235,26 @@ TEST_CASE("an action's exception fails the lane; what has not run by the end is 
     CHECK_FALSE(ran);
 }
 
+TEST_CASE("a question's answer comes back, or what kept it from coming") {
+    const Setting setting;
+    Lane lane("lane", setting.job, setting.cpu(), endless(true));
+    std::future<std::uint64_t> step = lane.ask([](Trainer& trainer) {
+        trainer.run(2);
+        trainer.finish();
+        return trainer.completedSteps();
+    });
+    std::future<void> done = lane.ask([](Trainer&) {});
+    lane.start();
+    CHECK(step.get() == 2);
+    done.get();
+    CHECK(lane.snapshot().status == LaneStatus::ready);
+    std::future<int> refused = lane.ask([](Trainer&) -> int { throw std::runtime_error("no such neuron"); });
+    CHECK_THROWS_WITH_AS(refused.get(), "no such neuron", std::runtime_error);
+    REQUIRE(lane.waitFor(patience));
+    CHECK(lane.snapshot().message == "no such neuron");
+    CHECK_THROWS_AS(lane.ask([](Trainer&) {}).get(), std::future_error);
+}
+
 TEST_CASE("telemetry that is moved keeps what came before") {
     Telemetry telemetry(BatchOrder(100, 10, 1, true), 0, 16);
     std::vector<LossPoint> points;
