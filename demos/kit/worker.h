@@ -31,10 +31,19 @@ template <class Shared> class Worker {
         thread_.join();
     }
 
-    /// Calls action(shared) under the lock, and wakes both sides. Any thread.
+    /// Calls action(shared) under the lock, and wakes both sides. Any thread; what the worker's own does is
+    /// news.
     template <class Action> auto with(Action action) {
         const std::lock_guard lock(mutex_);
         changed_.notify_all(); // they get the lock after this
+        news_ |= std::this_thread::get_id() == id_;
+        return action(shared_);
+    }
+    /// The other side: with(), for taking all that is new.
+    template <class Action> auto take(Action action) {
+        const std::lock_guard lock(mutex_);
+        changed_.notify_all();
+        news_ = false;
         return action(shared_);
     }
     template <class Action> auto read(Action action) const {
@@ -64,6 +73,11 @@ template <class Shared> class Worker {
         const std::lock_guard lock(mutex_);
         return idleNow();
     }
+    /// It is not idle, or has told what nobody has taken: as long as that holds, a frame is due.
+    bool busy() const {
+        const std::lock_guard lock(mutex_);
+        return !idleNow() || news_;
+    }
     /// Waits until it is idle, or `enough(shared)`.
     template <class Enough> void wait(Enough enough) const {
         std::unique_lock lock(mutex_);
@@ -82,6 +96,10 @@ template <class Shared> class Worker {
     bool idleNow() const { return ended_ || (waiting_ && !shared_.wanted()); }
 
     void run(const std::function<void(Worker&)>& work) {
+        {
+            const std::lock_guard lock(mutex_);
+            id_ = std::this_thread::get_id();
+        }
         std::string failure;
         try {
             work(*this);
@@ -91,6 +109,7 @@ template <class Shared> class Worker {
         const std::lock_guard lock(mutex_);
         failure_ = std::move(failure);
         ended_ = true;
+        news_ |= !failure_.empty();
         changed_.notify_all();
     }
 
@@ -100,6 +119,8 @@ template <class Shared> class Worker {
     bool waiting_ = false; // in next()
     bool stop_ = false;
     bool ended_ = false;
+    bool news_ = false;  // told by the thread, and not taken
+    std::thread::id id_; // of the thread
     std::string failure_;
     std::thread thread_; // last: it uses all of the above
 };
@@ -132,11 +153,10 @@ class WorkQueue {
     }
     /// What has been told since the last call.
     std::vector<std::function<void()>> takeNews() {
-        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+        return worker_.take([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
-    bool idle() const {
-        return worker_.read([](const Desk& desk) { return desk.pieces.empty(); });
-    }
+    /// Nothing is left to do, and takeNews() would bring nothing.
+    bool idle() const { return !worker_.busy(); }
     /// Name of the piece under way; empty: none.
     std::string doing() const {
         return worker_.read(

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/words/language.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -125,7 +126,7 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
     case AnswerVerdict::none: return {};
     case AnswerVerdict::waiting: return std::string(translated("Your answer is kept until it is measured."));
     case AnswerVerdict::right:
-        if (answer.sketch) return translatedFormat("Yes: within a factor of {:.2g}.", *answer.sketch);
+        if (answer.sketch) return translatedFormat("Yes: within a factor of {}.", twoDigits(*answer.sketch));
         // A number within the tolerance is seldom the very one.
         if (answer.number && computed) return translatedFormat("Yes: {}.", valueText(values, question.value));
         if (answer.number && measured)
@@ -134,7 +135,7 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
         return std::string(translated(measured ? "Yes: measured here." : "Yes."));
     case AnswerVerdict::wrong: break;
     }
-    if (answer.sketch) return translatedFormat("Typically off by a factor of {:.2g}.", *answer.sketch);
+    if (answer.sketch) return translatedFormat("Typically off by a factor of {}.", twoDigits(*answer.sketch));
     if (!question.choices.empty())
         return fmt::format("{}: {}.", translated(measured ? "Measured here" : "No"),
                            question.choices[*rightChoice(question, values)].text);

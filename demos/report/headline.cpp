@@ -61,9 +61,7 @@ std::string winner(const std::vector<LaneResult>& results, const Headline& headl
     const bool software =
         results[headline.faster].machine.software || results[headline.slower].machine.software;
     // Two digits are enough to be remembered; near 1, two would hide half of the difference.
-    const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
-    const std::string ratio =
-        near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio);
+    const std::string ratio = headline.ratio < 2 ? threeDigits(headline.ratio) : twoDigits(headline.ratio);
     if (!machines) return translatedFormat("{} {}× faster", faster.text(), ratio);
     // Words that are passed on alone: what stands in for a GPU is not one.
     if (software && faster.gpu) return translatedFormat("Software Vulkan {}× faster than the CPU", ratio);

@@ -22,7 +22,7 @@ class MachinePage {
     bool draw(Ui& ui, const std::string& device);
     /// There is a card to look at.
     bool shown() const { return card_.has_value() && !measuring(); }
-    bool measuring() const { return worker_ && !worker_->idle(); }
+    bool measuring() const { return worker_ && worker_->busy(); }
 
   private:
     /// What passes between the window's thread and the one that measures.

@@ -102,6 +102,10 @@ std::string threeDigits(double value) {
     return (value < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(rounded)));
 }
 
+std::string twoDigits(double value) {
+    return std::abs(value) >= 99.5 ? threeDigits(value) : fmt::format("{:.2g}", value);
+}
+
 std::string lossText(double loss) {
     if (std::abs(loss) >= 1e6) return scientific(loss, 3); // diverging: one column must hold it
     return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss);

@@ -23,6 +23,8 @@ std::string amountText(double amount, const char* unit);
 std::string scientific(double value, int digits);
 /// Three significant digits, without an exponent where possible: "0.0123", "1.23", "7,580"; "-" for NaN.
 std::string threeDigits(double value);
+/// "2.1", "21", "208": as much as one remembers of a factor. Never "1e+02".
+std::string twoDigits(double value);
 /// A loss: four decimals, or three digits if it is large, from a million on with an exponent.
 std::string lossText(double loss);
 /// "0:07", "12:30", "1:02:05".

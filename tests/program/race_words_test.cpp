@@ -87,6 +87,14 @@ bool says(const std::string& text, const char* word) { return text.find(word) !=
 
 } // namespace
 
+TEST_CASE("factors have two digits, and never an exponent") {
+    CHECK(twoDigits(2.14) == "2.1");
+    CHECK(twoDigits(20.8) == "21");
+    CHECK(twoDigits(99.6) == "99.6");
+    CHECK(twoDigits(207.6) == "208");
+    CHECK(twoDigits(98765) == "98,800");
+}
+
 TEST_CASE("how much of the way a lane has made") {
     FinishLine steps{.steps = 100};
     LaneResult lane = laneOf("cpu:best", LaneStatus::running, 25);

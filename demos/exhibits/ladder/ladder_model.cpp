@@ -309,7 +309,7 @@ std::string LadderModel::speedUp(std::size_t rung) const {
     const RungResult* before = result(static_cast<std::size_t>(below - rungs_.begin()));
     const RungResult* now = result(rung);
     if (before == nullptr || now == nullptr || !before->timed() || !now->timed()) return {};
-    return fmt::format("{:.2g}× over {}", now->measure.gflops / before->measure.gflops, below->lane);
+    return fmt::format("{}× over {}", twoDigits(now->measure.gflops / before->measure.gflops), below->lane);
 }
 
 const RungPicture* LadderModel::picture(std::size_t rung, Product product) {

@@ -71,15 +71,12 @@ class MapLane {
     }
 
     MapNews takeNews() {
-        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+        return worker_.take([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
     /// What has ended its work for good; empty: nothing.
     std::string failure() const { return worker_.failure(); }
     /// Whether it trains, or has something to tell.
-    bool busy() const {
-        return !worker_.idle() || !failure().empty() ||
-               worker_.read([](const Desk& desk) { return !desk.news.batches.empty(); });
-    }
+    bool busy() const { return worker_.busy(); }
     /// Until nothing is left of what it may train.
     void wait() const { worker_.wait(); }
 

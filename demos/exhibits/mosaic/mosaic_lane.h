@@ -107,12 +107,12 @@ class MosaicLane {
 
     /// Once per frame: when the next maps are taken, the frame that has shown the last ones must be done.
     MosaicNews takeNews() {
-        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+        return worker_.take([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
     /// Why the lane has ended; empty: it has not.
     std::string failure() const { return worker_.failure(); }
     /// A request is open, or its result has not been taken; always true while training runs.
-    bool busy() const { return !worker_.idle(); }
+    bool busy() const { return worker_.busy(); }
     /// Until nothing is left to do, or maps wait to be taken: no others are drawn before that.
     void wait() const {
         worker_.wait([](const Desk& desk) { return desk.news.maps.has_value(); });
