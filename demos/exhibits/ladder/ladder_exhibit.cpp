@@ -7,8 +7,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/crossover.h"
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/loss_chart.h"
+#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/rung_question.h"
+#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
 #include "demos/words/text.h"

@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/plot.h"
-#include "demos/exhibits/map/map_views.h"
+#include "demos/exhibits/map/map_controls.h"
+#include "demos/exhibits/map/map_model.h"
+#include "demos/exhibits/map/map_pane.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
