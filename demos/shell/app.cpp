@@ -71,21 +71,6 @@ std::vector<TransportButton> transportButtons(const Ui& ui, const Exhibit& shown
     return buttons;
 }
 
-// Notes the menu's item just drawn.
-bool notedAppItem(Ui& ui, const char* label, std::string_view words, bool used) {
-    ui.noteControl((std::string("menu/") + label).c_str(), words);
-    return used;
-}
-
-bool appItem(Ui& ui, const char* label, std::string_view words, const char* key, bool on = false,
-             bool enabled = true) {
-    return notedAppItem(ui, label, words, ImGui::MenuItem(translatedLabel(label).c_str(), key, on, enabled));
-}
-
-bool appMenu(Ui& ui, const char* label, std::string_view words) {
-    return notedAppItem(ui, label, words, ImGui::BeginMenu(translatedLabel(label).c_str()));
-}
-
 } // namespace
 
 App::App(Graphics& graphics, Machines& machines, std::vector<std::unique_ptr<Exhibit>> exhibits)
@@ -342,12 +327,11 @@ void App::drawMenus() {
 }
 
 void App::drawEditMenu() {
-    if (!appMenu(*ui_, "Edit", "Undoes and redoes changes.")) return;
+    if (!ui_->menu("Edit", "Undoes and redoes changes.")) return;
     const auto edit = [&](const char* label, std::string_view words, const char* ofHiding, const char* key,
                           const EditHistory* history) {
         const std::string shown = translatedLabel(history == &hiding_ ? ofHiding : label);
-        return notedAppItem(*ui_, label, words,
-                            ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
+        return ui_->noteMenu(label, words, ImGui::MenuItem(shown.c_str(), key, false, history != nullptr));
     };
     if (edit("Undo",
              "Takes back the last change of settings, points, layers, weights or hidden controls "
@@ -360,30 +344,30 @@ void App::drawEditMenu() {
 }
 
 void App::drawRunMenu() {
-    if (!appMenu(*ui_, "Run", "The commands of the top bar, and what else this exhibit can do.")) return;
-    if (appItem(*ui_, exhibit().running() ? "Pause" : "Run", exhibit().running() ? pauseWords : runWords,
-                "Space"))
+    if (!ui_->menu("Run", "The commands of the top bar, and what else this exhibit can do.")) return;
+    if (ui_->menuItem(exhibit().running() ? "Pause" : "Run", exhibit().running() ? pauseWords : runWords,
+                      "Space"))
         toggleRun();
     const auto step = [&](const char* label, std::string_view words, const char* key, StepUnit unit) {
-        if (appItem(*ui_, label, words, key, false, exhibit().canStep(unit)))
+        if (ui_->menuItem(label, words, key, false, exhibit().canStep(unit)))
             command([&] { exhibit().step(*ui_, unit); });
     };
     step("Kernel", kernelWords, nullptr, StepUnit::kernel);
     step("Step", stepWords, "S", StepUnit::batch);
     step("Epoch", epochWords, nullptr, StepUnit::epoch);
-    if (appItem(*ui_, "Reset", resetWords, "R")) command([this] { exhibit().reset(*ui_); });
-    if (exhibit().trains() && appItem(*ui_, "New weights", newWeightsWords, nullptr))
+    if (ui_->menuItem("Reset", resetWords, "R")) command([this] { exhibit().reset(*ui_); });
+    if (exhibit().trains() && ui_->menuItem("New weights", newWeightsWords, nullptr))
         command([this] { exhibit().reroll(*ui_); });
-    if (exhibit().trains() && appMenu(*ui_, "Speed", "Limits training to so many steps per second.")) {
+    if (exhibit().trains() && ui_->menu("Speed", "Limits training to so many steps per second.")) {
         for (std::size_t i = 0; i < std::size(speedTable); ++i)
-            if (appItem(*ui_, speedTable[i].name, speedTable[i].words, nullptr, i == exhibits_.shownSpeed()))
+            if (ui_->menuItem(speedTable[i].name, speedTable[i].words, nullptr, i == exhibits_.shownSpeed()))
                 exhibits_.setSpeed(exhibits_.shownIndex(), i);
         ImGui::EndMenu();
     }
     ImGui::Separator();
     exhibit().drawMenu(*ui_);
-    if (appMenu(*ui_, "Device",
-                "Lists the Vulkan devices with their limits; choose the one that draws and trains.")) {
+    if (ui_->menu("Device",
+                  "Lists the Vulkan devices with their limits; choose the one that draws and trains.")) {
         follow(devices_.drawList(*ui_, "menu/device/"));
         ImGui::EndMenu();
     }
@@ -391,61 +375,63 @@ void App::drawRunMenu() {
 }
 
 void App::drawExhibitMenu() {
-    if (!appMenu(*ui_, "Exhibits", "Switches to another exhibit.")) return;
+    if (!ui_->menu("Exhibits", "Switches to another exhibit.")) return;
     int key = 0;
     for (const std::size_t i : exhibits_.listed(*ui_))
-        if (appItem(*ui_, exhibits_[i].title(), exhibits_[i].words(), fmt::format("{}", ++key).c_str(),
-                    i == exhibits_.shownIndex()))
+        if (ui_->menuItem(exhibits_[i].title(), exhibits_[i].words(), fmt::format("{}", ++key).c_str(),
+                          i == exhibits_.shownIndex()))
             choose(exhibits_[i]);
     ImGui::EndMenu();
 }
 
 void App::drawViewMenu() {
-    if (!appMenu(*ui_, "View", "Theme, size of the text, presenter mode, animations, and hidden controls."))
+    if (!ui_->menu("View", "Theme, size of the text, presenter mode, animations, and hidden controls."))
         return;
-    if (appItem(*ui_, "Dark", "Light text on a dark background.", nullptr, ui_->theme.dark)) setDark(true);
-    if (appItem(*ui_, "Light", "Dark text on a light background, for bright rooms.", nullptr,
-                !ui_->theme.dark))
+    if (ui_->menuItem("Dark", "Light text on a dark background.", nullptr, ui_->theme.dark)) setDark(true);
+    if (ui_->menuItem("Light", "Dark text on a light background, for bright rooms.", nullptr,
+                      !ui_->theme.dark))
         setDark(false);
     ImGui::Separator();
-    if (appItem(*ui_, "Details", detailsWords, "D", ui_->detailsWanted)) toggleDetails();
-    if (appItem(*ui_, "Presenter mode",
-                "Larger text and thicker lines. The list of exhibits goes; the menu and the number keys "
-                "have it.",
-                "P", ui_->presenter))
+    if (ui_->menuItem("Details", detailsWords, "D", ui_->detailsWanted)) toggleDetails();
+    if (ui_->menuItem(
+            "Presenter mode",
+            "Larger text and thicker lines. The list of exhibits goes; the menu and the number keys "
+            "have it.",
+            "P", ui_->presenter))
         ui_->presenter = !ui_->presenter;
-    if (appItem(*ui_, "Full screen", "Fills the screen, or returns to a window.", "F11"))
+    if (ui_->menuItem("Full screen", "Fills the screen, or returns to a window.", "F11"))
         wishes_.fullScreen = true;
-    if (appItem(*ui_, "Larger", "Enlarges everything by 10 %.", "Ctrl++")) setZoom(zoom_ * 1.1f);
-    if (appItem(*ui_, "Smaller", "Shrinks everything by about 10 %.", "Ctrl+-")) setZoom(zoom_ / 1.1f);
-    if (appItem(*ui_, "Normal size", "Returns to the size that suits this screen.", "Ctrl+0")) setZoom(1);
-    if (appItem(*ui_, "Animations", "The selection mark slides to its new place instead of jumping.", nullptr,
-                ui_->animations))
+    if (ui_->menuItem("Larger", "Enlarges everything by 10 %.", "Ctrl++")) setZoom(zoom_ * 1.1f);
+    if (ui_->menuItem("Smaller", "Shrinks everything by about 10 %.", "Ctrl+-")) setZoom(zoom_ / 1.1f);
+    if (ui_->menuItem("Normal size", "Returns to the size that suits this screen.", "Ctrl+0")) setZoom(1);
+    if (ui_->menuItem("Animations", "The selection mark slides to its new place instead of jumping.", nullptr,
+                      ui_->animations))
         ui_->animations = !ui_->animations;
-    if (appMenu(*ui_, "Language", "The language of the window and of the lessons that are translated.")) {
+    if (ui_->menu("Language", "The language of the window and of the lessons that are translated.")) {
         drawLanguages();
         ImGui::EndMenu();
     }
     ImGui::Separator();
-    if (appItem(*ui_, "Hide controls by clicking",
-                "Each click then hides a control or an exhibit, or brings it back. A state remembers "
-                "which are hidden.",
-                nullptr, ui_->hidingControls))
+    if (ui_->menuItem("Hide controls by clicking",
+                      "Each click then hides a control or an exhibit, or brings it back. A state remembers "
+                      "which are hidden.",
+                      nullptr, ui_->hidingControls))
         ui_->hidingControls = !ui_->hidingControls;
-    if (appItem(*ui_, "Show all controls", "Brings all hidden controls and exhibits back.", nullptr, false,
-                !ui_->hiddenControls.empty()))
+    if (ui_->menuItem("Show all controls", "Brings all hidden controls and exhibits back.", nullptr, false,
+                      !ui_->hiddenControls.empty()))
         ui_->hiddenControls.clear();
     ImGui::EndMenu();
 }
 
 void App::drawHelpMenu() {
-    if (!appMenu(*ui_, "Help", "The keys, the glossary, and what this machine can do.")) return;
-    if (appItem(*ui_, "Lessons", lessonsWords, nullptr)) openHelp(HelpPage::lessons);
-    if (appItem(*ui_, "Keys", "Lists the keyboard shortcuts.", "F1")) openHelp(HelpPage::keys);
-    if (appItem(*ui_, "Glossary", "Explains the terms that this window uses.", nullptr))
+    if (!ui_->menu("Help", "The keys, the glossary, and what this machine can do.")) return;
+    if (ui_->menuItem("Lessons", lessonsWords, nullptr)) openHelp(HelpPage::lessons);
+    if (ui_->menuItem("Keys", "Lists the keyboard shortcuts.", "F1")) openHelp(HelpPage::keys);
+    if (ui_->menuItem("Glossary", "Explains the terms that this window uses.", nullptr))
         openHelp(HelpPage::glossary);
-    if (appItem(*ui_, "My machine",
-                "Measures the processor and the graphics card, and puts the results on one page.", nullptr))
+    if (ui_->menuItem("My machine",
+                      "Measures the processor and the graphics card, and puts the results on one page.",
+                      nullptr))
         openHelp(HelpPage::machine);
     ImGui::EndMenu();
 }

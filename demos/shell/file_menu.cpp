@@ -10,61 +10,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Notes the menu's item just drawn.
-bool notedItem(Ui& ui, const std::string& name, std::string_view words, bool used) {
-    ui.noteControl(("menu/" + name).c_str(), words);
-    return used;
-}
-
-bool fileItem(Ui& ui, const char* label, std::string_view words, const char* key) {
-    return notedItem(ui, label, words, ImGui::MenuItem(translatedLabel(label).c_str(), key));
-}
-
-bool fileMenu(Ui& ui, const char* label, std::string_view words, bool enabled = true) {
-    return notedItem(ui, label, words, ImGui::BeginMenu(translatedLabel(label).c_str(), enabled));
-}
-
 } // namespace
 
 FileWish FileMenu::draw(Ui& ui, std::span<const std::unique_ptr<Exhibit>> exhibits, bool recording) {
     FileWish wish;
-    unfolded_ = fileMenu(
-        ui, "File", "Opens and saves states, lists the presets, saves pictures and recordings, and quits.");
+    unfolded_ = ui.menu(
+        "File", "Opens and saves states, lists the presets, saves pictures and recordings, and quits.");
     if (!unfolded_) return wish;
-    if (fileItem(ui, "Open", "Opens a state, or a file of data or weights.", "Ctrl+O"))
+    if (ui.menuItem("Open", "Opens a state, or a file of data or weights.", "Ctrl+O"))
         ask(ui, FileChooser::Purpose::open);
-    if (fileMenu(ui, "Open recent", "The last ten files that you opened.", !recent_.files().empty())) {
+    if (ui.menu("Open recent", "The last ten files that you opened.", !recent_.files().empty())) {
         for (const fs::path& file : recent_.files()) {
             const std::string name = file.filename().string();
             const bool pressed =
                 ImGui::MenuItem((name + "##" + file.string()).c_str(), file.parent_path().string().c_str());
-            if (notedItem(ui, "Open recent/" + name, saysItself, pressed)) wish.open = file;
+            if (ui.noteMenu("Open recent/" + name, saysItself, pressed)) wish.open = file;
         }
         ImGui::EndMenu();
     }
-    if (fileMenu(ui, "Presets", "Prepared states, each with a task to try.")) {
+    if (ui.menu("Presets", "Prepared states, each with a task to try.")) {
         if (const Preset* chosen = drawPresets(ui, exhibits)) wish.open = chosen->file;
         ImGui::EndMenu();
     }
     ImGui::Separator();
-    if (fileItem(ui, "Save state",
-                 "Saves the state to the file of the last Save as, or to lockstep-state.json in the current "
-                 "folder.",
-                 "Ctrl+S"))
+    if (ui.menuItem(
+            "Save state",
+            "Saves the state to the file of the last Save as, or to lockstep-state.json in the current "
+            "folder.",
+            "Ctrl+S"))
         wish.save = true;
-    if (fileItem(ui, "Save as", "Saves the state under a name. Save state then uses that name.",
-                 "Ctrl+Shift+S"))
+    if (ui.menuItem("Save as", "Saves the state under a name. Save state then uses that name.",
+                    "Ctrl+Shift+S"))
         ask(ui, FileChooser::Purpose::save);
-    if (fileItem(ui, "Save picture", "Saves this window as a PNG file in the current folder.", "F12"))
+    if (ui.menuItem("Save picture", "Saves this window as a PNG file in the current folder.", "F12"))
         ui.pictureWish.emplace();
-    if (fileItem(ui, recording ? "Stop recording" : "Record",
-                 recording ? stopRecordingWords
-                           : "Records this window as an animated picture, a WebP file in the current "
-                             "folder, for at most two minutes (Shift+F12).",
-                 "Shift+F12"))
+    if (ui.menuItem(recording ? "Stop recording" : "Record",
+                    recording ? stopRecordingWords
+                              : "Records this window as an animated picture, a WebP file in the current "
+                                "folder, for at most two minutes (Shift+F12).",
+                    "Shift+F12"))
         wish.record = true;
     ImGui::Separator();
-    if (fileItem(ui, "Quit", "Closes Lockstep. The next start continues with this state.", "Ctrl+Q"))
+    if (ui.menuItem("Quit", "Closes Lockstep. The next start continues with this state.", "Ctrl+Q"))
         wish.quit = true;
     ImGui::EndMenu();
     return wish;
@@ -90,7 +77,7 @@ const Preset* FileMenu::drawPresets(Ui& ui, std::span<const std::unique_ptr<Exhi
     for (const auto& entry : exhibits) {
         if (std::ranges::count(presets(), entry->id(), &Preset::exhibit) == 0) continue;
         const bool unfolded = ImGui::BeginMenu(translatedLabel(entry->title()).c_str());
-        if (!notedItem(ui, std::string("Presets/") + entry->title(), saysItself, unfolded)) continue;
+        if (!ui.noteMenu(std::string("Presets/") + entry->title(), saysItself, unfolded)) continue;
         drawGroup(entry->id());
         ImGui::EndMenu();
     }

@@ -112,11 +112,8 @@ class LadderExhibit final : public Exhibit {
             "row: the fastest kernel on a large square product.");
     }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem(translatedLabel("Measure all rungs").c_str(), nullptr, false)) measureAll();
-        ui.noteControl("menu/Measure all rungs", measureAllWords);
-        if (ImGui::MenuItem(translatedLabel("Measure this rung").c_str(), nullptr, false))
-            model_.measurePicked();
-        ui.noteControl("menu/Measure this rung", measureOneWords);
+        if (ui.menuItem("Measure all rungs", measureAllWords)) measureAll();
+        if (ui.menuItem("Measure this rung", measureOneWords)) model_.measurePicked();
     }
 
     bool running() const override { return model_.running(); }
