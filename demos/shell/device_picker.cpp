@@ -13,7 +13,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* control = "device";
+constexpr const char* deviceControl = "device";
 constexpr const char* listName = "all devices";
 constexpr float chevronUnits = 18;
 
@@ -170,11 +170,11 @@ std::optional<DeviceWish> DevicePicker::drawButton(Ui& ui, float left, float rig
     ImGui::SetCursorPosX(right - width);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
-    const bool pressed = ui.tile(control,
+    const bool pressed = ui.tile(deviceControl,
                                  "The Vulkan device that draws the window and runs GPU lanes that name no "
                                  "device. Click for its limits and to choose another.",
                                  {width, height});
-    if (ui.hidden(control)) return {};
+    if (ui.hidden(deviceControl)) return {};
     ui.explainItem({"Draws the window; runs GPU lanes that name no device",
                     {},
                     {},
