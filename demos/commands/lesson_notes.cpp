@@ -17,6 +17,7 @@
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_text.h"
 #include "demos/shell/run_window.h"
+#include "demos/shell/state_file.h"
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
 

@@ -20,6 +20,7 @@
 #include "demos/shell/files.h"
 #include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
+#include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
 

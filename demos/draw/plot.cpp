@@ -9,11 +9,27 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/draw/plot_curves.h"
 #include "demos/draw/plot_frame.h"
+#include "demos/draw/plot_readout.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+constexpr std::string_view logXWords = "Switches the x axis between linear and logarithmic.";
+constexpr std::string_view logYWords = "Switches the y axis between linear and logarithmic.";
+constexpr std::string_view lineWords = "Shows or hides this line.";
+
+// "time (s)"
+std::string axisTitle(const PlotAxis& axis) {
+    return axis.title + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
+}
+
+// The same, translated: for pictures, not for tables.
+std::string shownAxisTitle(const PlotAxis& axis) {
+    return std::string(translated(axis.title)) + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
+}
 
 std::size_t labelled(std::span<const PlotTick> ticks) {
     return static_cast<std::size_t>(
@@ -133,15 +149,10 @@ void layOut(PlotFrame& frame, const Place& whole) {
     frame.high.x = std::max(whole.max.x - std::max(room, ui.px(14)), frame.low.x + 1);
 }
 
+// The width of a legend's entry: sample, gap, name, gap.
+float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + textWidth(name); }
+
 } // namespace
-
-std::string axisTitle(const PlotAxis& axis) {
-    return axis.title + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
-}
-
-std::string shownAxisTitle(const PlotAxis& axis) {
-    return std::string(translated(axis.title)) + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
-}
 
 void Plot::draw(Ui& ui, const char* id, std::string_view words, std::span<const PlotLine> lines,
                 const PlotOptions& options) {
@@ -258,6 +269,156 @@ void Plot::handleMouse(const PlotFrame& frame, const PlotPen* pen) {
 void Plot::zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY) {
     if (byX != 1) viewX_ = zoomed(frame.x, frame.xAt(std::clamp(mouse.x, frame.low.x, frame.high.x)), byX);
     if (byY != 1) viewY_ = zoomed(frame.y, frame.yAt(std::clamp(mouse.y, frame.low.y, frame.high.y)), byY);
+}
+
+// Overlays share one entry.
+const std::string& Plot::legendName(const PlotLine& line) const { return line.faint ? overlay_ : line.name; }
+
+void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width) {
+    const SmallLetters small(ui);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float padding = ui.px(7);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ui.px(2)});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(4), ui.px(2)});
+    const auto switchWidth = [&](const char* label) { return textWidth(label) + 2 * padding + ui.px(4); };
+    float switches = switchWidth("log x") + switchWidth("log y") + switchWidth("•••");
+    const bool all = switches <= width / 2;
+    if (!all) switches = switchWidth("•••");
+    drawLegend(ui, lines, options, width - switches);
+    const float below = ImGui::GetCursorScreenPos().y;
+    ImGui::SetCursorScreenPos({start.x + width - switches, start.y});
+    const auto pressed = [&](const char* label, const char* name, std::string_view words, bool on) {
+        ImGui::PushStyleColor(ImGuiCol_Button, on ? ui.theme.hovered : ImU32{0});
+        ImGui::PushStyleColor(ImGuiCol_Text, on ? ui.theme.text : ui.theme.muted);
+        const bool result = ui.namedButton(label, named(name).c_str(), words);
+        ImGui::PopStyleColor(2);
+        return result;
+    };
+    if (all) {
+        if (pressed("log x", "log x", logXWords, nowLogX_)) logX_ = !nowLogX_;
+        ImGui::SameLine();
+        if (pressed("log y", "log y", logYWords, nowLogY_)) logY_ = !nowLogY_;
+        ImGui::SameLine();
+    }
+    if (pressed("•••", "more", "Smoothing, logarithmic axes, zoom, and saving of this plot.", false))
+        openMenu_ = true;
+    const float bottom = std::max(below, start.y + ImGui::GetFrameHeight() + ui.px(2));
+    ImGui::PopStyleVar(2);
+    ImGui::SetCursorScreenPos({start.x, bottom});
+}
+
+void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float room) {
+    const std::string title = fittedText(shownAxisTitle(options.y), room - ui.px(16));
+    const float start = ImGui::GetCursorScreenPos().x;
+    float used = 0;
+    // Beside the last one, or in a new row where it would not fit.
+    const auto place = [&](float width) {
+        if (used > 0 && used + width <= room)
+            ImGui::SameLine(0, 0);
+        else if (used > 0)
+            used = 0;
+        if (used == 0) ImGui::SetCursorScreenPos({start, ImGui::GetCursorScreenPos().y});
+        used += width;
+    };
+    if (!title.empty()) {
+        const float width = textWidth(title) + ui.px(16);
+        place(width);
+        const ImVec2 corner = ImGui::GetCursorScreenPos();
+        ImGui::GetWindowDrawList()->AddText({corner.x, corner.y + ui.px(2)}, ui.theme.muted, title.c_str());
+        ImGui::Dummy({width, ImGui::GetFrameHeight()});
+    }
+    const auto entries = legendLines(lines);
+    float wanted = 0;
+    for (const PlotLine* line : entries) wanted += entryWidth(ui, legendName(*line));
+    const float rows = 1 + std::floor(wanted / std::max(room, 1.0f));
+    const float height = whole_.max.y - whole_.min.y;
+    // Where it would take too much of the plot, the menu has it.
+    legendShown_ = options.legend && (rows * ImGui::GetFrameHeight() <= 0.25f * height || rows <= 1);
+    if (!legendShown_) return;
+    for (const PlotLine* line : entries) {
+        place(entryWidth(ui, legendName(*line)));
+        legendEntry(ui, *line);
+    }
+}
+
+// One line for each entry of the legend.
+std::vector<const PlotLine*> Plot::legendLines(std::span<const PlotLine> lines) const {
+    std::vector<const PlotLine*> entries;
+    bool overlaid = false;
+    for (const PlotLine& line : lines)
+        if (!legendName(line).empty() && !(line.faint && std::exchange(overlaid, true)))
+            entries.push_back(&line);
+    return entries;
+}
+
+void Plot::legendEntry(Ui& ui, const PlotLine& line) {
+    const std::string& name = legendName(line);
+    const bool on = shows(line);
+    const float height = ImGui::GetFrameHeight();
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const ImVec2 size{entryWidth(ui, name), height};
+    const bool clicked = ui.tile(named(name).c_str(), lineWords, size);
+    if (ui.hidden(named(name).c_str())) return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const bool under = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+    const ImU32 sample = faded(line.faint ? ui.theme.muted : line.colour, on ? 1.0f : 0.25f);
+    drawLineSample(ui, draw, {corner.x, corner.y + height / 2}, ui.px(22), line, sample);
+    const ImU32 letters = !on ? faded(ui.theme.muted, 0.5f) : under ? ui.theme.text : ui.theme.muted;
+    const ImVec2 text{corner.x + ui.px(28), corner.y + (height - ImGui::GetFontSize()) / 2};
+    drawText(draw, text, letters, name);
+    if (!on) {
+        const float middle = corner.y + height / 2;
+        draw.AddLine({text.x, middle}, {text.x + textWidth(name), middle}, letters, ui.line());
+    }
+    if (clicked) toggle(name);
+}
+
+void Plot::toggle(const std::string& name) {
+    if (hidden_.erase(name) == 0) hidden_.insert(name);
+}
+
+void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options) {
+    if (std::exchange(openMenu_, false)) ImGui::OpenPopup("menu");
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(10)});
+    if (ImGui::BeginPopup("menu")) {
+        const auto item = [&](const char* label, std::string_view words, bool on = false,
+                              bool enabled = true) {
+            const bool chosen = ImGui::MenuItem(translatedLabel(named(label)).c_str(), nullptr, on, enabled);
+            ui.noteControl(named(label).c_str(), words);
+            return chosen;
+        };
+        // By the memory it gives the mean, from 1 sample to 1,000: each tenth of the way is felt alike.
+        float strength = -std::log10(1 - nowSmoothing_);
+        ImGui::SetNextItemWidth(ui.px(150));
+        const std::string shown = fmt::format("{:.3f}", nowSmoothing_);
+        if (ui.slider(named("smoothing").c_str(),
+                      "Share of the running mean in each shown value, from 0 (none) to 0.999. Faint lines "
+                      "show the raw values.",
+                      strength, 0, 3, shown.c_str(), false))
+            smoothing_ = std::clamp(1 - std::pow(10.0f, -strength), 0.0f, 0.999f);
+        ImGui::Separator();
+        if (!legendShown_) {
+            for (const PlotLine* line : legendLines(lines))
+                if (item(legendName(*line).c_str(), lineWords, shows(*line))) toggle(legendName(*line));
+            ImGui::Separator();
+        }
+        if (item("Logarithmic x", logXWords, nowLogX_)) logX_ = !nowLogX_;
+        if (item("Logarithmic y", logYWords, nowLogY_)) logY_ = !nowLogY_;
+        ImGui::Separator();
+        if (item("Fit all", "Shows all samples of all lines again.", false, viewX_ || viewY_)) fitAll();
+        if (item("Zoom in", "Enlarges the middle of the plot by 1.5.")) zoomWish_ = 1 / 1.5;
+        if (item("Zoom out", "Shows 1.5 times as much of both axes.")) zoomWish_ = 1.5;
+        ImGui::Separator();
+        if (item("Copy as CSV", "Puts the numbers of all lines on the clipboard, as a table.", false,
+                 !lines.empty())) {
+            ImGui::SetClipboardText(plotCsv(axisTitle(options.x), lines).c_str());
+            ui.say(Severity::info, "The plot's numbers are on the clipboard, as CSV");
+        }
+        if (item("Save as PNG", "Saves a picture of this plot in the current folder."))
+            ui.pictureWish = PictureWish{{}, whole_};
+        ImGui::EndPopup();
+    }
+    ImGui::PopStyleVar();
 }
 
 nlohmann::ordered_json Plot::state() const {

@@ -1,8 +1,7 @@
-// The curves of a plot, the bands between curves, and the names at their ends.
+#include "demos/draw/plot_curves.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "demos/draw/plot_frame.h"
 
 namespace lockstep::demos {
 

@@ -1,4 +1,4 @@
-// One frame of one plot: its place on the screen and its contents. For the parts of Plot only.
+// One frame of one plot: its place on the screen and its contents. Only Plot and what it draws with need it.
 #pragma once
 
 #include "demos/draw/plot.h"
@@ -41,26 +41,5 @@ struct PlotFrame {
     double xAt(float screen) const { return x.low + (screen - low.x) / width() * x.span(); }
     double yAt(float screen) const { return y.low + (high.y - screen) / height() * y.span(); }
 };
-
-/// Whether a line is dashed, in a short sample: for legends and read-outs.
-void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, const PlotLine& line,
-                    ImU32 colour);
-/// A square mark, or a diamond for dashed lines: as the lanes that are drawn so have.
-void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32 colour);
-
-void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands);
-void drawPlotCurves(const PlotFrame& frame);
-/// Names at the ends of the lines.
-void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole);
-/// Room that the names want on the right; 0 when they would take too much of `width`.
-float endLabelRoom(const PlotFrame& frame, float width);
-
-/// The hairline under the mouse and every line's value there.
-void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouseX);
-
-/// "time (s)"
-std::string axisTitle(const PlotAxis& axis);
-/// The same, translated: for pictures, not for tables.
-std::string shownAxisTitle(const PlotAxis& axis);
 
 } // namespace lockstep::demos

@@ -149,6 +149,14 @@ class Ui {
     /// lastWords   explain the last name in place of `words`; empty: as the others
     bool segments(const char* label, std::string_view words, std::size_t& chosen,
                   std::span<const std::string> names, std::string_view lastWords = {});
+    // In menus, a label's name begins with "menu/"; nothing there can be hidden.
+    /// on   with a tick
+    bool menuItem(const char* label, std::string_view words, const char* key = nullptr, bool on = false,
+                  bool enabled = true);
+    /// One that unfolds: true while it is, and then ImGui::EndMenu() ends it.
+    bool menu(const char* label, std::string_view words, bool enabled = true);
+    /// Registers the menu's entry just drawn. Returns `used`.
+    bool noteMenu(const std::string& name, std::string_view words, bool used);
     /// An area to press, drawn by the caller unless it is hidden().
     bool tile(const char* name, std::string_view words, ImVec2 size) {
         offer(name);

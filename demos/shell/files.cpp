@@ -9,7 +9,7 @@
 
 #include "demos/kit/assets.h"
 #include "demos/kit/run_settings.h"
-#include "demos/shell/run_window.h"
+#include "demos/shell/state_file.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/files/file_bytes.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/card/card_rows.h"
+#include "demos/draw/png.h"
 #include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {

@@ -1,9 +1,15 @@
 #include "demos/shell/program.h"
 
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "demos/shell/state_file.h"
+#include "demos/words/streams.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
@@ -12,6 +18,13 @@ namespace {
 
 // A driver that resets its device may need a moment before the device can be opened again.
 constexpr std::chrono::milliseconds breath{300};
+
+/// Whether there is something else than a regular file: a folder, a pipe, a device.
+bool isOtherThanFile(const std::filesystem::path& path) {
+    std::error_code failure;
+    const std::filesystem::file_status status = std::filesystem::status(path, failure);
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
 
 } // namespace
 
@@ -90,6 +103,61 @@ bool LossLimit::exceededBy(Clock::time_point loss) {
     while (!losses_.empty() && loss - losses_.front() > within) losses_.pop_front();
     losses_.push_back(loss);
     return losses_.size() >= most;
+}
+
+gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
+    gpu::DeviceOptions device;
+    device.validation = options.validation;
+    device.messages = [](const gpu::ValidationMessage& message) {
+        printError("validation: {} {}\n", message.id, message.text);
+    };
+    return device;
+}
+
+void beginWith(App& app, const ShowOptions& options) {
+    if (!options.stateFile.empty() && options.stateFile.extension() == ".md")
+        app.openLesson(options.stateFile);
+    else if (!options.stateFile.empty())
+        app.openState(options.stateFile);
+    if (!options.state.empty()) app.setState(nlohmann::ordered_json::parse(options.state));
+    if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
+    if (options.light) app.setDark(false);
+    if (options.presenter) app.ui().presenter = true;
+    if (options.run) app.exhibit().run(app.ui());
+}
+
+void restoreLast(App& app) {
+    const std::filesystem::path file = lastStateFile();
+    std::error_code failure;
+    if (!file.empty()) {
+        app.keepRecentFiles(file.parent_path() / "recent.json");
+        app.keepLessons(lessonProgressFile());
+    }
+    if (file.empty() || !std::filesystem::exists(file, failure)) return;
+    try {
+        app.setState(readStateFile(file));
+    } catch (const std::exception& error) {
+        if (isOtherThanFile(file)) // the system's, perhaps
+            return app.ui().say(Severity::error,
+                                fmt::format("The last state cannot be restored: {}", error.what()),
+                                "It stays as it is, and this session's state will not be saved.");
+        std::filesystem::path kept = file;
+        kept += ".bad";
+        std::filesystem::rename(file, kept, failure);
+        app.ui().say(Severity::error, fmt::format("The last state cannot be restored: {}", error.what()),
+                     failure ? "" : fmt::format("The file is kept as {}.", kept.string()));
+    }
+}
+
+void storeLast(const App& app) {
+    const std::filesystem::path file = lastStateFile();
+    if (file.empty()) return;
+    try {
+        if (isOtherThanFile(file)) throw std::runtime_error(file.string() + " is not a regular file");
+        writeStateFile(file, app.lastState());
+    } catch (const std::exception& error) {
+        printError("lockstep: the state cannot be saved for the next start: {}\n", error.what());
+    }
 }
 
 } // namespace lockstep::demos

@@ -59,4 +59,15 @@ class Program {
     std::string costs_; // of leaving, as the exhibits say it
 };
 
+/// How the device that draws is to be opened.
+gpu::DeviceOptions drawingOptions(const ShowOptions& options);
+/// Applies the options to a new window or picture.
+void beginWith(App& app, const ShowOptions& options);
+/// Brings back the state that is kept between starts (lastStateFile). One that cannot be read becomes a
+/// message, and its file gets another name (".bad"), so that storeLast() does not replace it. A folder, a
+/// pipe or a device in its place stays.
+void restoreLast(App& app);
+/// Throws nothing: an unwritable home must not keep the window from closing.
+void storeLast(const App& app);
+
 } // namespace lockstep::demos

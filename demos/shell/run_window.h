@@ -7,11 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "demos/lesson/lesson_run.h"
 #include "demos/shell/script_lines.h"
-#include "engine/gpu/device.h"
 
 namespace lockstep::demos {
 
@@ -56,28 +53,5 @@ int runWindow(const ShowOptions& options);
 /// Draws `frames` frames, or what the script says, each a sixtieth of a second after the last one. Returns 0,
 /// or an interrupt's exit code; that ends it early and saves what was recorded.
 int runHeadless(const ShowOptions& options);
-
-/// How the device that draws is to be opened.
-gpu::DeviceOptions drawingOptions(const ShowOptions& options);
-
-class App;
-/// Applies the options to a new window or picture.
-void beginWith(App& app, const ShowOptions& options);
-
-/// The state of the program as a file. Throws std::runtime_error naming file, place and reason.
-nlohmann::ordered_json readStateFile(const std::filesystem::path& file);
-/// Throws std::invalid_argument unless it is a state, or a list of states, in this program's format.
-void checkVersion(const nlohmann::ordered_json& state);
-/// Atomically. Throws std::runtime_error, also for what would be too large to be read again.
-void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_json& state);
-
-/// The state that is kept between starts, in $LOCKSTEP_STATE_FILE or state.json in the folder of caches. One
-/// that cannot be read becomes a message, and its file gets another name (".bad"), so that storeLast() does
-/// not replace it. A folder, a pipe or a device in its place stays.
-void restoreLast(App& app);
-/// Where progress in lessons is kept, beside that state. Empty: nowhere.
-std::filesystem::path lessonProgressFile();
-/// Throws nothing: an unwritable home must not keep the window from closing.
-void storeLast(const App& app);
 
 } // namespace lockstep::demos

@@ -1,7 +1,7 @@
 // Which device the window uses: the list to choose from, and when a lost one is given up.
 #include <doctest/doctest.h>
 
-#include "demos/shell/app.h"
+#include "demos/shell/device_picker.h"
 #include "demos/shell/program.h"
 #include "engine/gpu/error.h"
 

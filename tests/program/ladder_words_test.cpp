@@ -8,9 +8,11 @@
 #include <iterator>
 #include <set>
 
+#include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/crossover.h"
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/rung_charts.h"
 #include "demos/exhibits/ladder/rung_result.h"
+#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/source_text.h"
 #include "demos/kit/worker.h"
 

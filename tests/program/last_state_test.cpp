@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 
 #include "demos/shell/app.h"
-#include "demos/shell/run_window.h"
+#include "demos/shell/program.h"
+#include "demos/shell/state_file.h"
 #include "tests/data_files.h"
 #include "tests/test_device.h"
 

@@ -94,10 +94,9 @@ class InsideExhibit final : public Exhibit {
     void draw(Ui& ui) override { drawInside(ui, inside_); }
     void drawDetails(Ui& ui) override { drawInsideDetails(ui, inside_); }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem(translatedLabel("All of the step").c_str(), nullptr, false,
-                            inside_.timeline.view.has_value()))
+        if (ui.menuItem("All of the step", "Zooms the timeline out to the whole step.", nullptr, false,
+                        inside_.timeline.view.has_value()))
             inside_.timeline.view.reset();
-        ui.noteControl("menu/All of the step", "Zooms the timeline out to the whole step.");
     }
 
     bool running() const override { return inside_.model.running(); }

@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/access_view.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/crossover.h"
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/loss_chart.h"
+#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/rung_question.h"
+#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
 #include "demos/words/text.h"
@@ -107,11 +112,8 @@ class LadderExhibit final : public Exhibit {
             "row: the fastest kernel on a large square product.");
     }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem(translatedLabel("Measure all rungs").c_str(), nullptr, false)) measureAll();
-        ui.noteControl("menu/Measure all rungs", measureAllWords);
-        if (ImGui::MenuItem(translatedLabel("Measure this rung").c_str(), nullptr, false))
-            model_.measurePicked();
-        ui.noteControl("menu/Measure this rung", measureOneWords);
+        if (ui.menuItem("Measure all rungs", measureAllWords)) measureAll();
+        if (ui.menuItem("Measure this rung", measureOneWords)) model_.measurePicked();
     }
 
     bool running() const override { return model_.running(); }

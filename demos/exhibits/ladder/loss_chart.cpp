@@ -1,7 +1,11 @@
+#include "demos/exhibits/ladder/loss_chart.h"
+
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <vector>
 
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/rung_charts.h"
 
 namespace lockstep::demos {
 

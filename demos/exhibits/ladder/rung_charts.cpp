@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/rung_charts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
-// What a rung is about, and what it asks the reader.
-#include <string>
+#include "demos/exhibits/ladder/rung_question.h"
 
-#include "demos/exhibits/ladder/ladder_views.h"
+#include <string>
 
 namespace lockstep::demos {
 

@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/source_diff.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "demos/exhibits/map/map_views.h"
+#include "demos/exhibits/map/map_controls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/map/map_pane.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/run_form.h"
 #include "engine/files/atomic_file.h"

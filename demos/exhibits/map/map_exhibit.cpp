@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/plot.h"
-#include "demos/exhibits/map/map_views.h"
+#include "demos/exhibits/map/map_controls.h"
+#include "demos/exhibits/map/map_model.h"
+#include "demos/exhibits/map/map_pane.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
@@ -183,16 +185,11 @@ class MapExhibit final : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        const auto item = [&ui](const char* label, std::string_view words, const char* key, bool enabled) {
-            const bool chosen = ImGui::MenuItem(translatedLabel(label).c_str(), key, false, enabled);
-            ui.noteControl((std::string("menu/") + label).c_str(), words);
-            return chosen;
-        };
-        if (item("Where I was", "Returns to the region of the map that you visited before.", "Alt+Left",
-                 model_.history().canGoBack()))
+        if (ui.menuItem("Where I was", "Returns to the region of the map that you visited before.",
+                        "Alt+Left", false, model_.history().canGoBack()))
             model_.goBack();
-        if (item("Where I went", "Goes forward again through the regions you visited.", "Alt+Right",
-                 model_.history().canGoForward()))
+        if (ui.menuItem("Where I went", "Goes forward again through the regions you visited.", "Alt+Right",
+                        false, model_.history().canGoForward()))
             model_.goForward();
     }
 

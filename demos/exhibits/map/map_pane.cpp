@@ -1,4 +1,4 @@
-#include "demos/exhibits/map/map_views.h"
+#include "demos/exhibits/map/map_pane.h"
 
 #include <algorithm>
 #include <cmath>

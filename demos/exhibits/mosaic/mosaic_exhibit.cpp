@@ -98,10 +98,10 @@ class MosaicExhibit final : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem(translatedLabel("Sort by loss").c_str(), nullptr, view_.sorted))
+        if (ui.menuItem("Sort by loss",
+                        "Orders the networks by loss, the lowest first, instead of by hyperparameters.",
+                        nullptr, view_.sorted))
             view_.sorted = !view_.sorted;
-        ui.noteControl("menu/Sort by loss",
-                       "Orders the networks by loss, the lowest first, instead of by hyperparameters.");
     }
 
     bool running() const override { return model_.running(); }

@@ -89,10 +89,8 @@ class ParallelismExhibit final : public Exhibit {
         }
     }
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem(translatedLabel("Measure this experiment").c_str(), nullptr, false,
-                            !model_.measuring()))
+        if (ui.menuItem("Measure this experiment", measureWords, nullptr, false, !model_.measuring()))
             model_.measure(ui.machines, ui.masked);
-        ui.noteControl("menu/Measure this experiment", measureWords);
     }
 
     bool trains() const override { return false; }

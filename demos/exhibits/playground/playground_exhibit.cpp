@@ -117,14 +117,12 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        if (ImGui::MenuItem(translatedLabel("Undo 100 steps").c_str(), nullptr, false, model_.canUndo()))
+        if (ui.menuItem("Undo 100 steps", undoStepsWords, nullptr, false, model_.canUndo()))
             model_.undo(undoSteps);
-        ui.noteControl("menu/Undo 100 steps", undoStepsWords);
-        if (ImGui::MenuItem(translatedLabel("Save weights with the state").c_str(), nullptr,
-                            view_.keepWeights))
+        if (ui.menuItem("Save weights with the state",
+                        "Stores all weights in state files too, so that training continues from them.",
+                        nullptr, view_.keepWeights))
             view_.keepWeights = !view_.keepWeights;
-        ui.noteControl("menu/Save weights with the state",
-                       "Stores all weights in state files too, so that training continues from them.");
     }
 
     bool running() const override { return model_.running(); }

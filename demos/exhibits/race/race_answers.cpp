@@ -1,5 +1,5 @@
-// What a lane's network predicts: test images with their predictions, the confusion matrix, and what the
-// networks say to a row or picture of the user's own.
+#include "demos/exhibits/race/race_answers.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_views.h"
 #include "demos/words/text.h"
 #include "engine/net/plain_ops.h"
 

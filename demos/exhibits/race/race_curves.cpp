@@ -1,4 +1,4 @@
-#include "demos/exhibits/race/race_views.h"
+#include "demos/exhibits/race/race_curves.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/race/race_lanes.h"
 #include "demos/report/headline.h"
 #include "engine/files/json_field.h"
 

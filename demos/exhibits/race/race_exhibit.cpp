@@ -5,8 +5,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/draw/icons.h"
+#include "demos/exhibits/race/race_answers.h"
+#include "demos/exhibits/race/race_curves.h"
+#include "demos/exhibits/race/race_history_view.h"
+#include "demos/exhibits/race/race_lanes.h"
 #include "demos/exhibits/race/race_measured.h"
-#include "demos/exhibits/race/race_views.h"
+#include "demos/exhibits/race/race_model.h"
+#include "demos/exhibits/race/race_replay.h"
+#include "demos/exhibits/race/race_result.h"
+#include "demos/exhibits/race/race_times.h"
+#include "demos/exhibits/race/race_words.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/race_report.h"
 #include "demos/words/table_words.h"

@@ -1,7 +1,8 @@
-// The table of past races.
+#include "demos/exhibits/race/race_history_view.h"
+
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_views.h"
+#include "demos/exhibits/race/race_lanes.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

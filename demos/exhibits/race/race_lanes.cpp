@@ -1,9 +1,10 @@
-// The lanes as cards, and what all panels draw alike.
+#include "demos/exhibits/race/race_lanes.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_views.h"
+#include "demos/draw/icons.h"
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 

@@ -1,4 +1,4 @@
-#include "demos/exhibits/race/race_views.h"
+#include "demos/exhibits/race/race_result.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/draw/icons.h"
+#include "demos/exhibits/race/race_lanes.h"
 #include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"

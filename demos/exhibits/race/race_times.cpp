@@ -1,5 +1,4 @@
-#include "demos/exhibits/race/race_views.h"
-#include "demos/words/text.h"
+#include "demos/exhibits/race/race_times.h"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "demos/draw/icons.h"
+#include "demos/exhibits/race/race_lanes.h"
+#include "demos/exhibits/race/race_words.h"
 #include "demos/kit/operations.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -5,7 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/rung_charts.h"
 #include "tests/test_device.h"
 
 namespace {

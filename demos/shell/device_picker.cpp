@@ -1,9 +1,10 @@
-// The device in the bar above: which one it is, and the list to choose another from.
+#include "demos/shell/device_picker.h"
+
 #include <algorithm>
 #include <chrono>
 
 #include "demos/draw/icons.h"
-#include "demos/shell/app.h"
+#include "demos/shell/guarded.h"
 #include "demos/words/device_words.h"
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
@@ -12,7 +13,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* control = "device";
+constexpr const char* deviceControl = "device";
 constexpr const char* listName = "all devices";
 constexpr float chevronUnits = 18;
 
@@ -105,52 +106,58 @@ std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& device
 }
 
 // Drivers take their time to answer; the window does not wait for them.
-void App::listDevices() {
+void DevicePicker::list(Ui& ui) {
     using namespace std::chrono_literals;
-    if (!devices_.empty() && !listing_.valid()) return;
+    if (!lines_.empty() && !listing_.valid()) return;
     if (!listing_.valid()) {
-        gpu::DeviceOptions options = ui_->graphics.device().options();
+        gpu::DeviceOptions options = ui.graphics.device().options();
         options.select.clear();
         options.validation = options.gpuAssisted = false;
         listing_ = std::async(std::launch::async, [options] { return gpu::listDevices(options); });
     }
-    if (!ui_->scripted && listing_.wait_for(0s) != std::future_status::ready) return;
-    devices_ = deviceLines(listing_.get(), ui_->graphics.device().report());
+    if (!ui.scripted && listing_.wait_for(0s) != std::future_status::ready) return;
+    lines_ = deviceLines(listing_.get(), ui.graphics.device().report());
 }
 
-void App::drawDeviceList(const char* prefix) {
-    guarded([this] { listDevices(); });
-    ImGui::Dummy({std::min(ui_->px(430), ImGui::GetIO().DisplaySize.x - ui_->px(60)), 0});
-    if (devices_.empty()) ui_->muted("looking for devices ...");
+void DevicePicker::update(Ui& ui) {
+    if (listing_.valid()) guarded(ui, [&] { list(ui); });
+}
+
+std::optional<DeviceWish> DevicePicker::drawList(Ui& ui, const char* prefix) {
+    guarded(ui, [&] { list(ui); });
+    std::optional<DeviceWish> wish;
+    ImGui::Dummy({std::min(ui.px(430), ImGui::GetIO().DisplaySize.x - ui.px(60)), 0});
+    if (lines_.empty()) ui.muted("looking for devices ...");
     const DeviceLine* shown = nullptr; // pointed at, else the one in use
-    for (const DeviceLine& line : devices_) {
+    for (const DeviceLine& line : lines_) {
         const bool chosen = ImGui::MenuItem(line.label.c_str(), nullptr, line.current, line.usable);
-        ui_->noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str(),
-                         "Moves the window, and GPU lanes that name no device, to this Vulkan device.");
+        ui.noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str(),
+                       "Moves the window, and GPU lanes that name no device, to this Vulkan device.");
         const bool pointed = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
         if (pointed || (line.current && shown == nullptr)) shown = &line;
-        ImGui::Indent(ui_->px(14));
-        ui_->paragraph(line.remark + (line.reason.empty() ? "" : "; " + line.reason), ui_->theme.muted);
-        ImGui::Unindent(ui_->px(14));
-        if (chosen && !line.current) wishes_.device = DeviceWish{line.select, line.name};
+        ImGui::Indent(ui.px(14));
+        ui.paragraph(line.remark + (line.reason.empty() ? "" : "; " + line.reason), ui.theme.muted);
+        ImGui::Unindent(ui.px(14));
+        if (chosen && !line.current) wish = DeviceWish{line.select, line.name};
     }
     ImGui::Separator();
-    ui_->row("processor", cpuName());
-    ui_->row("usable cores", std::to_string(usableCores()));
-    if (shown == nullptr) return;
+    ui.row("processor", cpuName());
+    ui.row("usable cores", std::to_string(usableCores()));
+    if (shown == nullptr) return wish;
     ImGui::Separator();
-    ui_->heading(shown->label);
-    drawDeviceSketch(*ui_, shown->report);
-    for (const auto& [name, value] : deviceFacts(shown->report)) ui_->row(name, value);
+    ui.heading(shown->label);
+    drawDeviceSketch(ui, shown->report);
+    for (const auto& [name, value] : deviceFacts(shown->report)) ui.row(name, value);
+    return wish;
 }
 
-// Flush right, if there is room; "software" is shown even where the device's name does not fit.
-void App::drawDevice(float left, float right) {
-    gpu::Device& device = ui_->graphics.device();
+// "software" is shown even where the device's name does not fit.
+std::optional<DeviceWish> DevicePicker::drawButton(Ui& ui, float left, float right) {
+    gpu::Device& device = ui.graphics.device();
     const std::string name = device.report().name;
     const std::string honest = device.software() ? std::string(describe(device.report().type)) : "";
-    const float chevron = ui_->px(chevronUnits);
-    const float gap = honest.empty() ? 0 : ui_->px(10);
+    const float chevron = ui.px(chevronUnits);
+    const float gap = honest.empty() ? 0 : ui.px(10);
     const float honestWidth = textWidth(honest);
     // Without the details in brackets, if need be; without the name, if that is still too long.
     const float space = right - left - honestWidth - gap - chevron;
@@ -159,34 +166,35 @@ void App::drawDevice(float left, float right) {
     const float nameWidth = textWidth(shown);
     const bool nameFits = nameWidth <= space;
     const float width = (nameFits ? nameWidth + gap : 0) + honestWidth + chevron;
-    if (width > right - left) return;
+    if (width > right - left) return {};
     ImGui::SetCursorPosX(right - width);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
-    const bool pressed = ui_->tile(control,
-                                   "The Vulkan device that draws the window and runs GPU lanes that name no "
-                                   "device. Click for its limits and to choose another.",
-                                   {width, height});
-    if (ui_->hidden(control)) return;
-    ui_->explainItem({"Draws the window; runs GPU lanes that name no device",
-                      {},
-                      {},
-                      name + (honest.empty() ? "" : ": " + honest) + ". Click to choose another."});
+    const bool pressed = ui.tile(deviceControl,
+                                 "The Vulkan device that draws the window and runs GPU lanes that name no "
+                                 "device. Click for its limits and to choose another.",
+                                 {width, height});
+    if (ui.hidden(deviceControl)) return {};
+    ui.explainItem({"Draws the window; runs GPU lanes that name no device",
+                    {},
+                    {},
+                    name + (honest.empty() ? "" : ": " + honest) + ". Click to choose another."});
     if (pressed) ImGui::OpenPopup(listName);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float top = at.y + (height - ImGui::GetTextLineHeight()) / 2;
-    if (nameFits) draw.AddText({at.x, top}, lit ? ui_->theme.text : ui_->theme.muted, shown.c_str());
-    drawText(draw, {at.x + (nameFits ? nameWidth + gap : 0), top}, ui_->deviceColour(true), honest);
-    drawChevron(*ui_, draw, {at.x + width - ui_->px(5), at.y + height / 2},
-                lit ? ui_->theme.text : ui_->theme.muted);
-    ImGui::SetNextWindowPos({at.x + width, at.y + height + ui_->px(4)}, ImGuiCond_Always, {1, 0});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(14), ui_->px(12)});
+    if (nameFits) draw.AddText({at.x, top}, lit ? ui.theme.text : ui.theme.muted, shown.c_str());
+    drawText(draw, {at.x + (nameFits ? nameWidth + gap : 0), top}, ui.deviceColour(true), honest);
+    drawChevron(ui, draw, {at.x + width - ui.px(5), at.y + height / 2}, lit ? ui.theme.text : ui.theme.muted);
+    ImGui::SetNextWindowPos({at.x + width, at.y + height + ui.px(4)}, ImGuiCond_Always, {1, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(14), ui.px(12)});
+    std::optional<DeviceWish> wish;
     if (ImGui::BeginPopup(listName)) {
-        drawDeviceList("device/");
+        wish = drawList(ui, "device/");
         ImGui::EndPopup();
     }
     ImGui::PopStyleVar();
+    return wish;
 }
 
 } // namespace lockstep::demos

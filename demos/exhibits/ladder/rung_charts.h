@@ -1,0 +1,43 @@
+// All rungs in one chart: by speed as a staircase, or by intensity below the roof.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
+#include "demos/exhibits/ladder/ladder_model.h"
+
+namespace lockstep::demos {
+
+/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed.
+void drawClimb(Ui& ui, const LadderModel& model);
+
+/// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
+/// read then. Returns the one that was clicked.
+std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);
+
+/// A rung's dots, one per batch size that was measured, in the order of x.
+struct RungDots {
+    std::size_t rung = 0;
+    std::vector<double> x;          ///< FLOP per byte
+    std::vector<double> y;          ///< GFLOP/s
+    std::optional<std::size_t> now; ///< the dot of the current batch
+};
+
+/// The dots of all GPU rungs whose times are known and whose bytes were counted.
+std::vector<RungDots> rooflineDots(const LadderModel& model);
+
+struct Curve {
+    std::vector<double> x;
+    std::vector<double> y;
+};
+
+/// The roof as a line: it rises with the bandwidth, then is level.
+Curve rooflineOf(const Roof& roof, double lowest, double highest);
+
+/// Draws it and the dots, with a slider for the batch. Returns the batch if the user chose another one.
+std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot);
+
+} // namespace lockstep::demos

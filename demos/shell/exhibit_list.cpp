@@ -1,0 +1,183 @@
+#include "demos/shell/exhibit_list.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/net/names.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+// Among the hidden controls.
+std::string hidingName(const Exhibit& exhibit) { return "exhibit/" + std::string(exhibit.id()); }
+
+struct ListEntry {
+    std::string_view title;
+    std::string_view about; // under the mouse
+    bool chosen = false;
+    bool hidden = false; // its place stays
+};
+
+using DrawSign = std::function<void(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour)>;
+
+// The sign above the title, as wide as the list. True when it was pressed.
+bool drawListEntry(Ui& ui, const ListEntry& entry, const DrawSign& sign) {
+    const Theme& theme = ui.theme;
+    const SmallLetters small(ui);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float signSize = ui.px(24);
+    const float padding = ui.px(12);
+    const float height = signSize + ImGui::GetTextLineHeight() + 2 * padding + ui.px(6);
+    const ImVec2 end{start.x + width, start.y + height};
+    const bool pressed = ImGui::InvisibleButton(std::string(entry.title).c_str(), {width, height});
+    if (entry.hidden) return pressed;
+    ui.explainItem({.title = std::string(entry.title), .text = std::string(entry.about)});
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (entry.chosen || ImGui::IsItemHovered())
+        draw.AddRectFilled(start, end, entry.chosen ? theme.raised : faded(theme.raised, 0.5f), ui.px(8));
+    const ImU32 colour = entry.chosen ? theme.text : theme.muted;
+    const float middle = start.x + width / 2;
+    sign(draw, {middle, start.y + padding + signSize / 2}, signSize, colour);
+    const std::string title = fittedText(entry.title, width);
+    draw.AddText({middle - textWidth(title) / 2, end.y - padding - ImGui::GetTextLineHeight()}, colour,
+                 title.c_str());
+    return pressed;
+}
+
+// Lessons stand in sight, because a menu alone would hide them.
+bool drawLessons(Ui& ui, bool open) {
+    const auto icon = [](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+        const float r = size / 2;
+        for (const float line : {-0.6f, 0.0f, 0.6f}) {
+            draw.AddCircleFilled({centre.x - 0.8f * r, centre.y + line * r}, size / 12, colour);
+            draw.AddLine({centre.x - 0.4f * r, centre.y + line * r}, {centre.x + r, centre.y + line * r},
+                         colour, size / 12);
+        }
+    };
+    const bool clicked = drawListEntry(
+        ui, {"Lessons", "Paths through the exhibits, from the first question to your own measurement", open},
+        icon);
+    ui.noteControl("Lessons", lessonsWords);
+    return clicked && !ui.hidingControls;
+}
+
+} // namespace
+
+ExhibitList::ExhibitList(std::vector<std::unique_ptr<Exhibit>> exhibits) : exhibits_(std::move(exhibits)) {
+    for (const auto& entry : exhibits_) entry->setSpeed(entry->usualSpeed());
+}
+
+void ExhibitList::show(std::string_view id) {
+    std::vector<std::string_view> known;
+    for (std::size_t i = 0; i < exhibits_.size(); ++i) {
+        known.push_back(exhibits_[i]->id());
+        if (exhibits_[i]->id() != id) continue;
+        if (i != shown_) shown().pause();
+        shown_ = i;
+        return;
+    }
+    throwUnknownName("exhibit", id, known);
+}
+
+std::vector<std::size_t> ExhibitList::listed(const Ui& ui) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < exhibits_.size(); ++i)
+        if (i == shown_ || !ui.hidden(hidingName(*exhibits_[i]).c_str())) found.push_back(i);
+    return found;
+}
+
+void ExhibitList::setSpeed(std::size_t exhibit, std::size_t index) {
+    chosenSpeeds_[exhibits_[exhibit]->id()] = index;
+    exhibits_[exhibit]->setSpeed(speedTable[index].stepsPerSecond);
+}
+
+std::size_t ExhibitList::shownSpeed() const {
+    if (const auto chosen = chosenSpeeds_.find(exhibits_[shown_]->id()); chosen != chosenSpeeds_.end())
+        return chosen->second;
+    return flatOut_ ? 0 : speedIndex(exhibits_[shown_]->usualSpeed());
+}
+
+std::size_t ExhibitList::speedIndex(Speed stepsPerSecond) {
+    const auto found = std::ranges::find(speedTable, stepsPerSecond, &NamedSpeed::stepsPerSecond);
+    if (found == std::end(speedTable))
+        throw std::invalid_argument(
+            fmt::format("the speed {} is not in the list: 0 is flat out, 60 is 60 steps/s", stepsPerSecond));
+    return static_cast<std::size_t>(found - std::begin(speedTable));
+}
+
+std::optional<Speed> ExhibitList::chosenSpeed(std::size_t exhibit) const {
+    const auto chosen = chosenSpeeds_.find(exhibits_[exhibit]->id());
+    if (chosen == chosenSpeeds_.end()) return {};
+    return speedTable[chosen->second].stepsPerSecond;
+}
+
+void ExhibitList::setFlatOut() {
+    flatOut_ = true;
+    for (const auto& entry : exhibits_) entry->setSpeed(0);
+}
+
+void ExhibitList::forgetSpeeds() {
+    chosenSpeeds_.clear();
+    for (const auto& entry : exhibits_) entry->setSpeed(flatOut_ ? 0 : entry->usualSpeed());
+}
+
+ExhibitList::Press ExhibitList::draw(Ui& ui, bool lessonOpen) {
+    Press press;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(4)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const std::vector<std::size_t> visible = listed(ui);
+    Place chosen;
+    for (std::size_t i = 0; i < exhibits_.size(); ++i) {
+        const bool gone = std::ranges::find(visible, i) == visible.end();
+        if (gone && !ui.hidingControls) continue;
+        if (const Place place = drawExhibit(ui, i, gone, press); i == shown_) chosen = place;
+    }
+    const float inset = ui.px(12);
+    const float from = start.y + ui.eased("exhibit/top", chosen.min.y - start.y) + inset;
+    const float to = start.y + ui.eased("exhibit/bottom", chosen.max.y - start.y) - inset;
+    ImGui::GetWindowDrawList()->AddRectFilled({start.x, from}, {start.x + ui.px(3), to}, ui.theme.text,
+                                              ui.px(2));
+    ImGui::Separator();
+    press.lessons = drawLessons(ui, lessonOpen);
+    ImGui::PopStyleVar();
+    return press;
+}
+
+void ExhibitList::hide(Ui& ui, std::size_t index) {
+    if (index == shown_) {
+        const std::vector<std::size_t> others = listed(ui);
+        const auto other = std::ranges::find_if(others, [&](std::size_t i) { return i != shown_; });
+        if (other == others.end())
+            return ui.say(Severity::info, "One exhibit must stay in the list.",
+                          "Click an outline to bring another one back.");
+        show(exhibits_[*other]->id());
+    }
+    ui.hiddenControls.insert(hidingName(*exhibits_[index]));
+}
+
+Place ExhibitList::drawExhibit(Ui& ui, std::size_t index, bool gone, Press& press) {
+    Exhibit& entry = *exhibits_[index];
+    const auto icon = [&](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+        entry.drawIcon(draw, centre, size, colour);
+    };
+    const bool clicked = drawListEntry(ui, {entry.title(), entry.blurb(), index == shown_, gone}, icon);
+    const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    ui.noteControl(entry.title(), entry.words());
+    if (ui.hidingControls && ui.hidingClick(entry.title(), entry.words(), gone)) {
+        if (gone)
+            ui.hiddenControls.erase(hidingName(entry));
+        else
+            hide(ui, index);
+    }
+    if (clicked && !gone && !ui.hidingControls) press.exhibit = index;
+    return place;
+}
+
+} // namespace lockstep::demos

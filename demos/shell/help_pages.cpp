@@ -1,0 +1,168 @@
+#include "demos/shell/help_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "demos/words/glossary.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+void drawKeys(Ui& ui) {
+    constexpr std::pair<const char*, const char*> keys[] = {
+        {"Space", "run, pause; press the control in the frame"},
+        {"S", "step: train on one batch"},
+        {"R", "reset: back to the start, same weights"},
+        {"1, 2, ...", "exhibits, from the top of the list"},
+        {"Page Up, Page Down", "lesson: back, next"},
+        {"Tab, Shift+Tab", "next and previous control; Space or Enter presses it"},
+        {"Arrows", "move between neighbouring controls"},
+        {"Ctrl+Z, Ctrl+Y", "undo, redo a change"},
+        {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
+        {"Ctrl + / - / 0", "larger, smaller, normal"},
+        {"D", "details: the panel on the right"},
+        {"P", "presenter mode"},
+        {"F11", "full screen"},
+        {"Ctrl+O", "open a file"},
+        {"Ctrl+S, Ctrl+Shift+S", "save the state; under a name"},
+        {"F12", "save a picture"},
+        {"Shift+F12", "record an animated picture; again: stop, and save it"},
+        {"F1, Esc", "close this page; F1 opens it"},
+        {"Ctrl+Q", "quit"},
+    };
+    float keyWidth = 0;
+    for (const auto& [key, what] : keys) keyWidth = std::max(keyWidth, textWidth(key));
+    const float column = keyWidth * 1.1f + ui.px(24);
+    for (const auto& [key, what] : keys) {
+        ui.text(key, 0, ui.fonts.strong);
+        ImGui::SameLine(column);
+        ui.paragraph(what);
+    }
+}
+
+// By name in the language shown.
+std::vector<Term> glossaryByName() {
+    std::vector<Term> terms(glossary().begin(), glossary().end());
+    if (spokenLanguage() == "en") return terms; // as it is
+    const auto letters = [](const Term& term) {
+        std::string name(translated(term.name));
+        std::ranges::transform(name, name.begin(),
+                               [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+        return name;
+    };
+    std::ranges::sort(terms, {}, letters);
+    return terms;
+}
+
+} // namespace
+
+HelpPages::Press HelpPages::draw(Ui& ui, const std::string& device, LessonDesk& lessons) {
+    Press press;
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+    const ImVec2 wanted = shows(HelpPage::machine) && machine_.shown() ? ImVec2{820, 760} : ImVec2{600, 580};
+    ImGui::SetNextWindowSize(
+        {std::min(ui.px(wanted.x), size.x - ui.px(16)), std::min(ui.px(wanted.y), size.y - ui.px(16))});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.theme.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(24), ui.px(20)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(10));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui.line());
+    constexpr ImGuiWindowFlags flags =
+        ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
+    if (ImGui::Begin("Help", &open_, flags)) {
+        ui.segments("##help", "Switches between the keys, the glossary, and the page about this machine.",
+                    page_, std::array<std::string, 4>{"Keys", "Glossary", "My machine", "Lessons"});
+        if (shows(HelpPage::glossary)) {
+            ImGui::SameLine(0, ui.px(16));
+            ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
+            ui.textField("##glossary", "Shows only terms that contain these letters.", soughtTerm_);
+            if (soughtTerm_.empty() && !ImGui::IsItemActive() && !ui.hidden("##glossary")) {
+                const ImVec2 padding = ImGui::GetStyle().FramePadding;
+                const ImVec2 corner = ImGui::GetItemRectMin();
+                drawText(*ImGui::GetWindowDrawList(), {corner.x + padding.x, corner.y + padding.y},
+                         ui.theme.muted, "Search");
+            }
+        }
+        ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::GetFrameHeight());
+        if (ui.button("×##help", "Closes this page (Esc).")) open_ = false;
+        ImGui::Dummy({0, ui.px(4)});
+        ImGui::BeginChild("help page");
+        if (shows(HelpPage::keys))
+            drawKeys(ui);
+        else if (shows(HelpPage::glossary))
+            drawGlossary(ui);
+        else if (shows(HelpPage::machine))
+            press.measure = machine_.draw(ui, device);
+        else
+            press.lesson = drawLessons(ui, lessons);
+        ImGui::EndChild();
+        constexpr auto inside =
+            ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;
+        if (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered(inside)) open_ = false;
+    }
+    ImGui::End();
+    ImGui::PopStyleVar(3);
+    ImGui::PopStyleColor();
+    return press;
+}
+
+void HelpPages::drawGlossary(Ui& ui) const {
+    bool any = false;
+    for (const Term& term : glossaryByName()) {
+        if (!mentions(term, soughtTerm_)) continue;
+        any = true;
+        ui.text(term.name, 0, ui.fonts.strong);
+        if (!term.other.empty()) {
+            ImGui::SameLine();
+            ui.muted(translatedFormat("also {}", translated(term.other)));
+        }
+        ui.paragraph(term.text);
+        if (!term.formula.empty()) ui.paragraph(term.formula);
+        ImGui::Dummy({0, ui.px(4)});
+    }
+    if (!any) ui.muted("No term contains these letters.");
+}
+
+std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& lessons) {
+    std::optional<std::filesystem::path> pressed;
+    if (lessons.list().empty()) ui.muted("No lessons were found beside the program.");
+    for (const LessonEntry& entry : lessons.list()) {
+        const std::string name = "lesson/" + entry.name;
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float room = ImGui::GetContentRegionAvail().x;
+        const float line = ImGui::GetTextLineHeight();
+        const float height = 2 * line + ui.px(14);
+        if (ui.tile(name.c_str(),
+                    "Opens this lesson where you left it. Your own settings come back when you close it.",
+                    {room, height}) &&
+            entry.problem.empty()) {
+            open_ = false;
+            pressed = entry.file;
+        }
+        if (ui.hidden(name.c_str())) continue;
+        ui.explainItem({.title = entry.title, .text = entry.problem.empty() ? entry.about : entry.problem});
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        if (ImGui::IsItemHovered())
+            draw.AddRectFilled(at, {at.x + room, at.y + height}, ui.theme.hovered, ui.px(6));
+        const std::optional<std::size_t> reached = lessons.reached(entry.name);
+        const bool through = lessons.done(entry.name);
+        const std::string right = through   ? std::string(translated("done"))
+                                  : reached ? translatedFormat("step {} of {}", *reached + 1, entry.steps)
+                                            : minutesText(entry.minutes);
+        const float left = at.x + ui.px(8);
+        const float top = at.y + ui.px(5);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {left, top}, ui.theme.text, entry.title.c_str());
+        draw.AddText({at.x + room - textWidth(right) - ui.px(8), top},
+                     through ? ui.theme.good : ui.theme.muted, right.c_str());
+        const std::string& about = entry.problem.empty() ? entry.about : entry.problem;
+        draw.AddText({left, top + line + ui.px(2)}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad,
+                     fittedText(about, room - ui.px(16)).c_str());
+    }
+    return pressed;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,93 @@
+// The lesson that is open, in the window: the state that each of its steps wants, what was set before, the
+// values that it quotes, its panel, and the offer to begin one.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/draw/ui.h"
+#include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_panel.h"
+
+namespace lockstep::demos {
+
+class LessonGuide {
+  public:
+    LessonDesk& desk() { return desk_; }
+    /// Null: none is open.
+    LessonRun* open() { return desk_.open(); }
+    const LessonRun* open() const { return desk_.open(); }
+    /// A lesson is open, and its step is about that exhibit.
+    bool isAbout(std::string_view exhibit) const { return open() != nullptr && exhibit_ == exhibit; }
+    /// The exhibit that the step is about, by its id.
+    const std::string& exhibit() const { return exhibit_; }
+
+    /// Opens a lesson where it was left. `own` is what was set before; a second lesson keeps that of the
+    /// first.
+    void begin(Lesson lesson, const nlohmann::ordered_json& own);
+    /// Opens the texts of a state that has been set, if it has any, in place of a lesson.
+    void beginTexts(Lesson texts, const nlohmann::ordered_json& state, std::string_view exhibit);
+    /// Closes the lesson. What was set before is kept in own() until a state is opened.
+    void close();
+    /// What was set before the lesson; null: none is open.
+    const nlohmann::ordered_json& own() const { return own_; }
+    /// The texts of the state that is open, where it is no lesson's.
+    const nlohmann::ordered_json& stateTexts() const { return stateTexts_; }
+
+    /// The state that the step wants and the window does not have yet; empty: none.
+    std::string wantedState() const;
+    /// Another step than the window shows is under way, as after a device was lost on the way to it.
+    bool stepPending() const { return open() != nullptr && open()->state() != stepState_; }
+    /// The window has the state that was wanted.
+    void noteState(const std::string& state) { stepState_ = state; }
+    /// The step is shown, and is about that exhibit.
+    void noteStep(std::string_view exhibit);
+    /// The neighbour to go to, if there is one. In front of a class, where a clicker has one key, the answer
+    /// comes before the next step.
+    std::optional<std::size_t> neighbour(int by, bool presenter);
+    /// False where the lesson has no such step any more.
+    bool go(std::size_t step);
+    /// Goes on in another language, which stays when the lesson is closed.
+    void retell(const std::string& language);
+
+    /// Once per frame: returns whether the lesson's file has changed, so that its step is to be shown anew.
+    bool reload(Ui& ui);
+    /// Takes what the exhibits have measured, for the step to wait for and to quote.
+    void look(MeasuredValues measured);
+    /// As of the last frame, with what was measured in earlier steps.
+    const MeasuredValues& values() const { return values_; }
+
+    /// The step, in the side panel or above the exhibit.
+    LessonPress draw(Ui& ui, bool inSidePanel);
+    /// The presenter's clock shows another second than the last frame did.
+    bool clockMoves(const Ui& ui) const;
+    void saveAnswers(Ui& ui);
+    /// Once, to somebody who is new here or has left a lesson. Returns the lesson that was accepted.
+    /// busy   something else was begun
+    std::optional<std::filesystem::path> drawOffer(Ui& ui, bool busy, bool covered);
+    /// A link to a lesson that was pressed, if one was. Addresses are for a browser: they are copied.
+    std::optional<std::string> takeLink(Ui& ui);
+    /// The file of a lesson in the list, or of one beside the open one. Throws std::invalid_argument.
+    std::filesystem::path linked(const std::string& link) const;
+    /// Gives up the pictures on the device.
+    void releaseDevice() { pictures_.clear(); }
+
+  private:
+    LessonDesk desk_;
+    std::string exhibit_;
+    std::string stepState_; // what the lesson has set last
+    nlohmann::ordered_json stateTexts_ = nlohmann::ordered_json::object();
+    nlohmann::ordered_json own_;
+    MeasuredValues values_; // as of this frame, while a lesson is open
+    LessonPictures pictures_;
+    bool offerGone_ = false;    // until the next start
+    double clockShown_ = 0;     // seconds on the step, as of the last frame
+    double lookedAtLesson_ = 0; // when its file was looked at
+};
+
+} // namespace lockstep::demos
