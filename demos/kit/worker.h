@@ -40,7 +40,7 @@ template <class Shared> class Worker {
         return action(shared_);
     }
     /// The other side: with(), for taking all that is new.
-    template <class Action> auto take(Action action) {
+    template <class Action> auto takeNews(Action action) {
         const std::lock_guard lock(mutex_);
         changed_.notify_all();
         news_ = false;
@@ -153,7 +153,7 @@ class WorkQueue {
     }
     /// What has been told since the last call.
     std::vector<std::function<void()>> takeNews() {
-        return worker_.take([](Desk& desk) { return std::exchange(desk.news, {}); });
+        return worker_.takeNews([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
     /// Nothing is left to do, and takeNews() would bring nothing.
     bool idle() const { return !worker_.busy(); }

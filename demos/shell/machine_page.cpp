@@ -98,7 +98,7 @@ void MachinePage::start(const Ui& ui, const std::string& device) {
 bool MachinePage::draw(Ui& ui, const std::string& device) {
     if (worker_) {
         if (ui.scripted) worker_->wait();
-        worker_->take([this](News& news) {
+        worker_->takeNews([this](News& news) {
             if (news.card) card_ = std::exchange(news.card, std::nullopt);
             if (!news.failure.empty()) failure_ = std::exchange(news.failure, {});
         });

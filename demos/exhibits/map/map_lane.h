@@ -71,7 +71,7 @@ class MapLane {
     }
 
     MapNews takeNews() {
-        return worker_.take([](Desk& desk) { return std::exchange(desk.news, {}); });
+        return worker_.takeNews([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
     /// What has ended its work for good; empty: nothing.
     std::string failure() const { return worker_.failure(); }

@@ -107,7 +107,7 @@ class MosaicLane {
 
     /// Once per frame: when the next maps are taken, the frame that has shown the last ones must be done.
     MosaicNews takeNews() {
-        return worker_.take([](Desk& desk) { return std::exchange(desk.news, {}); });
+        return worker_.takeNews([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
     /// Why the lane has ended; empty: it has not.
     std::string failure() const { return worker_.failure(); }
