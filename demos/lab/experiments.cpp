@@ -71,12 +71,6 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
                             translated(experiment.choices[*predicted]), measured);
 }
 
-std::string explanationText(const Experiment& experiment, const LabResult& result) {
-    if (result.measured() && result.cpu.device.empty())
-        return "The explanation compares both machines, and the CPU was left out.";
-    return experiment.explain(result);
-}
-
 std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,
                                      const Sketch& sketch) {
     const LabSeries* series = result.find(true, experiment.sketched);
