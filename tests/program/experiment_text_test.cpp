@@ -13,6 +13,7 @@
 #include "demos/kit/source_text.h"
 #include "demos/lab/experiment.h"
 #include "demos/telling/measured_text.h"
+#include "demos/words/language.h"
 #include "tests/measured_experiment.h"
 #include "tests/run_program.h"
 
@@ -83,9 +84,15 @@ TEST_CASE("every experiment has an explanation, which quotes what the experiment
     }
     CHECK_FALSE(namedInSource(experimentFromName("launch"), "microseconds_per_lunch"));
     for (const auto& entry : std::filesystem::directory_iterator(assetFolder("experiments"))) {
-        const std::string file = entry.path().filename().string();
-        CAPTURE(file);
-        CHECK(files.contains(file.substr(0, file.find('.'))));
+        CAPTURE(entry.path());
+        const std::string name = textFileName(entry.path()).name;
+        CHECK(files.contains(name));
+        // A translation depends on the same values.
+        const auto namesOf = [](const std::filesystem::path& file) {
+            const std::vector<std::string> names = quotedNames(readExplanation(file));
+            return std::set<std::string>(names.begin(), names.end());
+        };
+        CHECK(namesOf(entry.path()) == namesOf(assetFolder("experiments") / (name + ".md")));
     }
 }
 
