@@ -1,4 +1,6 @@
 // What experiments explain: the Markdown of assets/experiments, with the measured values in place.
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <stdexcept>

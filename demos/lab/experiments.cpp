@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "demos/lab/experiment.h"
 #include "demos/words/language.h"

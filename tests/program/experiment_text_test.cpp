@@ -80,7 +80,8 @@ TEST_CASE("every experiment has an explanation, which quotes what the experiment
             CAPTURE(text);
             CHECK(complete(text));
         }
-        CHECK(explanationText(*each, result) != explanationText(*each, hardware));
+        if (markdown.find("{software}") != std::string::npos)
+            CHECK(explanationText(*each, result) != explanationText(*each, hardware));
     }
     CHECK_FALSE(namedInSource(experimentFromName("launch"), "microseconds_per_lunch"));
     for (const auto& entry : std::filesystem::directory_iterator(assetFolder("experiments"))) {
@@ -100,7 +101,7 @@ TEST_CASE("explanations are complete in every case that they know") {
     for (const Experiment* each : experiments()) {
         CAPTURE(each->name);
         const std::string markdown = readExplanation(fileOf(*each));
-        for (const double number : {0.0, 2.0})
+        for (const double number : {0.5, 2.0}) // conditions ask whether flags are above 0, or below 1
             for (const double software : {0.0, 1.0}) {
                 MeasuredValues values;
                 for (const std::string& name : quotedNames(markdown)) values[name].number = number;

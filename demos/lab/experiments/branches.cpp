@@ -15,7 +15,6 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/lab_cells.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

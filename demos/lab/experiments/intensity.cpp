@@ -7,13 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/kit/pacer.h"
 #include "demos/kit/roof.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/step_intensity.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

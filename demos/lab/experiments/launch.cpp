@@ -6,11 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -6,16 +6,12 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/matrix_curves.h"
 #include "demos/lab/systolic_picture.h"
-#include "demos/words/text.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
 #include "engine/plan/work.h"

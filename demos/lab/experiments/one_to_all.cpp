@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/words/text.h"

@@ -14,7 +14,6 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/sum_picture.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
