@@ -43,7 +43,8 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos/options", {"demos/words", "engine"}},
     {"demos/report", {"demos/draw", "demos/options", "demos/words", "engine"}},
     {"demos/kit", {"demos/report", "demos/draw", "demos/options", "demos/words", "engine", "shaders/shared"}},
-    {"demos/lab", {"demos/kit", "demos/draw", "demos/words", "engine", "shaders/shared"}},
+    {"demos/telling", {"demos/kit", "demos/words", "engine"}},
+    {"demos/lab", {"demos/telling", "demos/kit", "demos/draw", "demos/words", "engine", "shaders/shared"}},
     {"demos/lab/experiments",
      {"demos/lab", "demos/kit", "demos/draw", "demos/words", "engine", "shaders/shared"}},
     {"demos/exhibits/*",
@@ -52,8 +53,9 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos/card",
      {"demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine", "shaders/shared"}},
     {"demos/embed", {"engine"}},
-    {"demos/lesson", {"demos/kit", "demos/draw", "demos/words", "engine"}},
-    {"demos/shell", {"demos/lesson", "demos/card", "demos/kit", "demos/draw", "demos/words", "engine"}},
+    {"demos/lesson", {"demos/telling", "demos/kit", "demos/draw", "demos/words", "engine"}},
+    {"demos/shell",
+     {"demos/lesson", "demos/telling", "demos/card", "demos/kit", "demos/draw", "demos/words", "engine"}},
     {"demos/commands",
      {"demos/shell", "demos/lesson", "demos/card", "demos/lab", "demos/kit", "demos/report", "demos/draw",
       "demos/options", "demos/words", "engine"}},
@@ -66,7 +68,7 @@ const std::map<std::string, std::set<std::string>> privileges{
      {"engine/gpu", "engine/tune", "engine/plane", "engine/step", "engine/run", "engine/grid", "demos/draw",
       "demos/shell", "demos/kit", "demos/commands", "demos/embed"}},
     {"GLFW/", {"demos/shell"}},
-    {"md4c.h", {"demos/lesson"}},
+    {"md4c.h", {"demos/telling"}},
     {"webp/", {"demos/draw"}},
     {"yaml-cpp/", {"demos/lesson"}},
 };
@@ -180,7 +182,7 @@ TEST_CASE("every shader that a document names is a file") {
     for (const auto& entry : fs::recursive_directory_iterator(root / "shaders"))
         names.insert(entry.path().filename().string());
     std::vector<fs::path> documents{root / "README.md", root / "CONTRIBUTING.md"};
-    for (const char* folder : {"docs", "assets/lessons"})
+    for (const char* folder : {"docs", "assets/lessons", "assets/experiments"})
         for (const auto& entry : fs::directory_iterator(root / folder))
             if (entry.path().extension() == ".md") documents.push_back(entry.path());
     const std::regex shader("[A-Za-z0-9_/]+[.](comp|glsl)\\b");

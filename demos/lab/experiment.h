@@ -1,9 +1,10 @@
-// An experiment on parallelism: one idea, tried on this machine. Each is a file in demos/lab/experiments and
-// its shaders in shaders/lab; the build finds them, and nothing else names them.
+// An experiment on parallelism: one idea, tried on this machine. Each is a file in demos/lab/experiments, its
+// explanation in assets/experiments, and its shaders in shaders/lab; nothing else names them.
 #pragma once
 
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
+#include "demos/kit/measured.h"
 #include "demos/kit/sketch.h"
 #include "demos/lab/lab_bench.h"
 #include "demos/lab/lab_result.h"
@@ -83,8 +85,8 @@ struct Experiment {
     void (*measure)(LabBench& bench, LabResult& result);
     /// The choice that the measurement supports; empty: it supports none of them.
     std::optional<std::size_t> (*answer)(const LabResult& result);
-    /// Three sentences with the measured numbers, and what another machine would do differently.
-    std::string (*explain)(const LabResult& result);
+    /// Adds what follows from the result and its explanation needs: "gpu_too_busy", 0 or 1. Null: nothing.
+    void (*conclude)(const LabResult& result, MeasuredValues& values) = nullptr;
     /// The picture, as large as there is room; null: the curves. Also called before anything is measured.
     void (*draw)(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) = nullptr;
 };
@@ -108,8 +110,16 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
 std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted);
 
-/// What Experiment::explain() says, where both machines were to be measured.
+/// The numbers of the result, and what the experiment concludes from them: what texts may quote.
+MeasuredValues valuesOf(const Experiment& experiment, const LabResult& result);
+
+/// The paragraphs of assets/experiments/NAME.md that hold, with the values in place, in the language spoken
+/// now (NAME.de.md). They may also quote "machine.cpu.threads" and "machine.gpu.software". Empty where
+/// nothing was measured. Throws as readExplanation(); a file is read once.
 std::string explanationText(const Experiment& experiment, const LabResult& result);
+/// The text of the file. Throws std::runtime_error with the file, and with the line for what cannot be read
+/// in it.
+std::string readExplanation(const std::filesystem::path& file);
 
 /// How far the sketch was off. Empty where nothing was measured or sketched, or the sketch reaches no point.
 std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,

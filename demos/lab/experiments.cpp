@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "demos/lab/experiment.h"
 #include "demos/words/language.h"
@@ -69,12 +66,6 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
     if (*predicted == *answer) return translatedFormat("As you predicted: {}.", measured);
     return translatedFormat("You predicted \"{}\". Measured here: {}.",
                             translated(experiment.choices[*predicted]), measured);
-}
-
-std::string explanationText(const Experiment& experiment, const LabResult& result) {
-    if (result.measured() && result.cpu.device.empty())
-        return "The explanation compares both machines, and the CPU was left out.";
-    return experiment.explain(result);
 }
 
 std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,

@@ -129,7 +129,8 @@ ordered_json labJson(const Experiment& experiment, const LabResult& result) {
                              {"end", span.end},
                              {"item", span.item}});
     ordered_json numbers = ordered_json::object();
-    for (const auto& [name, value] : result.numbers) numbers[name] = numberOrNull(value);
+    for (const auto& [name, value] : valuesOf(experiment, result))
+        if (std::isfinite(value.number)) numbers[name] = value.number;
     const std::optional<std::size_t> answer = experiment.answer(result);
     return {{"lockstep", 1},
             {"experiment", experiment.name},

@@ -14,6 +14,7 @@
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/machine_plot.h"
+#include "demos/telling/measured_text.h"
 #include "demos/words/html.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"

@@ -22,12 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t largestTable = 1u << 20;
 constexpr std::string_view english = "en";
 
-// Whether the text is a code of ISO 639: "de".
-bool isCode(std::string_view text) {
-    const auto letter = [](char each) { return each >= 'a' && each <= 'z'; };
-    return text.size() == 2 && std::ranges::all_of(text, letter);
-}
-
 fs::path tableOf(std::string_view code) {
     const fs::path folder = assetFolder("words");
     return folder.empty() ? folder : folder / fmt::format("{}.yaml", code);
@@ -91,7 +85,7 @@ std::vector<LanguageEntry> findLanguages() {
     for (fs::directory_iterator entry(assetFolder("words"), failure);
          !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const std::string code = entry->path().stem().string();
-        if (entry->path().extension() != ".yaml" || !isCode(code)) continue;
+        if (entry->path().extension() != ".yaml" || !isLanguageCode(code)) continue;
         try {
             languages.push_back({code, readWords(entry->path()).name});
         } catch (const std::exception&) {
@@ -109,7 +103,7 @@ std::vector<std::string> chooseLanguage(std::string_view code) {
         return {};
     }
     std::error_code unknown;
-    if (isCode(code) && fs::is_regular_file(tableOf(code), unknown)) {
+    if (isLanguageCode(code) && fs::is_regular_file(tableOf(code), unknown)) {
         WordFile table = readWords(tableOf(code));
         speak(std::string(code), std::move(table.words));
         return std::move(table.problems);
@@ -128,25 +122,10 @@ std::string environmentLanguage() {
         const std::string_view wanted = value; // "de_AT.UTF-8"; "C" and "POSIX" are English
         const std::string code(wanted.substr(0, wanted.find_first_of("_.@")));
         std::error_code unknown;
-        return isCode(code) && fs::is_regular_file(tableOf(code), unknown) ? code : std::string(english);
+        return isLanguageCode(code) && fs::is_regular_file(tableOf(code), unknown) ? code
+                                                                                   : std::string(english);
     }
     return std::string(english);
-}
-
-LessonName lessonNameOf(const fs::path& file) {
-    const fs::path stem = file.stem();
-    const std::string ending = stem.extension().string();
-    if (ending.empty() || !isCode(std::string_view(ending).substr(1))) return {stem.string(), {}};
-    return {stem.stem().string(), ending.substr(1)};
-}
-
-fs::path lessonInLanguage(const fs::path& lesson) {
-    const std::string name = lessonNameOf(lesson).name;
-    std::error_code unknown;
-    for (const std::string& file : {fmt::format("{}.{}.md", name, spokenLanguage()), name + ".md"})
-        if (const fs::path beside = lesson.parent_path() / file; fs::is_regular_file(beside, unknown))
-            return beside;
-    return lesson;
 }
 
 } // namespace lockstep::demos

@@ -40,16 +40,4 @@ std::vector<std::string> chooseLanguage(std::string_view code);
 /// What LC_ALL, LC_MESSAGES or LANG ask for, in that order, if there is a table; else "en".
 std::string environmentLanguage();
 
-/// "what-is-a-gpu" and "de" of "what-is-a-gpu.de.md"; without a language, as of "what-is-a-gpu.md", the code
-/// is empty.
-struct LessonName {
-    std::string name;
-    std::string language;
-};
-LessonName lessonNameOf(const std::filesystem::path& file);
-
-/// The file beside `lesson` that tells it in the language spoken now; else the one without a language, else
-/// `lesson` itself.
-std::filesystem::path lessonInLanguage(const std::filesystem::path& lesson);
-
 } // namespace lockstep::demos

@@ -9,10 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "demos/kit/measured.h"
-#include "demos/lesson/expression.h"
 #include "demos/lesson/lesson_yaml.h"
-#include "demos/lesson/markdown.h"
+#include "demos/telling/expression.h"
 
 namespace lockstep::demos {
 
@@ -77,21 +75,6 @@ struct Lesson {
     std::map<std::string, std::size_t> lines = {}; ///< of its fields
 };
 
-/// A paragraph or item may begin with what it depends on, in braces:
-///   {software} {hardware}                      the device that GPU lanes run on
-///   {measured NAME} {unmeasured NAME}          whether there is a value
-///   {if CONDITION}                             as conditionFromText() reads it
-/// {{NAME}} in a text is the value of that name, {{NAME / 2 + 1}} that of an expression, and
-/// {{NAME | thread | threads}} says "1 thread" or "12 threads". Returns the blocks that hold, with the values
-/// in place; what is not measured yet says so.
-std::vector<TextBlock> lessonBlocks(std::string_view markdown, const MeasuredValues& values);
-
-/// A text of one line, with the values in place.
-std::string filledText(std::string_view text, const MeasuredValues& values);
-
-/// The names that a text quotes or depends on. Throws std::invalid_argument for what cannot be read.
-std::vector<std::string> quotedNames(std::string_view markdown);
-
 /// A value that a lesson uses, and where.
 struct UsedValue {
     std::string name;
@@ -99,11 +82,5 @@ struct UsedValue {
     std::size_t line;
 };
 std::vector<UsedValue> usedValues(const Lesson& lesson);
-
-/// The unit of the number of that name: "s", "samples/s"; empty: none.
-std::string_view unitOf(std::string_view name);
-
-/// How a value reads: "1.94 ms", "88.3 %", "289k". "not measured yet" where that is so.
-std::string valueText(const MeasuredValues& values, std::string_view name);
 
 } // namespace lockstep::demos

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/telling/measured_text.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 

@@ -30,7 +30,7 @@ constexpr std::size_t mostLessons = 500;
 LessonEntry entryOf(const fs::path& file) {
     LessonEntry entry;
     entry.file = file;
-    entry.name = entry.title = lessonNameOf(file).name;
+    entry.name = entry.title = textFileName(file).name;
     try {
         const Lesson lesson = readLesson(file);
         entry.title = lesson.title;
@@ -50,7 +50,7 @@ fs::file_time_type writtenAt(const fs::path& file) {
 }
 
 /// Not where it stands there in another language.
-bool standsInList(const fs::path& file) { return lessonInLanguage(file) == file; }
+bool standsInList(const fs::path& file) { return fileInLanguage(file) == file; }
 
 } // namespace
 
@@ -89,7 +89,7 @@ fs::path lessonFile(std::string_view name) {
         known.push_back(entry.name);
         std::error_code unknown;
         const fs::path named = entry.file.parent_path() / (std::string(name) + ".md"); // "what-is-a-gpu.de"
-        if (lessonNameOf(named).name == entry.name && fs::is_regular_file(named, unknown)) return named;
+        if (textFileName(named).name == entry.name && fs::is_regular_file(named, unknown)) return named;
     }
     throwUnknownName("lesson", name, known);
 }
@@ -101,7 +101,7 @@ fs::path linkedLesson(const Lesson& from, std::string_view link) {
             fmt::format("the link '{}' must be a lesson's name without a folder", link));
     std::error_code unknown;
     const fs::path beside = from.file.parent_path() / name;
-    return !from.file.empty() && fs::is_regular_file(beside, unknown) ? lessonInLanguage(beside)
+    return !from.file.empty() && fs::is_regular_file(beside, unknown) ? fileInLanguage(beside)
                                                                       : lessonFile(name.stem().string());
 }
 
@@ -186,7 +186,7 @@ bool LessonDesk::reload() {
 
 void LessonDesk::retell() {
     if (!run_ || run_->lesson().file.empty()) return;
-    const fs::path file = lessonInLanguage(run_->lesson().file);
+    const fs::path file = fileInLanguage(run_->lesson().file);
     if (file != run_->lesson().file) readAgain(file);
 }
 

@@ -13,6 +13,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_fields.h"
 #include "demos/lesson/lesson_pictures.h"
+#include "demos/telling/measured_text.h"
 #include "demos/words/text.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_text.h"
@@ -223,8 +224,8 @@ Lesson lessonFromText(std::string_view text, const std::filesystem::path& file,
                       std::vector<LessonProblem>& problems) {
     Lesson lesson;
     lesson.file = file;
-    lesson.name = lessonNameOf(file).name;
-    lesson.language = lessonNameOf(file).language;
+    lesson.name = textFileName(file).name;
+    lesson.language = textFileName(file).language;
     if (findInvalidUtf8(lesson.name) != std::string_view::npos) {
         problems.push_back({0, "the file's name is not UTF-8"});
         return lesson;

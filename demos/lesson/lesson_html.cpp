@@ -10,7 +10,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "demos/telling/measured_text.h"
 #include "demos/words/html.h"
+#include "demos/words/language.h"
 #include "engine/files/file_bytes.h"
 
 namespace lockstep::demos {
@@ -69,7 +71,7 @@ std::string tableHtml(const TextBlock& block) {
 std::string blocksHtml(std::string_view markdown, const MeasuredValues& values,
                        const std::filesystem::path& folder) {
     std::string html;
-    for (const TextBlock& block : lessonBlocks(markdown, values)) {
+    for (const TextBlock& block : filledBlocks(markdown, values)) {
         const std::string inside = spansHtml(block);
         switch (block.kind) {
         case BlockKind::paragraph: html += fmt::format("<p>{}</p>\n", inside); break;

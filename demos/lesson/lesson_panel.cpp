@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/lesson/markdown_view.h"
+#include "demos/telling/measured_text.h"
 #include "demos/words/text.h"
 #include "demos/words/typed_number.h"
 
@@ -162,7 +163,7 @@ void drawShown(Ui& ui, const LessonRun& run, std::span<const TextBlock> blocks, 
 }
 
 void drawText(Ui& ui, const LessonRun& run, const std::string& markdown, const LessonView& view) {
-    drawShown(ui, run, lessonBlocks(markdown, view.values), view);
+    drawShown(ui, run, filledBlocks(markdown, view.values), view);
 }
 
 // At the end of a lesson with questions: the answers as a file, which a teacher collects.
@@ -217,7 +218,7 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view) {
         ui.muted(fittedText(run.lesson().title, ImGui::GetContentRegionAvail().x));
         title(0);
     }
-    std::vector<TextBlock> blocks = lessonBlocks(step.text, view.values);
+    std::vector<TextBlock> blocks = filledBlocks(step.text, view.values);
     // The answer takes the place of all but the task: both would be more than a panel should say.
     const std::span<const TextBlock> all = blocks;
     drawShown(ui, run, run.answerShown && !step.ask && !all.empty() ? all.last(1) : all, view);
@@ -256,7 +257,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     }
     if (ui.button(closeLabel, closeWords)) press = LessonPress::close;
     // A class reads one paragraph: of a state's texts the task, which is the last one.
-    const std::vector<TextBlock> blocks = lessonBlocks(step.text, view.values);
+    const std::vector<TextBlock> blocks = filledBlocks(step.text, view.values);
     const std::span<const TextBlock> all = blocks;
     // The answer takes its place: the exhibit below keeps its room.
     const bool answered = run.answerShown || decided(run, view.values);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 

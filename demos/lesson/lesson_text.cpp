@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 
@@ -35,7 +36,7 @@ std::string tableText(const TextBlock& block) {
 
 std::string blocksText(std::string_view markdown, const MeasuredValues& values) {
     std::string text;
-    for (const TextBlock& block : lessonBlocks(markdown, values)) {
+    for (const TextBlock& block : filledBlocks(markdown, values)) {
         const std::string indent(2 * block.depth, ' ');
         const std::string plain = plainText(block);
         if (block.kind == BlockKind::table)

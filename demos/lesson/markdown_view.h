@@ -6,7 +6,7 @@
 
 #include "demos/draw/ui.h"
 #include "demos/lesson/lesson_pictures.h"
-#include "demos/lesson/markdown.h"
+#include "demos/telling/markdown.h"
 
 namespace lockstep::demos {
 

@@ -10,6 +10,7 @@
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/program.h"
+#include "demos/telling/measured_text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/net/names.h"
 

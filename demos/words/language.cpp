@@ -1,5 +1,6 @@
 #include "demos/words/language.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -37,6 +38,27 @@ void speak(const std::string& code, WordTable words) {
 std::string spokenLanguage() {
     const Language* spoken = languages().spoken;
     return spoken == nullptr ? "en" : spoken->code;
+}
+
+bool isLanguageCode(std::string_view text) {
+    const auto letter = [](char each) { return each >= 'a' && each <= 'z'; };
+    return text.size() == 2 && std::ranges::all_of(text, letter);
+}
+
+TextFileName textFileName(const std::filesystem::path& file) {
+    const std::filesystem::path stem = file.stem();
+    const std::string ending = stem.extension().string();
+    if (ending.empty() || !isLanguageCode(std::string_view(ending).substr(1))) return {stem.string(), {}};
+    return {stem.stem().string(), ending.substr(1)};
+}
+
+std::filesystem::path fileInLanguage(const std::filesystem::path& file) {
+    const std::string name = textFileName(file).name;
+    std::error_code unknown;
+    for (const std::string& each : {fmt::format("{}.{}.md", name, spokenLanguage()), name + ".md"})
+        if (const auto beside = file.parent_path() / each; std::filesystem::is_regular_file(beside, unknown))
+            return beside;
+    return file;
 }
 
 std::string_view translated(std::string_view english) {

@@ -2,6 +2,7 @@
 // language. What has no translation stays English.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -19,6 +20,21 @@ using WordTable = std::map<std::string, std::string, std::less<>>;
 void speak(const std::string& code, WordTable words);
 /// "en" before the first call of speak().
 std::string spokenLanguage();
+
+/// Whether the text is a code of ISO 639: "de".
+bool isLanguageCode(std::string_view text);
+
+/// "what-is-a-gpu" and "de" of "what-is-a-gpu.de.md"; without a language, as of "what-is-a-gpu.md", the code
+/// is empty.
+struct TextFileName {
+    std::string name;
+    std::string language;
+};
+TextFileName textFileName(const std::filesystem::path& file);
+
+/// The Markdown file beside `file` that says it in the language spoken now; else the one without a language,
+/// else `file` itself.
+std::filesystem::path fileInLanguage(const std::filesystem::path& file);
 
 /// The text in the language spoken now. Any thread.
 std::string_view translated(std::string_view english);

@@ -43,9 +43,7 @@ struct RungRow {
     Rung rung = Rung::best;
     std::string_view lane; ///< "gpu:naive-strided", as people write it
     std::string_view idea; ///< what it does, and what for: one or two sentences
-    // For the ladder.
-    std::string_view question{};
-    std::string_view answer{};
+    // For the ladder; its questions are the program's (demos/exhibits/ladder/rung_words.h).
     std::string_view file{};       ///< the source that shows it best: "dense_tiled.comp"; empty: none
     std::optional<Rung> below{};   ///< whose source it is compared with
     std::string_view against{};    ///< file to compare with instead of that rung's
@@ -76,37 +74,24 @@ inline constexpr RungRow rungTable[] = {
     {.rung = Rung::scalar,
      .lane = "cpu:scalar",
      .idea = "Plain loops on one thread, one number at a time. Every other rung is checked against it.",
-     .question = "One thread, one multiply-add at a time. Why does it not even complete one multiply-add per "
-                 "clock cycle?",
-     .answer = "Each addition waits for the previous one, because both go into the same sum. The processor "
-               "could start several per cycle, but must wait several cycles for each.",
      .file = "plain_ops.cpp",
      .populations = true},
     {.rung = Rung::simd,
      .lane = "cpu:simd",
      .idea = "Vector instructions (AVX2 or AVX-512, chosen at run time) compute eight or sixteen numbers at "
              "once, still on one thread.",
-     .question = "Vectors are eight or sixteen numbers wide. Why can the speed-up be larger than that?",
-     .answer = "The plain loop also waited for its own sum. Here many sums stay in registers: while one "
-               "waits, the others proceed.",
      .file = "product.inl",
      .populations = true,
      .vectors = true},
     {.rung = Rung::threads,
      .lane = "cpu:threads",
      .idea = "The plain loops again, with the rows of a batch split over all cores.",
-     .question = "Why are twice the cores not twice as fast?",
-     .answer = "They share memory bandwidth and caches. And after each operation, all threads wait for the "
-               "slowest.",
      .file = "plain_ops.cpp",
      .allCores = true},
     {.rung = Rung::best,
      .lane = "cpu:best",
      .idea = "The CPU's fastest: vectors, all cores, and oneDNN's sgemm where it wins. Tiny networks run on "
              "one thread, one example per vector element.",
-     .question = "Why should a GPU be compared with this rung, and not with cpu:scalar?",
-     .answer = "Because everyone who has the processor has this, too. A GPU that beats one thread without "
-               "vectors has beaten a program that no one would run.",
      .file = "product.inl",
      .populations = true,
      .vectors = true,
@@ -114,9 +99,6 @@ inline constexpr RungRow rungTable[] = {
     {.rung = Rung::one,
      .lane = "gpu:one",
      .idea = "A single invocation computes everything, like one core of a CPU.",
-     .question = "How many invocations does the device run here, and how many do work?",
-     .answer = "One works. A GPU runs invocations in subgroups of 8 to 64: the rest of this subgroup idles, "
-               "and so do all other compute units.",
      .file = "dense_one.comp",
      .oneOutput = true,
      .slow = true,
@@ -124,9 +106,6 @@ inline constexpr RungRow rungTable[] = {
     {.rung = Rung::naiveStrided,
      .lane = "gpu:naive-strided",
      .idea = "One invocation per output; neighbouring invocations compute outputs in the same column.",
-     .question = "Look at the picture: how far apart are the words that neighbours write at the same moment?",
-     .answer = "A whole row of the matrix. A GPU fetches and stores whole lines of memory, 32 to 128 bytes "
-               "long, and here it uses four bytes of each.",
      .file = "dense_naive_strided.comp",
      .below = Rung::one,
      .oneOutput = true,
@@ -136,9 +115,6 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:naive",
      .idea = "One invocation per output, as the formula is written; neighbouring invocations compute "
              "outputs side by side.",
-     .question = "How many words does it read for each multiplication, and how many would be enough?",
-     .answer = "Two: one of each operand. But all outputs of a row need the same inputs, and all rows of "
-               "the batch need the same weights. Kept close by, each could be read once.",
      .file = "dense_naive.comp",
      .below = Rung::naiveStrided,
      .oneOutput = true,
@@ -147,9 +123,6 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:tiled",
      .idea = "A workgroup loads tiles of both operands into shared memory once, and all its invocations "
              "compute from there.",
-     .question = "Why are there two barriers per slab, and what would go wrong without the second?",
-     .answer = "The first waits until the slab has been loaded. The second waits until all invocations have "
-               "used it; without it, fast invocations would overwrite what slow ones still read.",
      .file = "dense_tiled.comp",
      .below = Rung::naive,
      .foldable = true},
@@ -158,12 +131,6 @@ inline constexpr RungRow rungTable[] = {
      .idea =
          "As tiled, but the next slab is loaded while this one is computed, and shared memory is read four "
          "numbers at a time.",
-     .question =
-         "Where does the next slab wait until its place is free, and why is one barrier per slab enough?",
-     .answer =
-         "In registers. There are two slabs: what is stored goes into the one that everybody finished "
-         "before the last barrier. The price is twice the shared memory, so fewer workgroups fit into a "
-         "compute unit at once.",
      .file = "dense_pipelined.comp",
      .below = Rung::tiled,
      .foldable = true},
@@ -171,20 +138,12 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:blocked",
      .idea = "Each invocation computes a whole block of outputs in registers, and loads its operands four "
              "at a time.",
-     .question = "A block of 4 x 4 outputs needs 4 + 4 loads for 16 multiplications. What does one of 8 x 8 "
-                 "need, and what stops it from growing further?",
-     .answer = "8 + 8 loads for 64. Registers stop it: the sums alone take 64, and what does not fit spills "
-               "to memory. Fewer, larger blocks also leave compute units idle.",
      .file = "dense_blocked.comp",
      .below = Rung::tiled,
      .foldable = true},
     {.rung = Rung::texel,
      .lane = "gpu:texel",
      .idea = "As blocked, but operands are read through the texture units.",
-     .question = "The arithmetic is identical. Why can it be faster?",
-     .answer = "Loads can be what it waits for. Texture units have their own cache and path; software "
-               "Vulkan fetches texels for a whole vector of invocations at once, and other loads one "
-               "invocation after another.",
      .file = "dense_texel.comp",
      .below = Rung::blocked,
      .readsTexels = true,
@@ -198,9 +157,6 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:subgroup",
      .idea = "As texel, but the invocations of a subgroup share the loads of one operand and read the rest "
              "from each other's registers.",
-     .question = "No shared memory and no barrier: why is that safe here?",
-     .answer = "The invocations of a subgroup execute a subgroup operation together: when one reads "
-               "another's register, the other has reached the same instruction and loaded it.",
      .file = "dense_subgroup.comp",
      .below = Rung::texel,
      .needs = "it needs subgroupBroadcast in compute shaders, and a known subgroup size that divides the "
@@ -217,9 +173,6 @@ inline constexpr RungRow rungTable[] = {
      .idea =
          "The weight-gradient kernel also updates the weights: gradients never reach memory, and a step has "
          "one dispatch fewer.",
-     .question = "What can you not do if gradients are never stored?",
-     .answer = "You cannot look at the gradients, add up those of several batches, or clip them by their "
-               "total norm: that takes all of them before the first weight changes.",
      .file = "dense_backward_weights_update_texel.comp",
      .below = Rung::texel,
      .against = "dense_backward_weights_texel.comp",
@@ -228,9 +181,6 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:half",
      .idea = "fp16 operands, half the bytes; sums and parameters stay fp32. The loss is scaled up, or small "
              "gradients would underflow to 0.",
-     .question = "Half the bytes: when is it twice as fast, and when no faster?",
-     .answer = "Twice where memory is the limit: left of the ridge point. Right of it, only if the device "
-               "computes faster in fp16.",
      .file = "dense_texel_half.comp",
      .below = Rung::texel,
      .needs = "no half-precision kernel fits into its limits",
@@ -240,9 +190,6 @@ inline constexpr RungRow rungTable[] = {
      .idea =
          "As half, but cooperative matrices multiply whole tiles with one instruction, on dedicated matrix "
          "units (tensor cores).",
-     .question = "A unit that only multiplies tiles: which part of a step cannot use it?",
-     .answer = "Everything that is not a product: gathering, activations, the loss, the optimizer. The "
-               "faster the products get, the larger the share of the others.",
      .file = "dense_matrix.comp",
      .below = Rung::half,
      .unrecorded = "Its operands belong to whole subgroups: no single invocation reads or writes a number. "
@@ -254,18 +201,12 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:whole-step",
      .idea = "Small networks: many whole training steps in one dispatch, everything in a workgroup's shared "
              "memory.",
-     .question = "For which networks is this the fastest rung, and why not for all?",
-     .answer = "For tiny ones, whose operations take less time than starting them. One workgroup uses one "
-               "compute unit; large networks would leave the others idle.",
      .file = "whole_step.comp",
      .unrecorded = "It has no kernel for a product: its workgroup does the whole step.",
      .foldsUpdate = true},
     {.rung = Rung::best,
      .lane = "gpu:best",
      .idea = "The fastest of these kernels on this device (also fused or whole-step), timed at the start.",
-     .question = "Why time kernels instead of predicting them?",
-     .answer = "Which kernel wins depends on the device, its driver, and the sizes of the product. The "
-               "results are cached until one of these changes.",
      .unrecorded = "It has no kernel of its own: see those of the other rungs.",
      .populations = true},
 };

@@ -13,6 +13,7 @@
 #include "demos/kit/exhibit.h"
 #include "demos/kit/source_text.h"
 #include "demos/lab/experiment.h"
+#include "tests/measured_experiment.h"
 #include "tests/run_program.h"
 #include "tests/sanitized.h"
 
@@ -22,19 +23,11 @@ using namespace lockstep;
 using namespace lockstep::demos;
 using lockstep::test::contents;
 using lockstep::test::Folder;
+using lockstep::test::measured;
 using lockstep::test::Outcome;
 using lockstep::test::run;
 using lockstep::test::sanitized;
 using Json = nlohmann::ordered_json;
-
-LabResult measured(const Experiment& experiment, const std::string& device = "",
-                   const std::vector<LaneSpec>& lanes = {}) {
-    std::atomic<bool> stop = false;
-    Machines machines(2, device);
-    LabBench bench(
-        machines, true, [](const std::string&) {}, stop, lanes);
-    return runExperiment(experiment, bench);
-}
 
 bool explained(const std::string& text) {
     return text.size() > 80 && text.find("nan") == std::string::npos &&
@@ -68,7 +61,7 @@ TEST_CASE("every experiment has its words, its sources and a place where the eff
         // Nothing measured: no verdict, and no crash.
         CHECK(verdictText(*each, {}, 0).empty());
         CHECK_FALSE(each->answer({}).has_value());
-        each->explain({});
+        CHECK(explanationText(*each, {}).empty());
     }
     CHECK_THROWS_WITH_AS(experimentFromName("lunch"), doctest::Contains("launch"), std::invalid_argument);
 }
@@ -101,7 +94,7 @@ TEST_CASE("every experiment measures both machines, and its results come back fr
             CAPTURE(number.first);
             CHECK(std::isfinite(number.second));
         }
-        const std::string text = each->explain(result);
+        const std::string text = explanationText(*each, result);
         CAPTURE(text);
         CHECK(explained(text));
         const std::optional<std::size_t> answer = each->answer(result);
@@ -128,7 +121,7 @@ TEST_CASE("without a GPU the processor is measured, and the rest says why there 
             CHECK(series.points.empty() == series.gpu);
             if (series.gpu) CHECK_FALSE(series.note.empty());
         }
-        const std::string text = each->explain(result);
+        const std::string text = explanationText(*each, result);
         CAPTURE(text);
         CHECK(explained(text));
     }

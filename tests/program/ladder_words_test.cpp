@@ -12,6 +12,7 @@
 #include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/rung_charts.h"
 #include "demos/exhibits/ladder/rung_result.h"
+#include "demos/exhibits/ladder/rung_words.h"
 #include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/source_text.h"
 #include "demos/kit/worker.h"
@@ -34,9 +35,10 @@ TEST_CASE("every rung of the table has a name, an idea, and something to think a
         CHECK((row.trains || row.populations));
         CHECK(&rowOf(row.rung, row.gpu()) == &row);
         if (!row.trains) continue;
-        CHECK(row.question.ends_with("?"));
-        CHECK(row.answer.ends_with("."));
-        CHECK(questions.insert(row.question).second);
+        const RungWords words = wordsOf(row);
+        CHECK(words.question.ends_with("?"));
+        CHECK(words.answer.ends_with("."));
+        CHECK(questions.insert(words.question).second);
         if (!row.file.empty()) CHECK_FALSE(sourceText(row.file).empty());
         if (!row.against.empty()) CHECK_FALSE(sourceText(row.against).empty());
         if (row.below) { // what a rung is compared with comes before it
@@ -46,6 +48,7 @@ TEST_CASE("every rung of the table has a name, an idea, and something to think a
         before.insert(row.rung);
     }
     CHECK(LadderModel().rungs().size() == knownLanes().size());
+    CHECK(allRungWords().size() == questions.size()); // each once, and none of a rung that there is not
 }
 
 TEST_CASE("README lists the rungs as the table does") {

@@ -16,6 +16,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
+#include "demos/telling/measured_text.h"
 #include "demos/words/text.h"
 #include "tests/show_script.h"
 
@@ -240,7 +241,7 @@ TEST_CASE("labels keep their identity in every language") {
 TEST_CASE("translated lessons are the originals in other words") {
     std::size_t compared = 0;
     for (const fs::path& file : filesIn("assets/lessons", ".md")) {
-        if (lessonNameOf(file).language.empty()) continue;
+        if (textFileName(file).language.empty()) continue;
         CAPTURE(file.filename().string());
         const Lesson translation = readLesson(file);
         const Lesson original = readLesson(file.parent_path() / (translation.name + ".md"));
@@ -262,14 +263,14 @@ TEST_CASE("the list has one entry for a lesson and its translations") {
     std::ofstream(folder.file("a.md")) << "---\ntitle: A\n---\n## One\nText\n";
     std::ofstream(folder.file("a.de.md")) << "---\ntitle: Ah\n---\n## Eins\nText\n";
     std::ofstream(folder.file("b.de.md")) << "---\ntitle: Be\n---\n## Eins\nText\n";
-    CHECK(lessonNameOf("x/a.de.md").name == "a");
-    CHECK(lessonNameOf("x/a.de.md").language == "de");
-    CHECK(lessonNameOf("x/a.v2.md").name == "a.v2");
-    CHECK(lessonNameOf("x/a.md").language.empty());
-    CHECK(lessonInLanguage(folder.file("a.de.md")) == folder.file("a.md"));
-    CHECK(lessonInLanguage(folder.file("b.de.md")) == folder.file("b.de.md"));
+    CHECK(textFileName("x/a.de.md").name == "a");
+    CHECK(textFileName("x/a.de.md").language == "de");
+    CHECK(textFileName("x/a.v2.md").name == "a.v2");
+    CHECK(textFileName("x/a.md").language.empty());
+    CHECK(fileInLanguage(folder.file("a.de.md")) == folder.file("a.md"));
+    CHECK(fileInLanguage(folder.file("b.de.md")) == folder.file("b.de.md"));
     speak("de", {});
-    CHECK(lessonInLanguage(folder.file("a.md")) == folder.file("a.de.md"));
+    CHECK(fileInLanguage(folder.file("a.md")) == folder.file("a.de.md"));
     speak("en", {});
 }
 

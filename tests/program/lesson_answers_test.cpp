@@ -16,6 +16,7 @@
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_text.h"
+#include "demos/telling/measured_text.h"
 #include "tests/sanitized.h"
 #include "tests/show_script.h"
 
@@ -39,7 +40,7 @@ Lesson lessonOf(const std::string& text) {
 
 std::string shown(const char* markdown, const MeasuredValues& known) {
     std::string text;
-    for (const TextBlock& block : lessonBlocks(markdown, known)) text += plainText(block) + "\n";
+    for (const TextBlock& block : filledBlocks(markdown, known)) text += plainText(block) + "\n";
     return text;
 }
 

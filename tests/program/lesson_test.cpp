@@ -16,6 +16,7 @@
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_pictures.h"
 #include "demos/lesson/lesson_text.h"
+#include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/typed_number.h"
 #include "tests/data_files.h"
@@ -243,7 +244,7 @@ TEST_CASE("a lesson has tables, pictures beside it, and links") {
                                     "[there](https://example.org).\n";
     const Lesson lesson = lessonFromText(text, folder.file("x.md"), problems);
     CHECK(problems.empty());
-    const std::vector<TextBlock> blocks = lessonBlocks(lesson.steps[0].text, {});
+    const std::vector<TextBlock> blocks = filledBlocks(lesson.steps[0].text, {});
     REQUIRE(blocks.size() == 3);
     CHECK(blocks[0].kind == BlockKind::picture);
     CHECK(blocks[0].file == "race.png");
@@ -280,7 +281,7 @@ TEST_CASE("values stand in texts, with their units, and paragraphs depend on the
     CHECK(valueText(values, "race.ratio") == "not measured yet");
     const auto shown = [&](const char* markdown) {
         std::string text;
-        for (const TextBlock& block : lessonBlocks(markdown, values)) text += plainText(block) + "|";
+        for (const TextBlock& block : filledBlocks(markdown, values)) text += plainText(block) + "|";
         return text;
     };
     CHECK(shown("The {{race.faster}} won in **{{race.cpu:best.seconds}}**.") == "The CPU won in 1.94 ms.|");

@@ -1,6 +1,11 @@
 #include "demos/exhibits/ladder/rung_question.h"
 
+<<<<<<< HEAD
 #include <string>
+=======
+#include "demos/exhibits/ladder/ladder_views.h"
+#include "demos/exhibits/ladder/rung_words.h"
+>>>>>>> b13
 
 namespace lockstep::demos {
 
@@ -14,27 +19,29 @@ void drawAnswerToggle(Ui& ui, bool& answerShown) {
 } // namespace
 
 void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
+    const RungWords words = wordsOf(rung);
     ImGui::AlignTextToFramePadding();
-    if (rung.question.empty() || ui.lessonAsks) {
+    if (words.question.empty() || ui.lessonAsks) {
         ui.muted(fittedText(rung.idea, ImGui::GetContentRegionAvail().x));
         return;
     }
     const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
-    ui.text(fittedText(rung.question, ImGui::GetContentRegionAvail().x - answer), ui.theme.accent);
+    ui.text(fittedText(words.question, ImGui::GetContentRegionAvail().x - answer), ui.theme.accent);
     ImGui::SameLine();
     drawAnswerToggle(ui, answerShown);
-    if (answerShown) ui.paragraph(rung.answer);
+    if (answerShown) ui.paragraph(words.answer);
 }
 
 void drawIdea(Ui& ui, const RungRow& rung, bool& answerShown) {
+    const RungWords words = wordsOf(rung);
     ui.heading(std::string(rung.lane));
     // The answer takes the place of the idea: both would be more than a panel should say.
-    if (!answerShown || rung.question.empty()) ui.paragraph(rung.idea);
-    if (rung.question.empty() || ui.lessonAsks) return;
+    if (!answerShown || words.question.empty()) ui.paragraph(rung.idea);
+    if (words.question.empty() || ui.lessonAsks) return;
     ImGui::Dummy({0, ui.px(2)});
-    ui.paragraph(rung.question, ui.theme.accent);
+    ui.paragraph(words.question, ui.theme.accent);
     drawAnswerToggle(ui, answerShown);
-    if (answerShown) ui.paragraph(rung.answer);
+    if (answerShown) ui.paragraph(words.answer);
 }
 
 } // namespace lockstep::demos

@@ -15,7 +15,7 @@ void addEdited(MeasuredValues& values, const ParallelismModel& model, const Expe
     values[name + "speed_up"] = {};
     const LabTrialOutcome* outcome = model.editedOf(experiment);
     if (tried == nullptr || !tried->passed() || outcome == nullptr) return;
-    for (const auto& [number, value] : outcome->edited.numbers) values[name + number].number = value;
+    for (const auto& [number, value] : valuesOf(experiment, outcome->edited)) values[name + number] = value;
     if (const auto speedUp = labSpeedUp(experiment, outcome->edited, outcome->builtIn))
         values[name + "speed_up"].number = *speedUp;
 }
@@ -35,8 +35,8 @@ void addMeasured(MeasuredValues& values, const ParallelismModel& model) {
         const std::string name = "lab." + std::string(each->name) + ".";
         const LabResult& result = model.resultOf(*each);
         values[name + "finished"].number = result.measured() ? 1 : Measured().number;
-        for (const auto& [number, value] : result.numbers) {
-            values[name + number].number = value;
+        for (const auto& [number, value] : valuesOf(*each, result)) {
+            values[name + number] = value;
             values[name + "edited." + number] = {};
         }
         addEdited(values, model, *each, name + "edited.");

@@ -24,15 +24,10 @@ const LabResult& ParallelismModel::resultOf(const Experiment& experiment) const 
 }
 
 void ParallelismModel::setResult(const Experiment& experiment, LabResult result) {
-    explanations_[experiment.name] = result.measured() ? explanationText(experiment, result) : std::string();
     results_[experiment.name] = std::move(result);
 }
 
-std::string ParallelismModel::explanation() const {
-    if (edited() != nullptr) return explanationText(*open_, edited()->edited);
-    const auto found = explanations_.find(open_->name);
-    return found == explanations_.end() ? std::string() : found->second;
-}
+std::string ParallelismModel::explanation() const { return explanationText(*open_, result()); }
 
 const LabTrialOutcome* ParallelismModel::editedOf(const Experiment& experiment) const {
     const auto found = kernels_.find(experiment.name);
@@ -52,7 +47,7 @@ const ShaderTexts& ParallelismModel::editedTexts(const Experiment& experiment) c
 }
 
 void ParallelismModel::forgetResult() {
-    results_.erase(open_->name), explanations_.erase(open_->name);
+    results_.erase(open_->name);
     edits().forget();
 }
 

@@ -86,11 +86,10 @@ class ParallelismModel {
     void beginTrial(const Experiment& experiment, EditedKernels& kernels, Machines& machines, bool rough);
 
     const Experiment* open_ = experiments().front();
-    std::map<std::string_view, std::size_t> predicted_;    // by experiment
-    std::map<std::string_view, Sketch> sketches_;          // likewise
-    std::map<std::string_view, LabResult> results_;        // likewise
-    std::map<std::string_view, std::string> explanations_; // of the results: made once, shown in every frame
-    std::map<std::string_view, EditedKernels> kernels_;    // by experiment
+    std::map<std::string_view, std::size_t> predicted_; // by experiment
+    std::map<std::string_view, Sketch> sketches_;       // likewise
+    std::map<std::string_view, LabResult> results_;     // likewise
+    std::map<std::string_view, EditedKernels> kernels_; // by experiment
     std::string doing_;
     std::unique_ptr<WorkQueue> work_; // last: its thread uses none of the above, but tells news to them
 };

@@ -158,37 +158,8 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return factor < 1.5 ? 0 : factor < 4 ? 1 : factor < 16 ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    const auto time = [&](const char* name) {
-        return duration(1e-6 * result.number(fmt::format("{}_microseconds", name)));
-    };
-    std::string text;
-    if (result.has("gpu_conflict_factor")) {
-        text =
-            tooBusy(result)
-                ? fmt::format("The machine was too busy to tell: a million reads of shared memory took the "
-                              "GPU {} with stride 1, {} with 32. ",
-                              time("gpu_stride_1"), time("gpu_stride_32"))
-                : fmt::format("A million reads of shared memory take the GPU {} with stride 1, {} with 32, "
-                              "{} with 33, and {} with 32 and padding. ",
-                              time("gpu_stride_1"), time("gpu_stride_32"), time("gpu_stride_33"),
-                              time("gpu_stride_32_padded"));
-        text +=
-            result.gpu.software
-                ? "This GPU is software and has no banks; on a hardware GPU, invocations that ask the same "
-                  "bank take turns (bank conflicts), up to 32 of them. "
-                : "Most GPUs have 32 banks, which serve a word at a time each; invocations that ask the "
-                  "same bank take turns (bank conflicts), so kernels pad their tiles. ";
-    }
-    return text +
-           fmt::format(
-               "The CPU's cache has sets{}. Lines a multiple of {} apart share a set, and a set of "
-               "most L1 caches holds 8 to 12. At stride 8, sixteen of the {} lines share each set they "
-               "use, so lines are evicted (conflict misses). A million reads take the CPU {} at stride 1, {} "
-               "at 8, {} at 32, and {} at 32 with padding. Padding moves the conflicts to other "
-               "strides. It helps where you know the stride.",
-               text.empty() ? "" : " instead", sets, lines, time("cpu_stride_1"), time("cpu_stride_8"),
-               time("cpu_stride_32"), time("cpu_stride_32_padded"));
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (result.has("gpu_conflict_factor")) values["gpu_too_busy"].number = tooBusy(result) ? 1 : 0;
 }
 
 // Which bank each of 32 invocations asks: those above each other take turns. share: of the turns, that are
@@ -280,7 +251,7 @@ extern const Experiment banks{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

@@ -15,7 +15,6 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/lab_cells.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -157,45 +156,16 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return factor < 1.4 ? 0 : factor < 0.35 * branches ? 1 : factor < 0.7 * branches ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    std::string text;
-    const double branches = result.number("gpu_neighbours_branches");
-    if (branches > 1 && result.has("gpu_subgroups_factor")) {
-        const LabPoint* neighbours = extremes(result, "neighbours differ").second;
-        const LabPoint* subgroups = extremes(result, "subgroups differ").second;
-        const double factor = result.number("gpu_neighbours_factor");
-        if (neighbours != nullptr && tooBusy(result))
-            text =
-                fmt::format("The machine was too busy to tell: with {:.0f} branches in a subgroup, the GPU "
-                            "takes {} to {} times as long as with one. ",
-                            branches, threeDigits(neighbours->low), threeDigits(neighbours->high));
-        else
-            text = fmt::format("With {:.0f} branches in a subgroup, the GPU takes {} times as long as with "
-                               "one; if whole subgroups differ, {}. ",
-                               branches, threeDigits(factor),
-                               subgroups == nullptr || subgroups->low > 1.05
-                                   ? threeDigits(result.number("gpu_subgroups_factor")) + " times"
-                               : subgroups->high >= 1 ? "about as long"
-                                                      : "no longer");
-        if (factor > 1.25 * branches && !tooBusy(result))
-            text +=
-                fmt::format("More than {:.0f} times: each branch also costs its own test and jump, or the "
-                            "machine was busy. ",
-                            branches);
-        text += "A subgroup executes one instruction at a time; invocations on another branch are masked out "
-                "and wait. ";
-        if (result.gpu.software)
-            text += "Here a subgroup is a SIMD register of the CPU; on most hardware GPUs it has 32 or 64 "
-                    "invocations. ";
-    }
-    const auto item = [&](const std::string& number) {
-        return threeDigits(result.number(number + "_one_branch_nanoseconds") *
-                           result.number(number + "_factor"));
-    };
-    return text + fmt::format("The CPU predicts branches: with 32 of them in order, an item takes {} ns, at "
-                              "random {} ns. After a wrong guess it discards work. A training step hardly "
-                              "branches: ReLU compiles to a maximum, not a branch.",
-                              item("cpu_in_order"), item("cpu_random"));
+void conclude(const LabResult& result, MeasuredValues& values) {
+    const auto [one, neighbours] = extremes(result, "neighbours differ");
+    const LabPoint* subgroups = extremes(result, "subgroups differ").second;
+    if (neighbours == nullptr || subgroups == nullptr || !(result.number("gpu_neighbours_branches") > 1))
+        return;
+    values["gpu_too_busy"].number = tooBusy(result) ? 1 : 0;
+    values["gpu_neighbours_low_factor"].number = neighbours->low;
+    values["gpu_neighbours_high_factor"].number = neighbours->high;
+    values["gpu_subgroups_low_factor"].number = subgroups->low;
+    values["gpu_subgroups_high_factor"].number = subgroups->high;
 }
 
 // What a subgroup executes, a row at a time: who takes that branch is filled, who waits is an outline. still:
@@ -287,7 +257,7 @@ extern const Experiment branches{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

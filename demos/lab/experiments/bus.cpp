@@ -188,38 +188,10 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return times < 2 ? 0 : times < 8 ? 1 : times < 30 ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    const auto rate = [&](const char* number) { return amountText(1e9 * result.number(number), "B/s"); };
-    const auto time = [&](const char* number) { return duration(1e-6 * result.number(number)); };
-    const LabSeries* all = result.find(false, allThreads);
-    const bool cpu = all != nullptr && !all->points.empty();
-    // Nearly all the time of the smallest copy is the waking.
-    const std::string waking =
-        cpu ? fmt::format(
-                  "Small copies by one thread stay in the cache; waking all threads costs about {} per "
-                  "copy.",
-                  time("cpu_microseconds_4_bytes"))
-            : "";
-    if (!result.has("microseconds_batch_kept"))
-        return fmt::format("The CPU's threads copy memory at {}. {} The GPU was not measured: a hardware "
-                           "GPU has memory of its own, behind a bus that is slower than either memory.",
-                           rate("cpu_gigabytes_per_second"), waking);
+void conclude(const LabResult& result, MeasuredValues& values) {
     const LabSeries* there = result.find(true, toDevice);
-    const bool unified = result.number("unified_memory") > 0;
-    return fmt::format(
-        "Copies of {} run at {} to the device, {} back, and {} within it; 4 bytes take {} to the device. {} "
-        "{} A batch of 128 images takes {} if every step uploads it, and {} from the device's own memory. "
-        "Lockstep keeps data, weights and optimizer state on the device. {}",
-        amountText(there->points.back().x, "B"), rate("to_device_gigabytes_per_second"),
-        rate("to_host_gigabytes_per_second"), rate("within_device_gigabytes_per_second"),
-        time("to_device_microseconds_4_bytes"), waking,
-        result.gpu.software ? "Here the GPU is software: both ends are the same memory."
-        : unified ? "This GPU shares the CPU's memory: there is no bus, but a copy still takes its time."
-                  : "The bus, usually PCIe, lies between the two memories.",
-        time("microseconds_batch_uploaded"), time("microseconds_batch_kept"),
-        result.gpu.software ? "On a hardware GPU, that saves crossing the bus, the bottleneck."
-        : unified           ? "On a GPU with memory of its own, that saves crossing the bus."
-                            : "That saves crossing the bus; only the loss comes back.");
+    if (there != nullptr && !there->points.empty())
+        values["to_device_largest_bytes"].number = there->points.back().x;
 }
 
 /// Copies of the same length race each other, in their true proportions; below them, the curves. Where the
@@ -289,7 +261,7 @@ extern const Experiment bus{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

@@ -212,37 +212,14 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return choiceOf(point.median);
 }
 
-std::string explainMachine(const LabResult& result, bool gpu) {
-    const std::string machine = gpu ? "gpu" : "cpu";
-    return fmt::format("trained the epoch in {}: {}, {} % of its own measured peak.",
-                       duration(result.number(machine + "_seconds")),
-                       amountText(1e9 * result.number(machine + "_gflops"), "FLOP/s"),
-                       threeDigits(100 * result.number(machine + "_share_of_peak")));
-}
-
-std::string explain(const LabResult& result) {
-    if (!result.has("cpu_seconds")) return {};
-    const std::string cpu = "The CPU " + explainMachine(result, false);
-    if (!result.has("gpu_seconds"))
-        return fmt::format("{} The GPU was not measured. At its peak, the {} of {} would take {}.", cpu,
-                           cards[0].name, cards[0].year, duration(1e-3 * epochAt(cards[0].gflops())));
-    const double milliseconds = 1e3 * result.number("gpu_seconds");
-    const Card* card = firstAsFast(milliseconds);
-    std::string text = fmt::format("The GPU{} {} ", result.gpu.software ? ", here software," : "",
-                                   explainMachine(result, true));
-    if (card == nullptr)
-        text += "None of these cards would be faster, even at its peak. ";
-    else
-        text += fmt::format("On paper, the {} of {} is {} fast: {}. ", card->name, card->year,
-                            card == cards ? "already as" : "the first that is as",
-                            duration(1e-3 * epochAt(card->gflops())));
-    if (!answer(result)) text += "The rounds lie on both sides of a border between two answers. ";
-    text +=
-        result.gpu.software
-            ? "A peak counts arithmetic alone, and no training reaches it. "
-            : "A peak counts arithmetic alone. This network's dispatches are so small that launches, memory "
-              "and idle cores take most of a large card's time. ";
-    return text + cpu;
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (!result.has("gpu_seconds")) return;
+    values["gpu_undecided"].number = answer(result) ? 0 : 1;
+    const Card* card = firstAsFast(1e3 * result.number("gpu_seconds"));
+    if (card == nullptr) return;
+    values["gpu_like_card"].text = card->name;
+    values["gpu_like_card_place"].number = static_cast<double>(card - cards);
+    values["gpu_like_card_seconds_at_peak"].number = 1e-3 * epochAt(card->gflops());
 }
 
 /// Lines of a plot, and the numbers that they point into.
@@ -345,7 +322,7 @@ extern const Experiment generations{
                  "lanes": ["cpu:best", "gpu:best"]})"},
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

@@ -207,35 +207,8 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return gain < 10 ? 0 : gain < 100 ? 1 : gain < 1000 ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    const auto number = [&](const std::string& name) { return result.number(name); };
-    const auto sentence = [&](const std::string& prefix, const char* machine, const char* orMore) {
-        return fmt::format("{} needs {:.0f} ns per load in one chain, and does {} loads per µs with {}{}: {} "
-                           "times as many. ",
-                           machine, number(prefix + "latency_nanoseconds"),
-                           threeDigits(number(prefix + "loads_per_microsecond")),
-                           counted(result.count(prefix + "many_chains"), "chain"), orMore,
-                           threeDigits(number(prefix + "gain")));
-    };
-    std::string text;
-    if (result.has("cpu_thread_gain"))
-        text += sentence("cpu_thread_", "A CPU thread", "");
-    else if (result.has("cpu_gain"))
-        text += sentence("cpu_", "The CPU", "");
-    if (!result.has("gpu_gain")) return text + "The GPU was not measured.";
-    if (!decided(result))
-        return text + fmt::format("The machine was too busy to tell: one chain did {} loads per µs on the "
-                                  "GPU, {} chains or more did {}.",
-                                  threeDigits(1e3 / number("gpu_latency_nanoseconds")),
-                                  grouped(result.count("gpu_many_chains")),
-                                  threeDigits(number("gpu_loads_per_microsecond")));
-    text += sentence("gpu_", "The GPU", " or more");
-    text += result.gpu.software
-                ? "This GPU is software: its loads are the CPU's, so a few chains in flight are all it can "
-                  "do. "
-                : "No load got faster; while one chain waits, the GPU goes on with another. ";
-    return text + "A small layer has too few invocations in flight, so there a GPU can hide little of its "
-                  "waiting.";
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (result.has("gpu_gain")) values["gpu_too_busy"].number = decided(result) ? 0 : 1;
 }
 
 /// Loads on their way to memory and back, in slow motion: of one chain, and as many as are under way at best.
@@ -338,7 +311,7 @@ extern const Experiment hideTheWait{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

@@ -7,13 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/kit/pacer.h"
 #include "demos/kit/roof.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/step_intensity.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -245,53 +242,25 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return full <= 4 ? 0 : full <= 16 ? 1 : full <= 64 ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    const auto rate = [](double gflops) { return amountText(1e9 * gflops, "FLOP/s"); };
-    std::string text = "The GPU was not measured. ";
-    const bool gpu = result.has("gpu_best_gflops");
-    if (gpu) {
-        const double best = result.number("gpu_best_gflops");
-        const double roof = result.number("gpu_roof_gflops");
-        const Reach reach = reachOf(result.find(true, curveOf(true)));
-        const auto inWords = [](double multiplyAdds) { // those below one, too: 1/8
-            return multiplyAdds < 1 ? threeDigits(multiplyAdds)
-                                    : grouped(static_cast<std::uint64_t>(multiplyAdds));
-        };
-
-        text = fmt::format("With one multiply-add per number, the GPU reaches {}. ",
-                           rate(result.number("gpu_gflops_at_one")));
-        if (result.has("gpu_full_multiply_adds"))
-            text += fmt::format("With {} or more, it reaches three quarters of its best, {}{}. ",
-                                inWords(result.number("gpu_full_multiply_adds")), rate(best),
-                                best / roof > 1.005
-                                    ? fmt::format(", more than the roof measured separately ({}), which was "
-                                                  "therefore measured too low",
-                                                  rate(roof))
-                                    : fmt::format(" ({:.0f} % of its roof)", 100 * best / roof));
-        else if (reach.dip != nullptr)
-            text += fmt::format("The machine was too busy to tell: with {} it reached {}, with {} only {}. ",
-                                inWords(2 * reach.from->x), rate(reach.from->median),
-                                inWords(2 * reach.dip->x), rate(reach.dip->median));
-        else
-            text += fmt::format("{} is the most before a dispatch would take too long. ", rate(best));
-        text += result.gpu.software
-                    ? "This GPU is software: a load costs it many instructions, so loads limit it "
-                      "well before memory does. "
-                    : "Left of the bend, memory is the limit and arithmetic is free. ";
-    }
-    if (!result.has("cpu_best_gflops")) return text;
+void conclude(const LabResult& result, MeasuredValues& values) {
     const double layer = stepIntensities().back().flopPerByte;
-    text += fmt::format("The CPU's plain loop, compiled for any CPU, reaches {} under a roof of {}. In a "
-                        "training step, memory limits the optimizer's update. The first layer, at {} "
-                        "FLOP/byte, ",
-                        rate(result.number("cpu_best_gflops")), rate(liftedRoof(result, false).gflops),
-                        threeDigits(layer));
-    if (gpu && result.gpu.software)
-        return text + fmt::format("could reach about {} on the GPU's curve.",
-                                  rate(rateAt(*result.find(true, curveOf(true)), layer)));
-    const double ridge = liftedRoof(result, gpu).ridge();
-    return text + fmt::format("lies {} of the {} bend at {}.", layer < ridge ? "left" : "right",
-                              gpu ? "GPU's" : "CPU's", threeDigits(ridge));
+    values["layer_flop_per_byte"].number = layer;
+    for (const bool gpu : {false, true}) {
+        const std::string machine = gpu ? "gpu" : "cpu";
+        if (!result.has(machine + "_best_gflops")) continue;
+        const Roof roof = liftedRoof(result, gpu);
+        values[machine + "_lifted_roof_gflops"].number = roof.gflops;
+        values[machine + "_bend_flop_per_byte"].number = roof.ridge();
+    }
+    const LabSeries* curve = result.find(true, curveOf(true));
+    if (curve == nullptr || curve->points.empty()) return;
+    values["gpu_layer_gflops"].number = rateAt(*curve, layer);
+    const Reach reach = reachOf(curve);
+    if (result.has("gpu_full_multiply_adds") || reach.dip == nullptr) return;
+    values["gpu_fast_multiply_adds"].number = 2 * reach.from->x;
+    values["gpu_fast_gflops"].number = reach.from->median;
+    values["gpu_dip_multiply_adds"].number = 2 * reach.dip->x;
+    values["gpu_dip_gflops"].number = reach.dip->median;
 }
 
 /// The measured points under the roofs, and where a training step's operations stand.
@@ -380,7 +349,7 @@ extern const Experiment intensity{
     .link = {"See a training step under the roof", "ladder", R"({"tab": "roofline"})"},
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

@@ -6,11 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -166,49 +163,14 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return times < 1.5 ? 0 : times < 3 ? 1 : times < 10 ? 2 : 3;
 }
 
-/// What a further dispatch costs; waiting for the one before rarely adds anything that can be measured.
-std::string costOfDispatch(const LabResult& result) {
-    const double alone = result.number("microseconds_per_dispatch");
-    const double waiting = result.number("microseconds_per_barrier");
-    if (!result.has("microseconds_per_dispatch"))
-        return fmt::format("Each further dispatch costs {}. ", duration(1e-6 * waiting));
-    if (std::abs(waiting - alone) < 0.1 * std::max(alone, waiting))
-        return fmt::format("Each further dispatch costs {}, whether or not it waits for the one before. ",
-                           duration(1e-6 * waiting));
-    return fmt::format("Each further dispatch costs {}, or {} if it waits for the one before. ",
-                       duration(1e-6 * alone), duration(1e-6 * waiting));
-}
-
-std::string explain(const LabResult& result) {
-    const auto each = [&](const char* number) { return duration(1e-6 * result.number(number)); };
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (result.has("microseconds_per_barrier"))
+        values["ten_dispatches_microseconds"].number = 10 * result.number("microseconds_per_barrier");
     const auto found = handed(result);
-    if (!found)
-        return fmt::format("{} A function call costs {} ns, and to start and join {} costs {}. "
-                           "That is why programs keep their threads and give them large pieces of work.",
-                           result.has("microseconds_per_barrier")
-                               ? "The GPU's curve ends before 100 dispatches."
-                               : "Only the CPU was measured.",
-                           threeDigits(1e3 * result.number("microseconds_per_call")),
-                           counted(result.cpu.threads, "thread"), each("microseconds_per_thread"));
-    const std::string one = duration(1e-6 * found->one.median);
-    const std::string hundred = duration(1e-6 * found->hundred.median);
-    if (!found->decided())
-        return fmt::format("The machine was too busy to tell: one dispatch took {}, 100 that wait for each "
-                           "other took {}.",
-                           one, hundred);
-    std::string text = fmt::format("One dispatch takes {}, and 100 that wait for each other take {}. {}", one,
-                                   hundred, costOfDispatch(result));
-    if (result.has("microseconds_per_submission") && result.has("microseconds_per_wait"))
-        text += fmt::format("A submission of its own costs {}, or {} if the host waits for each. ",
-                            each("microseconds_per_submission"), each("microseconds_per_wait"));
-    return text +
-           fmt::format("The arithmetic is the same, so this is launch overhead. {} At this rate, ten "
-                       "dispatches cost {}, however small the network.",
-                       result.gpu.software
-                           ? "This driver is software and wakes threads for each dispatch; a hardware GPU "
-                             "has circuits for that."
-                           : "On a large GPU, that is most of a small network's step.",
-                       duration(1e-5 * result.number("microseconds_per_barrier")));
+    if (!found) return;
+    values["gpu_too_busy"].number = found->decided() ? 0 : 1;
+    values["one_dispatch_microseconds"].number = found->one.median;
+    values["hundred_dispatches_microseconds"].number = found->hundred.median;
 }
 
 } // namespace
@@ -229,6 +191,6 @@ extern const Experiment launch{
     .link = {"See the launches of a training step", "inside", R"({"data": "spiral", "hidden": [8, 8]})"},
     .measure = measure,
     .answer = answer,
-    .explain = explain};
+    .conclude = conclude};
 
 } // namespace lockstep::demos

@@ -165,72 +165,15 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return counted == 1 ? 0 : counted > 0.5 ? 1 : counted >= 0.01 ? 2 : 3;
 }
 
-/// "87.50 %"; empty: no round lost any.
-std::string lossText(const LabResult& result, bool gpu) {
-    const std::vector<double> shares = countedShares(result, gpu);
-    const double worst = shares.empty() ? 0 : 1 - std::ranges::min(shares);
-    const double usual = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
-    const auto text = [](double share) { return share < 5e-5 ? "less than 0.01 %" : percent(share); };
-    return usual > 0 ? text(usual) : worst > 0 ? "up to " + text(worst) : std::string();
-}
-
-std::string explain(const LabResult& result) {
-    const auto number = [&](const char* name) { return result.number(fmt::format("{}_nanoseconds", name)); };
-    const auto price = [&](const char* name) { return threeDigits(number(name)) + " ns"; };
-    const bool gpu = result.has("gpu_lost_share");
-    const bool alone = result.cpu.threads == 1;
-    const std::string byGpu = lossText(result, true);
-    const std::string byCpu = lossText(result, false);
-    std::string text;
-    if (!byGpu.empty() || !byCpu.empty())
-        text = fmt::format("The {} of the plain additions: between one {}'s load and its store, others load "
-                           "the same value. ",
-                           byCpu.empty()   ? "GPU loses " + byGpu
-                           : byGpu.empty() ? "CPU loses " + byCpu
-                                           : fmt::format("GPU loses {}, the CPU {}", byGpu, byCpu),
-                           byCpu.empty()   ? "invocation"
-                           : byGpu.empty() ? "thread"
-                                           : "worker");
-    if (gpu && byGpu.empty()) text += "The GPU lost none this time; nothing prevents it. ";
-    if (alone)
-        text += "The CPU ran one thread, which meets no other. ";
-    else if (byCpu.empty())
-        text +=
-            fmt::format("The CPU's threads lost none this time; nothing prevents it. They all ran at once "
-                        "for {} of the time. ",
-                        percent(result.number("cpu_overlap_share")));
-    text += fmt::format("On the CPU, an atomic addition takes {}, one to a thread's own counter {}",
-                        price("cpu_atomic"), price("cpu_own_lines"));
-    if (alone)
-        text += ".";
-    else if (number("cpu_one_line") < 1.2 * number("cpu_own_lines"))
-        text += ". Sharing a cache line made no difference here (false sharing would).";
-    else
-        text += fmt::format(", or {} if such counters share a cache line (false sharing).",
-                            price("cpu_one_line"));
-    if (!gpu) return text;
-    text += fmt::format(" On the GPU, an atomic takes {}, a sum per workgroup first {}", price("gpu_atomic"),
-                        price("gpu_workgroup"));
-    const auto pays = [&](const char* name) { return 1.2 * number(name) < number("gpu_atomic"); };
-    const bool workgroups = pays("gpu_workgroup");
-    if (result.has("gpu_subgroup_nanoseconds")) {
-        const bool subgroups = pays("gpu_subgroup");
-        text += fmt::format(", per subgroup first {}.", price("gpu_subgroup"));
-        if (!workgroups && !subgroups)
-            text += " Neither sum pays here.";
-        else if (workgroups != subgroups)
-            text += fmt::format(" Sums per {} do not pay here; per {} they do.",
-                                workgroups ? "subgroup" : "workgroup", workgroups ? "workgroup" : "subgroup");
-    } else {
-        text += workgroups ? "." : ". Sums per workgroup do not pay here.";
-    }
-    return text +
-           (result.gpu.software
-                ? " This GPU is software: the invocations of a SIMD register store together, so only one of "
-                  "them is counted. A hardware GPU runs thousands at once and loses more."
-                : " Many drivers turn atomics into sums per subgroup by themselves. Gradients are added up "
-                  "in "
-                  "registers first for the same reason.");
+void conclude(const LabResult& result, MeasuredValues& values) {
+    double worst = 0;
+    for (const bool gpu : {false, true})
+        if (const std::vector<double> shares = countedShares(result, gpu); !shares.empty()) {
+            const double lost = 1 - std::ranges::min(shares);
+            values[gpu ? "gpu_worst_lost_share" : "cpu_worst_lost_share"].number = lost;
+            worst = std::max(worst, lost);
+        }
+    values["worst_lost_share"].number = worst;
 }
 
 // Two workers and one counter in time: first plainly, then atomically. Still and without values: before
@@ -352,7 +295,7 @@ extern const Experiment lostUpdates{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

@@ -6,16 +6,12 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/matrix_curves.h"
 #include "demos/lab/systolic_picture.h"
-#include "demos/words/text.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
 #include "engine/plan/work.h"
@@ -302,42 +298,9 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return times < 1 ? 0 : times < 10 ? 1 : times < 100 ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    if (!result.has("seconds_10000_cpu_best")) return {};
-    bool extrapolated = false; // the first says so in full
-    const auto time = [&](const std::string& name) {
-        const auto largest = result.count("largest_measured_" + name);
-        return duration(result.number("seconds_10000_" + name)) +
-               (largest == claimed
-                    ? " (measured)"
-                    : fmt::format(" ({}from {})", std::exchange(extrapolated, true) ? "" : "extrapolated ",
-                                  grouped(largest)));
-    };
-    const bool gpu = result.has("gpu_times_as_fast_as_cpu_best");
-    const std::string fastest = gpu ? time("gpu_fastest") : "";
-    const std::string best = time("cpu_best");
-    const std::string naive = time("cpu_naive");
-    if (!gpu)
-        return fmt::format("10¹² multiply-adds take the CPU's best kernel on all threads {}, and the naive "
-                           "order on one thread {}. The GPU was not measured.",
-                           best, naive);
-    const auto compared = [&](const char* name) {
-        const double times = result.number(std::string("gpu_times_as_fast_as_") + name);
-        return times < 1 ? fmt::format("{} times slower than", threeDigits(1 / times))
-                         : fmt::format("{} times as fast as", threeDigits(times));
-    };
-    const std::string comparison =
-        undecided(result)
-            ? "The machine was too busy to tell which of the two best kernels is faster: their times overlap."
-            : fmt::format("The GPU is {} the CPU's best kernel and {} the naive order: the factor depends on "
-                          "which CPU code you compare with.",
-                          compared("cpu_best"), compared("cpu_naive"));
-    return fmt::format(
-        "10¹² multiply-adds take the GPU{} {}, the CPU's best kernel {}, and the naive order on one thread "
-        "{}. "
-        "{} A TPU's matrix unit is such a grid, a systolic array: a number read once serves a whole row. "
-        "Matrix units of GPUs reuse operands in a similar way.",
-        result.gpu.software ? ", here software," : "", fastest, best, naive, comparison);
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (result.has("gpu_times_as_fast_as_cpu_best"))
+        values["gpu_too_busy"].number = undecided(result) ? 1 : 0;
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
@@ -372,7 +335,7 @@ extern const Experiment matrix{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

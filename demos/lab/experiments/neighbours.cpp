@@ -152,30 +152,8 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return loss < aboutAsFast ? 0 : loss < 4 ? 1 : loss < 16 ? 2 : 3;
 }
 
-std::string explain(const LabResult& result) {
-    const auto rate = [&](const char* number) { return amountText(1e9 * result.number(number), "B/s"); };
-    std::string text = fmt::format(
-        "The CPU reads {} side by side, {} at a stride of 32, and {} in random order: memory comes "
-        "in lines of 64 bytes. ",
-        rate("cpu_near_gigabytes_per_second"), rate("cpu_far_gigabytes_per_second"),
-        rate("cpu_anywhere_gigabytes_per_second"));
-    text += result.number("cpu_loss") < aboutAsFast
-                ? "Here most lines stay in the cache until their other words are wanted. "
-                : "By the time the other fifteen words of a line are wanted, the line has left the cache. ";
-    if (!result.has("gpu_loss")) return text + "The GPU was not measured.";
-    if (undecided(result))
-        text +=
-            fmt::format("The machine was too busy to tell: the GPU read {} side by side and {} at a stride "
-                        "of 32, but the measurements scatter too widely. ",
-                        rate("gpu_near_gigabytes_per_second"), rate("gpu_far_gigabytes_per_second"));
-    else
-        text += fmt::format("The GPU reads {}, {} and {}. ", rate("gpu_near_gigabytes_per_second"),
-                            rate("gpu_far_gigabytes_per_second"), rate("gpu_anywhere_gigabytes_per_second"));
-    return text + (result.gpu.software
-                       ? "Here the GPU is software and loads word by word, so its curve says little about "
-                         "hardware, whose subgroups fetch neighbouring words in one access (coalescing)."
-                       : "A subgroup fetches neighbouring words in one access (coalescing), so matrices are "
-                         "stored such that neighbouring invocations read neighbouring words.");
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (result.has("gpu_loss")) values["gpu_too_busy"].number = undecided(result) ? 1 : 0;
 }
 
 /// The first words of the array, in cache lines of 16: those that 16 neighbours read at a stride are filled
@@ -254,7 +232,7 @@ extern const Experiment neighbours{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

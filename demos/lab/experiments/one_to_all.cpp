@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/words/text.h"
@@ -245,17 +243,6 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return times < 3 ? 0 : times < 10.5 ? 1 : times < 100 ? 2 : 3;
 }
 
-std::string sentenceOf(const LabResult& result, const std::string& machine, const char* worker) {
-    const auto number = [&](const char* name) { return result.number(machine + name); };
-    if (number("best_workers") < 2)
-        return fmt::format("one {} takes {}, and more of them are not clearly faster", worker,
-                           duration(1e-3 * number("one_milliseconds")));
-    return fmt::format("one {} takes {}, {} take {}: {} times as fast", worker,
-                       duration(1e-3 * number("one_milliseconds")),
-                       counted(result.count(machine + "best_workers"), worker),
-                       duration(1e-3 * number("best_milliseconds")), threeDigits(number("speed_up")));
-}
-
 /// The GPU's speed-up is clearly higher if the work grows with the workers.
 bool growthHelps(const LabResult& result) {
     const LabSeries* series = result.find(true, "growing work");
@@ -264,30 +251,9 @@ bool growthHelps(const LabResult& result) {
     return best->median > 1.2 * result.number("gpu_speed_up") && apart(series->points.front(), *best);
 }
 
-std::string explain(const LabResult& result) {
-    std::string text;
-    if (result.has("cpu_speed_up")) text += "On the CPU, " + sentenceOf(result, "cpu_", "thread") + ". ";
-    if (!result.has("gpu_speed_up")) return text + "The GPU was not measured.";
-    if (!decided(result))
-        return text + fmt::format("The machine was too busy to tell: on the GPU, one workgroup took {}, {} "
-                                  "took {}.",
-                                  duration(1e-3 * result.number("gpu_one_milliseconds")),
-                                  grouped(result.count("gpu_best_workers")),
-                                  duration(1e-3 * result.number("gpu_best_milliseconds")));
-    text += "On the GPU, " + sentenceOf(result, "gpu_", "workgroup") + ". ";
-    if (const double share = result.number("gpu_serial_share"); share > 0)
-        text += fmt::format("By design a tenth is serial; measured, it is {}. Amdahl's law then allows at "
-                            "most {} times. ",
-                            percent(share), threeDigits(1 / share));
-    text +=
-        result.gpu.software
-            ? "This GPU is software: its workgroups share the CPU's cores. Hardware runs hundreds at once. "
-            : "A lone workgroup leaves most of the GPU idle, and all the others wait for it. ";
-    if (!result.has("gpu_growing_speed_up")) return text;
-    return text + (growthHelps(result)
-                       ? "If the work grows with the workers, the speed-up keeps growing (Gustafson's law). "
-                         "A larger batch does that in training."
-                       : "Growing work should do better (Gustafson's law); on these busy cores it does not.");
+void conclude(const LabResult& result, MeasuredValues& values) {
+    if (result.has("gpu_speed_up")) values["gpu_too_busy"].number = decided(result) ? 0 : 1;
+    if (result.has("gpu_growing_speed_up")) values["gpu_growth_helps"].number = growthHelps(result) ? 1 : 0;
 }
 
 /// A bar per machine and number of workers, to the same scale: the part of one worker, then everybody's.
@@ -384,7 +350,7 @@ extern const Experiment oneToAll{
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 4096}})"},
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

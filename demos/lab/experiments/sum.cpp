@@ -14,7 +14,6 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/sum_picture.h"
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -268,44 +267,20 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return loop > 1.5 * tree ? 1 : tree > 1.5 * loop ? 0 : 2;
 }
 
-std::string explain(const LabResult& result) {
-    const auto units = [&](const char* name) { return threeDigits(result.number(name)); };
-    std::string text = fmt::format(
-        "Every addition rounds to 24 bits. A loop takes a number through up to {} roundings, a tree "
-        "through {:.0f}: here the loop is off by {} units in the last place (ulp), the tree by {}, Kahan's "
-        "sum by {}. ",
-        grouped(result.count("numbers_added")), std::log2(result.number("numbers_added")),
-        units("cpu_one_after_another_error_units"), units("cpu_pairwise_tree_error_units"),
-        units("cpu_Kahan_error_units"));
+void conclude(const LabResult& result, MeasuredValues& values) {
+    const auto note = [&](const char* name, double value) {
+        if (std::isfinite(value)) values[name].number = value; // else something in it was not measured
+    };
+    note("tree_roundings", std::log2(result.number("numbers_added")));
     const double exact = result.number("exact_sum");
     const double best = std::abs(static_cast<double>(static_cast<float>(exact)) - exact) /
                         result.number("unit_in_last_place");
-    if (result.number("cpu_Kahan_error_units") == best)
-        text += "That is the best a float can do: the exact sum, rounded once. ";
-    if (result.cpu.threads > 1 &&
-        result.number("cpu_per_thread_error_units") > 2 * result.number("cpu_pairwise_tree_error_units"))
-        text += fmt::format("{} long loops, one per thread, are no tree: they are off by {}. ",
-                            result.cpu.threads == 2 ? "Two" : fmt::format("{}", result.cpu.threads),
-                            units("cpu_per_thread_error_units"));
-    if (result.has("gpu_pairwise_tree_sum"))
-        text += result.number("gpu_pairwise_tree_sum") == result.number("cpu_pairwise_tree_sum")
-                    ? "In the same tree, GPU and CPU agree to the last bit. "
-                    : "Even in the same tree, this GPU rounds unlike the CPU. ";
-    if (!result.has("cpu_as_threads_arrive_results")) return text;
-    const auto arrived = [&](const char* of, const char* what) {
-        return result.count(fmt::format("{}_arrive_{}", of, what));
-    };
-    const std::uint64_t threads = arrived("cpu_as_threads", "results");
-    text += fmt::format("In order of arrival, {} gave {} by threads",
-                        counted(arrived("cpu_as_threads", "runs"), "run"), counted(threads, "result"));
-    std::uint64_t workgroups = 0;
-    if (result.has("gpu_as_workgroups_arrive_results")) {
-        workgroups = arrived("gpu_as_workgroups", "results");
-        text += fmt::format(", {} by workgroups", workgroups);
-    }
-    return text + (std::max(threads, workgroups) > 1
-                       ? ". Where atomics decide the order, a seed alone does not repeat a run."
-                       : ". Nothing guarantees that: a seed does not fix the order.");
+    note("cpu_Kahan_above_best_units", result.number("cpu_Kahan_error_units") - best);
+    note("gpu_tree_difference",
+         std::abs(result.number("gpu_pairwise_tree_sum") - result.number("cpu_pairwise_tree_sum")));
+    const double threads = result.number("cpu_as_threads_arrive_results");
+    const double workgroups = result.number("gpu_as_workgroups_arrive_results");
+    note("most_results_of_arrival", std::fmax(threads, workgroups)); // of NaN and a number: the number
 }
 
 void draw(Ui& ui, const Experiment&, const LabResult& result, LabView& view) {
@@ -338,7 +313,7 @@ extern const Experiment sum{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

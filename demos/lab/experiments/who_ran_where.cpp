@@ -272,67 +272,19 @@ std::optional<std::size_t> answer(const LabResult& result) {
     return times < 1.25 ? 0 : times < 1.75 ? 1 : 2;
 }
 
-/// Where the times of a machine contradict each other: both of them.
-std::string contradiction(const LabResult& result, bool gpu) {
-    const auto time = [&](const char* name) {
-        return result.number(fmt::format("{}_{}_microseconds", gpu ? "gpu" : "cpu", name));
-    };
-    const auto took = [](double microseconds) { return duration(1e-6 * microseconds); };
-    const char* thing = gpu ? "workgroup" : "piece";
-    const auto atOnce = result.count(gpu ? "gpu_at_once" : "cpu_at_once");
-    if (time("full") > 1.5 * time("one"))
-        return fmt::format("one {} took {}, {} at once took {}", thing, took(time("one")), grouped(atOnce),
-                           took(time("full")));
-    return fmt::format("{} took {}, one more {}", counted(atOnce, thing), took(time("full")),
-                       took(time("one_more")));
-}
-
-/// " (5 of 6 places)", if that explains how much of the time the GPU's rows are busy.
-std::string placesOf(const LabResult& result) {
-    const std::vector<GroupSpan>& spans = result.gpuSpans;
-    const std::uint64_t rows = rowsOf(spans);
-    if (rows == 0) return {};
-    const std::uint64_t places = (spans.size() + rows - 1) / rows * rows;
-    const double share = static_cast<double>(spans.size()) / static_cast<double>(places);
-    if (std::abs(share - result.number("gpu_busy_share")) > 0.05) return {};
-    return fmt::format(" ({} of {})", grouped(spans.size()), counted(places, "place"));
-}
-
-std::string explain(const LabResult& result) {
-    std::string text, busy;
-    for (const bool gpu : {true, false}) {
-        const std::string machine = gpu ? "gpu_" : "cpu_";
-        if (!result.has(machine + "at_once")) continue;
-        if (!result.has(machine + "one_more")) {
-            busy += (busy.empty() ? "" : "; ") + contradiction(result, gpu);
-            continue;
-        }
-        const auto atOnce = result.count(machine + "at_once");
-        text += fmt::format("The {} runs {} at once, in {}; one more makes it {}. ", gpu ? "GPU" : "CPU",
-                            counted(atOnce, gpu ? "workgroup" : "piece"),
-                            duration(1e-6 * result.number(machine + "full_microseconds")),
-                            duration(1e-6 * result.number(machine + "one_more_microseconds")));
-    }
-    const bool told = result.has("gpu_one_more");
-    if (!busy.empty())
-        text += fmt::format("The {} was too busy to tell: {}. ", told ? "CPU" : "machine", busy);
+void conclude(const LabResult& result, MeasuredValues& values) {
     if (!result.has("gpu_at_once")) {
         const LabSeries* series = result.find(true, workgroups);
-        return text + (series == nullptr || series->points.empty()
-                           ? "The GPU was not measured."
-                           : "The GPU's curve ends before one more workgroup than fits.");
+        if (series != nullptr && !series->points.empty()) values["gpu_curve_ends_early"].number = 1;
+        return;
     }
-    if (told && result.number("gpu_at_once") > 1)
-        text += "The extra one runs alone, and the rest of the machine idles. ";
-    if (!result.has("gpu_busy_share"))
-        text += "This GPU's shaders cannot read a clock, so only the total time is known. ";
-    else if (told && result.number("gpu_at_once") > 1)
-        text += fmt::format("In two and a half waves, the GPU's rows are busy {:.0f} % of the time{}. ",
-                            100 * result.number("gpu_busy_share"), placesOf(result));
-    return text +
-           (result.gpu.software ? "Here a row is a CPU thread; a hardware GPU has hundreds of rows. "
-                                : "Another GPU has another number of rows. ") +
-           "Tiles of a layer fill waves in the same way: a nearly empty last wave wastes time.";
+    // How many places the workgroups of a wave leave empty, if that explains the time that rows are busy.
+    const auto filled = static_cast<double>(result.gpuSpans.size());
+    const double rows = rowsOf(result.gpuSpans);
+    const double places = std::ceil(filled / rows) * rows;
+    if (!(std::abs(filled / places - result.number("gpu_busy_share")) <= 0.05)) return;
+    values["gpu_filled_places"].number = filled;
+    values["gpu_places"].number = places;
 }
 
 std::string titleOf(const LabResult& result, bool gpu) {
@@ -388,7 +340,7 @@ extern const Experiment whoRanWhere{
     .animated = true,
     .measure = measure,
     .answer = answer,
-    .explain = explain,
+    .conclude = conclude,
     .draw = draw};
 
 } // namespace lockstep::demos

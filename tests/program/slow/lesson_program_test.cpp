@@ -13,6 +13,7 @@
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
+#include "demos/telling/measured_text.h"
 #include "tests/sanitized.h"
 #include "tests/show_script.h"
 
@@ -85,7 +86,7 @@ TEST_CASE(
         for (const LessonStep& each : lesson.steps) {
             CAPTURE(each.title);
             std::size_t words = 0;
-            for (const TextBlock& block : lessonBlocks(each.text, {}))
+            for (const TextBlock& block : filledBlocks(each.text, {}))
                 words += static_cast<std::size_t>(std::ranges::count(plainText(block), ' ')) + 1;
             CHECK(words > 5);
             CHECK(words <= 100);
@@ -237,7 +238,7 @@ TEST_CASE("what a step measures and explains is in no handout, though a later on
 TEST_CASE("no handout of a lesson that comes with the program gives an answer away") {
     int number = 0;
     for (const fs::path& file : shippedLessons()) {
-        if (lessonNameOf(file).language == "de") continue; // the same steps and pictures
+        if (textFileName(file).language == "de") continue; // the same steps and pictures
         if (sanitized && number++ % 6 != 0) continue;      // minutes there, and the same code
         CAPTURE(file.filename().string());
         const Lesson lesson = readLesson(file);

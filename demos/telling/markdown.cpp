@@ -1,4 +1,4 @@
-#include "demos/lesson/markdown.h"
+#include "demos/telling/markdown.h"
 
 #include <exception>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "demos/lesson/expression.h"
+#include "demos/telling/expression.h"
 
 #include <algorithm>
 #include <cctype>
