@@ -56,6 +56,12 @@ class LessonRun {
     bool go(std::size_t step);
     /// The state of the step, or the last one before it: JSON, or empty.
     const std::string& state() const { return stateOf(at_); }
+    /// The first of the steps before this one that share its state, one after the other.
+    std::size_t stateSince() const {
+        std::size_t first = at_;
+        while (first > 0 && stateOf(first - 1) == state()) --first;
+        return first;
+    }
 
     LessonAnswer& answer() { return answers_[at_]; }
     const LessonAnswer& answer() const { return answers_[at_]; }

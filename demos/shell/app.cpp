@@ -229,9 +229,10 @@ bool App::wantsFrame() const {
 
 std::string App::releaseDevice() {
     std::string costs;
-    for (const auto& entry : exhibits_.all())
-        if (const std::string cost = entry->releaseDevice(); !cost.empty())
+    exhibits_.forAll([&](Exhibit& entry) {
+        if (const std::string cost = entry.releaseDevice(); !cost.empty())
             costs += (costs.empty() ? "" : " ") + cost;
+    });
     letters_.reset();
     guide_.releaseDevice();
     closeContext();
@@ -794,6 +795,7 @@ void App::openLesson(const std::filesystem::path& file) {
         }
     }
     guide_.begin(std::move(lesson), lastState());
+    exhibits_.putAside();
     showStep();
 }
 
@@ -801,7 +803,7 @@ void App::showStep() {
     if (const std::string state = guide_.wantedState(); !state.empty())
         guarded(*ui_, [&] {
             readState(ordered_json::parse(state))();
-            guide_.noteState(state);
+            guide_.noteState();
         });
     guide_.noteStep(exhibit().id());
     settle_ = 3;
@@ -811,6 +813,7 @@ void App::turnLesson(int by) {
     settle_ = 3; // the answer may come first
     if (const std::optional<std::size_t> to = guide_.neighbour(by, ui_->presenter))
         later_ = [this, step = *to] {
+            guide_.leave(presentState());
             if (guide_.go(step)) showStep();
         };
 }
@@ -820,10 +823,9 @@ void App::closeLesson() {
     settle_ = 3;
     if (guide_.own().is_null()) return;
     guarded(*ui_, [&] {
-        const ordered_json own = guide_.own(); // kept until it is back
-        // A state is silent about what a person has not chosen.
-        exhibits_.forgetSpeeds();
-        detailsChosen_.reset();
+        ordered_json own = guide_.own(); // kept until it is back
+        own.erase("exhibits");           // they are as they were left
+        detailsChosen_.reset();          // a state is silent about what a person has not chosen
         setState(own);
     });
 }
@@ -889,16 +891,25 @@ ordered_json App::state() const {
     return json;
 }
 
-ordered_json App::lastState() const {
-    if (!guide_.own().is_null()) return guide_.own(); // the next start goes on with a person's own settings
+ordered_json App::presentState() const {
     ordered_json json = frameOfState();
     for (const auto& entry : exhibits_.all()) json["exhibits"][std::string(entry->id())] = entry->lastState();
     return json;
 }
 
+// The next start goes on with a person's own settings.
+ordered_json App::lastState() const { return guide_.own().is_null() ? presentState() : guide_.own(); }
+
 void App::setState(const ordered_json& state) {
     Lesson texts = lessonOfState(state);
-    readState(state)();
+    const bool inLesson = exhibits_.isAside();
+    exhibits_.bringBack();
+    try {
+        readState(state)();
+    } catch (...) {
+        if (inLesson) exhibits_.putAside();
+        throw;
+    }
     guide_.beginTexts(std::move(texts), state, exhibit().id());
 }
 

@@ -67,7 +67,9 @@ class App {
     /// has changed.
     nlohmann::ordered_json state() const;
     void setState(const nlohmann::ordered_json& state);
-    /// state(), with what was trained where an exhibit can keep that until the next start.
+    /// state(), with all that an exhibit can keep of what was measured and trained.
+    nlohmann::ordered_json presentState() const;
+    /// For the next start: the same, or what a person had before the lesson that is open.
     nlohmann::ordered_json lastState() const;
     /// Applies a state file. Throws naming the file, and then nothing has changed.
     void openState(const std::filesystem::path& file);

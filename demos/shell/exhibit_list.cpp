@@ -120,12 +120,30 @@ std::optional<Speed> ExhibitList::chosenSpeed(std::size_t exhibit) const {
 
 void ExhibitList::setFlatOut() {
     flatOut_ = true;
-    for (const auto& entry : exhibits_) entry->setSpeed(0);
+    forAll([](Exhibit& exhibit) { exhibit.setSpeed(0); });
 }
 
-void ExhibitList::forgetSpeeds() {
-    chosenSpeeds_.clear();
-    for (const auto& entry : exhibits_) entry->setSpeed(flatOut_ ? 0 : entry->usualSpeed());
+void ExhibitList::exchange() {
+    shown().pause();
+    std::swap(exhibits_, aside_.exhibits);
+    std::swap(shown_, aside_.shown);
+    std::swap(chosenSpeeds_, aside_.chosenSpeeds);
+    isAside_ = !isAside_;
+}
+
+void ExhibitList::putAside() {
+    if (isAside_) return;
+    if (aside_.exhibits.empty()) {
+        aside_.exhibits = makeExhibits();
+        for (const auto& entry : aside_.exhibits) entry->setSpeed(flatOut_ ? 0 : entry->usualSpeed());
+    }
+    const std::string_view id = shown().id();
+    exchange();
+    show(id);
+}
+
+void ExhibitList::bringBack() {
+    if (isAside_) exchange();
 }
 
 ExhibitList::Press ExhibitList::draw(Ui& ui, bool lessonOpen) {

@@ -1,4 +1,5 @@
-// The exhibits: which one is shown, at which speed each runs, and the list of them on the left.
+// The exhibits: which one is shown, at which speed each runs, and the list of them on the left. While a lesson is
+// open, others of the same kinds stand in their place.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,18 @@ class ExhibitList {
     void show(std::string_view id);
     /// Those that are not hidden, and the one that is shown.
     std::vector<std::size_t> listed(const Ui& ui) const;
-    void clear() { exhibits_.clear(); }
+    void clear() { exhibits_.clear(), aside_.exhibits.clear(); }
+
+    /// A lesson sets the exhibits as it needs them: it gets others, the same each time, so that what a person
+    /// has measured, trained and set stays untouched until bringBack(). The one that is shown pauses.
+    void putAside();
+    void bringBack();
+    bool isAside() const { return isAside_; }
+    /// For both, such as giving up their device.
+    template <class Action> void forAll(Action action) {
+        for (const auto* each : {&exhibits_, &aside_.exhibits})
+            for (const auto& exhibit : *each) action(*exhibit);
+    }
 
     /// Both by their place in their list.
     void setSpeed(std::size_t exhibit, std::size_t index);
@@ -59,8 +71,6 @@ class ExhibitList {
     std::size_t shownSpeed() const;
     /// Until a speed is chosen, every exhibit runs as fast as it can, whatever its usual speed.
     void setFlatOut();
-    /// As if no speed had been chosen.
-    void forgetSpeeds();
 
     struct Press {
         std::optional<std::size_t> exhibit;
@@ -70,6 +80,13 @@ class ExhibitList {
     Press draw(Ui& ui, bool lessonOpen);
 
   private:
+    struct Set {
+        std::vector<std::unique_ptr<Exhibit>> exhibits;
+        std::size_t shown = 0;
+        std::map<std::string_view, std::size_t> chosenSpeeds;
+    };
+
+    void exchange();
     void hide(Ui& ui, std::size_t index);
     /// Returns where it is on the screen.
     Place drawExhibit(Ui& ui, std::size_t index, bool gone, Press& press);
@@ -78,6 +95,8 @@ class ExhibitList {
     std::size_t shown_ = 0;
     std::map<std::string_view, std::size_t> chosenSpeeds_; // by exhibit
     bool flatOut_ = false;                                 // where none is chosen
+    Set aside_;                                            // the lesson's or, while one is open, the person's own
+    bool isAside_ = false;
 };
 
 } // namespace lockstep::demos

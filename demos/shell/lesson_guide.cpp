@@ -22,6 +22,7 @@ void LessonGuide::begin(Lesson lesson, const ordered_json& own) {
     if (own_.is_null()) own_ = own;
     stateTexts_ = ordered_json::object();
     stepState_.clear();
+    left_.clear();
     desk_.start(std::move(lesson));
 }
 
@@ -45,7 +46,20 @@ void LessonGuide::close() {
 
 std::string LessonGuide::wantedState() const {
     const std::string& state = open()->state();
-    return state == stepState_ ? "" : state;
+    if (state == stepState_) return {};
+    const auto left = left_.find(open()->stateSince());
+    return left == left_.end() ? state : left->second.dump();
+}
+
+void LessonGuide::leave(const ordered_json& state) {
+    if (open() == nullptr || open()->state().empty() || stepPending()) return;
+    const ordered_json wanted = ordered_json::parse(open()->state());
+    ordered_json kept{{"lockstep", state["lockstep"]}, {"exhibit", exhibit_}};
+    if (const auto exhibits = wanted.find("exhibits"); exhibits != wanted.end())
+        for (const auto& [id, unused] : exhibits->items()) kept["exhibits"][id] = state["exhibits"][id];
+    for (const char* name : {"speed", "speeds"})
+        if (wanted.contains(name)) kept[name] = wanted[name];
+    left_[open()->stateSince()] = std::move(kept);
 }
 
 void LessonGuide::noteStep(std::string_view exhibit) {
@@ -82,6 +96,7 @@ bool LessonGuide::reload(Ui& ui) {
     lookedAtLesson_ = ui.now;
     bool changed = false;
     guarded(ui, [&] { changed = desk_.reload(); });
+    if (changed) left_.clear();
     return changed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,12 +40,16 @@ class LessonGuide {
     /// The texts of the state that is open, where it is no lesson's.
     const nlohmann::ordered_json& stateTexts() const { return stateTexts_; }
 
-    /// The state that the step wants and the window does not have yet; empty: none.
+    /// The state that the step wants and the window does not have yet; empty: none. Of a step that was left
+    /// before it is the one that it was left in, with what was trained.
     std::string wantedState() const;
+    /// Before another step is gone to: what the exhibits are, App::state() with what was trained. Those that
+    /// the step sets are kept for going back to it.
+    void leave(const nlohmann::ordered_json& state);
     /// Another step than the window shows is under way, as after a device was lost on the way to it.
     bool stepPending() const { return open() != nullptr && open()->state() != stepState_; }
     /// The window has the state that was wanted.
-    void noteState(const std::string& state) { stepState_ = state; }
+    void noteState() { stepState_ = open()->state(); }
     /// The step is shown, and is about that exhibit.
     void noteStep(std::string_view exhibit);
     /// The neighbour to go to, if there is one. In front of a class, where a clicker has one key, the answer
@@ -81,6 +86,7 @@ class LessonGuide {
     LessonDesk desk_;
     std::string exhibit_;
     std::string stepState_; // what the lesson has set last
+    std::map<std::size_t, nlohmann::ordered_json> left_; // states, by LessonRun::stateSince()
     nlohmann::ordered_json stateTexts_ = nlohmann::ordered_json::object();
     nlohmann::ordered_json own_;
     MeasuredValues values_; // as of this frame, while a lesson is open

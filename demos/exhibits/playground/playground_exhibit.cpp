@@ -163,9 +163,7 @@ class PlaygroundExhibit : public Exhibit {
         values["playground.best_step"].number = step;
     }
     nlohmann::ordered_json state() const override { return stateWith(view_.keepWeights); }
-    nlohmann::ordered_json lastState() const override {
-        return stateWith(view_.keepWeights || model_.step() > 0);
-    }
+    nlohmann::ordered_json lastState() const override { return stateWith(true); }
     nlohmann::ordered_json stateWith(bool keepWeights) const {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["view"] = toJson(view_);
@@ -173,7 +171,7 @@ class PlaygroundExhibit : public Exhibit {
         const std::vector<float>& weights = model_.parameters();
         // A network that has diverged comes back with fresh weights: its own may be finite, but would fail
         // again, and JSON has no NaN.
-        if (keepWeights && !model_.failedLayer() && weights.size() == ParamLayout(model_.shape()).size() &&
+        if (keepWeights && model_.changed() && !model_.failedLayer() && weights.size() == ParamLayout(model_.shape()).size() &&
             std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
             json["step"] = model_.step();
             json["weights"] = weightsToJson(weights);

@@ -174,6 +174,10 @@ class PlaygroundModel {
     const Dataset& dataset() const { return data_.dataset; }
     const Moment& moment() const { return moment_; }
     std::uint64_t step() const { return moment_.state.step; }
+    /// The weights are not those that the seed gives.
+    bool changed() const {
+        return step() > 0 || parameters() != initialWeights(shape(), settings_.train.seed);
+    }
     const std::vector<float>& parameters() const { return moment_.state.parameters; }
     /// The weights that were seen before, of the same shape; empty at the start.
     const std::vector<float>& earlier() const { return earlier_; }

@@ -63,7 +63,7 @@ struct ViewSettings {
     float zoom = 1;
     std::size_t foldLayer = 1;                  ///< whose neurons are the axes; 0 the features
     std::vector<std::size_t> foldAxes{0, 1, 2}; ///< neurons; as many as there are: no such axis
-    bool keepWeights = false;                   ///< in state files
+    bool keepWeights = true;                    ///< in state files, once there are other than initial ones
     bool settingsShown = false;                 ///< of training, below the data
 };
 
