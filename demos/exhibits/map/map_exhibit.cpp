@@ -188,10 +188,10 @@ class MapExhibit final : public Exhibit {
             ui.noteControl((std::string("menu/") + label).c_str(), words);
             return chosen;
         };
-        if (item("Where I was", "Returns to the region of the map that you visited before.", "Alt+Left",
+        if (item("Previous region", "Returns to the region of the map that you visited before.", "Alt+Left",
                  model_.history().canGoBack()))
             model_.goBack();
-        if (item("Where I went", "Goes forward again through the regions you visited.", "Alt+Right",
+        if (item("Next region", "Goes forward again through the regions you visited.", "Alt+Right",
                  model_.history().canGoForward()))
             model_.goForward();
     }
