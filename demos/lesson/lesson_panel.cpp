@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* closeLabel = "×##lesson";
 constexpr std::string_view closeWords =
-    "Closes the lesson, and brings the settings before it back. Of a state, closes the texts.";
+    "Closes the lesson and restores your settings; for a preset, hides its texts.";
 constexpr std::string_view choiceWords =
     "Your answer. It is judged once this machine has measured what it is about.";
 
@@ -134,7 +134,7 @@ void drawInputs(Ui& ui, LessonRun& run, bool inLine) {
         const std::string name = "##input/" + input.name;
         const auto number = typedNumber(
             ui, name.c_str(),
-            "A number of the lesson. Type your own and press Enter; leave it empty for the usual one.",
+            "A number of the lesson. Type your own and press Enter. Clear it to restore the default.",
             fmt::format("{:.6g}", run.input(input)));
         if (number) run.setInput(input.name, std::isnan(*number) ? std::nullopt : number);
         if (!input.about.empty()) ui.explainItem({.title = input.label, .text = input.about});

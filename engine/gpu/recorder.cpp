@@ -188,7 +188,8 @@ void Recorder::limitWorkgroups(std::uint64_t most) {
     paces_.clear();
 }
 
-// The workgroups of one submission. The cost of pieces lies in their number, which no operation's cost says.
+// The workgroups of one submission. Each piece costs a launch. Cost does not count launches, so this
+// limits the pieces per submission.
 double Recorder::mostGroups() const {
     constexpr double piecesAtOnce = 256;
     return mostWorkgroups_ == 0 ? std::numeric_limits<double>::infinity()

@@ -185,10 +185,10 @@ class MapExhibit final : public Exhibit {
     }
 
     void drawMenu(Ui& ui) override {
-        if (ui.menuItem("Where I was", "Returns to the region of the map that you visited before.",
+        if (ui.menuItem("Previous region", "Returns to the region of the map that you visited before.",
                         "Alt+Left", false, model_.history().canGoBack()))
             model_.goBack();
-        if (ui.menuItem("Where I went", "Goes forward again through the regions you visited.", "Alt+Right",
+        if (ui.menuItem("Next region", "Goes forward again through the regions you visited.", "Alt+Right",
                         false, model_.history().canGoForward()))
             model_.goForward();
     }

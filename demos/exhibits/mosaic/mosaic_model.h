@@ -26,7 +26,7 @@ struct LossSpread {
     /// By PopulationSummary::shares; infinite where so many had diverged.
     std::array<std::vector<double>, PopulationSummary::shares.size()> losses;
 
-    /// Nothing happens without a loss, or when no network has made a step since.
+    /// Appends a sample. Does nothing if no network has a loss yet, or none has stepped since.
     void add(double meanSteps, const PopulationSummary& summary);
 };
 

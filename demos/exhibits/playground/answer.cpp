@@ -150,7 +150,7 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
     entry("Discrete", "Shows the predicted class alone, without its probability.", parts.view.discretise);
     for (const bool test : {false, true}) {
         entry(test ? "Test" : "Train",
-              test ? "Shows the points that only measure it (hollow)."
+              test ? "Shows the test points (hollow), never trained on."
                    : "Shows the points that the network trains on (filled).",
               test ? parts.view.testPoints : parts.view.trainPoints);
         ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
