@@ -52,8 +52,12 @@ LessonPress drawTurning(Ui& ui, const LessonRun& run) {
     return press;
 }
 
+const char* answerLabel(const LessonRun& run) {
+    return run.step().ask ? "Check answer##lesson" : "Answer##lesson";
+}
+
 void drawAnswerButton(Ui& ui, LessonRun& run) {
-    if (ui.toggle("Answer##lesson", "Shows or hides the answer.", run.answerShown))
+    if (ui.toggle(answerLabel(run), "Shows or hides the answer.", run.answerShown))
         run.answerShown = !run.answerShown;
 }
 
@@ -238,7 +242,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     float buttons = buttonWidth(closeLabel) + gap;
     const bool answers = !step.answer.empty() && !decided(run, view.values);
-    if (answers) buttons += buttonWidth("Answer") + gap;
+    if (answers) buttons += buttonWidth(answerLabel(run)) + gap;
     if (turns(run))
         buttons += buttonWidth("Back") + buttonWidth("Next") + textWidth(placeText(ui, run)) + 3 * gap;
     const float right = ImGui::GetContentRegionMax().x;

@@ -55,8 +55,10 @@ std::span<const SettingWords> settingWords() {
          "A small number added to the denominator of the update, so that it never divides by 0.", 1e-10F,
          1e-2F, "%.1e", true},
         {"weight_decay", "L2 regularisation; decoupled weight decay for " + decouples, decays, "l2", "L2",
-         "L2: pulls every weight towards 0 in proportion to its size (weight decay). 0 turns it off.", 0, 1,
-         "%.3g", true},
+         "L2: pulls every weight towards 0 in proportion to its size. AdamW does so in its update, the "
+         "others "
+         "through the gradient. 0 turns it off.",
+         0, 1, "%.3g", true},
         {"l1", "L1 regularisation", "", "l1", "L1",
          "L1: pulls every weight towards 0 by a constant amount, so many become almost 0. 0 turns it off.", 0,
          1, "%.3g", true},

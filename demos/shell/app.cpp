@@ -36,8 +36,7 @@ constexpr const char* resetWords = "Reset: returns to the first step with the sa
 constexpr const char* newWeightsWords =
     "New weights: returns to the first step with the next seed, so all weights are drawn anew.";
 constexpr const char* detailsWords =
-    "Opens or closes the panel on the right: what this exhibit shows, and numbers of what the mouse points "
-    "at (D).";
+    "Opens or closes the panel on the right: what this exhibit shows, and the values under the pointer (D).";
 
 constexpr float speedUnits = 128; // of the list of speeds
 
@@ -394,11 +393,9 @@ void App::drawViewMenu() {
         setDark(false);
     ImGui::Separator();
     if (ui_->menuItem("Details", detailsWords, "D", ui_->detailsWanted)) toggleDetails();
-    if (ui_->menuItem(
-            "Presenter mode",
-            "Larger text and thicker lines. The list of exhibits goes; the menu and the number keys "
-            "have it.",
-            "P", ui_->presenter))
+    if (ui_->menuItem("Presenter mode",
+                      "Larger text and thicker lines. Hides the exhibit list; switch by menu or number keys.",
+                      "P", ui_->presenter))
         ui_->presenter = !ui_->presenter;
     if (ui_->menuItem("Full screen", "Fills the screen, or returns to a window.", "F11"))
         wishes_.fullScreen = true;

@@ -159,7 +159,7 @@ std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, b
             accepted = first.file;
         ImGui::SameLine();
         if (ui.button("No, thanks##offer",
-                      "Closes this offer for good. Lessons, at the left, has the lessons."))
+                      "Closes this offer for good. Lessons stay available at the left."))
             desk_.decline();
     }
     ImGui::End();

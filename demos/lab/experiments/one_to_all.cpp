@@ -337,7 +337,8 @@ extern const Experiment oneToAll{
     .name = "one-to-all",
     .title = "One cook, many helpers",
     .idea = "The same work for 1, 2, 4, ... workers: threads on the CPU, workgroups on the GPU. One worker "
-            "has to do the first tenth alone. Speed-ups are relative to one worker of the same machine.",
+            "has to do the first tenth of the arithmetic alone. Speed-ups are relative to one worker of the "
+            "same machine.",
     .question =
         "One workgroup does the first tenth, then many share the rest. How many times as fast is that "
         "as one workgroup alone?",

@@ -327,8 +327,9 @@ extern const Experiment whoRanWhere{
     .place = 20,
     .name = "who-ran-where",
     .title = "Who ran when and where",
-    .idea = "Workgroups that all do the same amount of work, more and more of them. Each records its start "
-            "and end.",
+    .idea =
+        "Workgroups that all do the same amount of work, more and more of them. Each takes all the shared "
+        "memory that it may, so that few share a place, and records its start and end.",
     .question = "The GPU is full: as many workgroups as it can run at once. Add one. How much longer does it "
                 "all take?",
     .choices = {"hardly longer", "half as long again", "twice as long"},
