@@ -938,9 +938,9 @@ std::function<void()> App::readState(const ordered_json& state) {
     std::vector<std::function<void()>> bringBack;
     for (const auto& entry : exhibits_.all())
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
-            bringBack.push_back([apply = entry->readState(*found), exhibit = entry.get()] {
+            bringBack.push_back([this, apply = entry->readState(*found), exhibit = entry.get()] {
                 apply();
-                exhibit->edits().forget();
+                if (exhibits_.isAside()) exhibit->edits().forget(); // the lesson did that
             });
     return [=, this] {
         showExhibit(exhibitName);

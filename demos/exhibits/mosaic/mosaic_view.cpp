@@ -35,7 +35,7 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
     const MemberResult& result = side.shot->results[tile.member];
     panel.ui.detail({.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side)),
                      .values = memberValues(panel.spec, tile.member, result),
-                     .text = memberState(panel.spec, result) + " " + openingText(result)});
+                     .text = memberState(panel.spec, result) + " A click shows it by itself."});
 }
 
 void drawNetworkTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, ImVec2 size) {
@@ -154,7 +154,7 @@ void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, Tile
 
 std::string openingText(const MemberResult& result) {
     return fmt::format(
-        "A click opens it in the Playground with its {}weights. It replaces the network there.",
+        "Opens it in the playground with its {}weights. Undo brings the network there back.",
         result.diverged ? "initial " : "");
 }
 
@@ -201,7 +201,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 ti
                       tile.y * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(
-        name, "Every tile is a network; its colour shows the loss. Click one to open it in the playground.",
+        name, "Every tile is a network; its colour shows the loss. Click one to show it by itself.",
         size);
     if (panel.ui.hidden(name)) return;
     const TileOrder& order = view.order[side];
@@ -219,10 +219,12 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 ti
             if (panel.ui.detailPanel) explain(panel, *view.hovered); // else the lens says it all
         }
     }
-    if (!pressed) return;
-    const bool byMouse = view.hovered && view.hovered->side == side;
-    const auto member = byMouse ? std::optional(view.hovered->member) : shownMember(panel);
-    if (member && panel.sides[side].failure.empty()) panel.model.open(side, *member);
+    if (!pressed || !view.hovered || view.hovered->side != side) return;
+    const std::vector<std::uint32_t>& ranking = panel.sides[side].shot->summary.ranking;
+    const auto found = std::ranges::find(ranking, view.hovered->member);
+    if (found == ranking.end()) return;
+    view.side = side;
+    view.rank = static_cast<std::size_t>(found - ranking.begin());
 }
 
 void drawHoveredTile(const MosaicPanel& panel) {

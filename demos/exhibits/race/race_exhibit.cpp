@@ -359,11 +359,28 @@ class RaceExhibit : public Exhibit {
                !run->lanes[run->headline.faster].spec.gpu && run->lanes[run->headline.slower].spec.gpu;
     }
 
+    // The answer from this race, and the way to the lesson below it.
+    void drawWhy(Ui& ui, const RaceRun& run) {
+        if (ui.button("Why?", "Says why the processor was faster in this race.")) ImGui::OpenPopup("why");
+        const ImVec2 below{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)};
+        const float width = std::min(ui.px(420), ImGui::GetIO().DisplaySize.x);
+        ImGui::SetNextWindowPos(
+            {std::max(0.0f, std::min(below.x, ImGui::GetIO().DisplaySize.x - width)), below.y},
+            ImGuiCond_Always);
+        ImGui::SetNextWindowSize({width, 0});
+        if (!ImGui::BeginPopup("why")) return;
+        const std::string why = whyText(ui, run);
+        ui.paragraph(why.empty() ? "The lanes' times do not tell: run more steps, or repeat the race." : why);
+        if (ui.button("Open the lesson##why", "Opens the lesson on why a GPU can be slower than a CPU. This "
+                                              "race is here again when you close it."))
+            ui.linkWish = "why-is-my-gpu-slower.md";
+        ImGui::EndPopup();
+    }
+
     void drawTools(Ui& ui) {
         const RaceRun* run = model_.shown();
         if (gpuLost()) {
-            if (ui.button("Why?", "Opens the lesson on why a GPU can be slower than a CPU."))
-                ui.linkWish = "why-is-my-gpu-slower.md";
+            drawWhy(ui, *run);
             ImGui::SameLine();
         }
         if (run != nullptr && model_.changed()) {

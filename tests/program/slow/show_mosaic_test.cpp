@@ -27,18 +27,16 @@ bool differ(const Folder& folder, const char* first, const char* second) {
 
 } // namespace
 
-TEST_CASE("a click opens a network in the playground as it is: its data, settings and weights") {
+TEST_CASE("a click shows a network, and from there it opens in the playground as it is: data, settings and weights") {
     for (const std::string side : {"GPU", "CPU"}) {
         CAPTURE(side);
         const Folder folder;
         const Outcome outcome = showScript(
             folder, "mosaic",
             "click Playground\nclick data/checkerboard\nclick +##layers\n"
-            "click menu/Run\nclick menu/Save weights with the state\n"
             "state " +
                 folder.file("before.json") + "\nclick Mosaic\n" + trained + "hover mosaic/tiles " + side +
-                "\ndown\nup\nframes 5\nclick menu/Run\n"
-                "click menu/Save weights with the state\nstate " +
+                "\ndown\nup\nframes 2\nclick Open in Playground##mosaic\nframes 5\nstate " +
                 folder.file("s.json") + "\nkey Ctrl+Z\nframes 2\nstate " + folder.file("back.json") + "\n");
         INFO(outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);
