@@ -1,11 +1,9 @@
 #include "demos/exhibits/ladder/rung_question.h"
 
-<<<<<<< HEAD
 #include <string>
-=======
-#include "demos/exhibits/ladder/ladder_views.h"
+
 #include "demos/exhibits/ladder/rung_words.h"
->>>>>>> b13
+#include "demos/words/language.h"
 
 namespace lockstep::demos {
 
@@ -25,7 +23,7 @@ void drawQuestion(Ui& ui, const RungRow& rung, bool& answerShown) {
         ui.muted(fittedText(rung.idea, ImGui::GetContentRegionAvail().x));
         return;
     }
-    const float answer = textWidth("Answer") + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
+    const float answer = textWidth(translated("Answer")) + 2 * ImGui::GetStyle().FramePadding.x + ui.px(8);
     ui.text(fittedText(words.question, ImGui::GetContentRegionAvail().x - answer), ui.theme.accent);
     ImGui::SameLine();
     drawAnswerToggle(ui, answerShown);
