@@ -36,13 +36,23 @@ std::size_t sharedColumns(const ProductKernel& kernel, std::uint32_t id) {
     return block + kernel.slabPadding();
 }
 
-/// Who touches a word, and how many times it was touched before.
+/// Who touches a word, and who has touched it before.
 struct Touch {
-    int invocation = -1; // the last of them
+    static constexpr int none = -1;
+    static constexpr int several = -2;
+    int invocation = none; // the last of them
     int invocations = 0;
     bool write = false;
-    bool before = false;
+    int before = none; // an invocation, or several
 };
+
+/// What shared memory holds a copy of, where the kernel is a tiled product C = A B.
+std::string sharedTitle(const AccessRecord& record, const RecordedArray& array) {
+    const std::uint32_t second = record.product == Product::backwardWeights ? 2 : 1;
+    if (array.name.starts_with("aSlab")) return "shared copy of the " + record.array(0).name;
+    if (array.name.starts_with("bSlab")) return "shared copy of the " + record.array(second).name;
+    return array.name + ", shared";
+}
 
 std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, std::size_t moment) {
     std::vector<Touch> touches(grid.rows * grid.columns);
@@ -55,7 +65,9 @@ std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, 
         const std::vector<AccessEvent>& events = record.invocations[i];
         for (std::size_t at = 0; at < std::min(moment, events.size()); ++at)
             if (events[at].access() && events[at].array == grid.id)
-                eachWord(events[at], [](Touch& touch) { touch.before = true; });
+                eachWord(events[at], [who = static_cast<int>(i)](Touch& touch) {
+                    touch.before = touch.before == Touch::none || touch.before == who ? who : Touch::several;
+                });
         if (moment >= events.size() || !events[moment].access() || events[moment].array != grid.id) continue;
         eachWord(events[moment], [&](Touch& touch) {
             touch.invocation = static_cast<int>(i);
@@ -83,7 +95,7 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
             grid.columns = sharedColumns(record.kernel, id);
             grid.rows = (words + grid.columns - 1) / grid.columns;
         }
-        grid.title = array.shared ? array.name + ", shared"
+        grid.title = array.shared ? sharedTitle(record, array)
                                   : fmt::format("{} {}×{}", array.name, grid.rows, grid.columns);
         grids.push_back(std::move(grid));
     }
@@ -115,7 +127,7 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
     const float seam = large ? 1.0f : 0.0f;
     for (std::size_t word = 0; word < touches.size(); ++word) {
         const Touch& touch = touches[word];
-        if (touch.invocations == 0 && !touch.before) continue;
+        if (touch.invocations == 0 && touch.before == Touch::none) continue;
         const auto corner = [&](std::size_t column, std::size_t row) {
             return ImVec2{std::round(at.x + static_cast<float>(column) * cell.x),
                           std::round(at.y + static_cast<float>(row) * cell.y)};
@@ -124,7 +136,11 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
         const ImVec2 next = corner(word % grid.columns + 1, word / grid.columns + 1);
         const ImVec2 high{next.x - seam, next.y - seam};
         if (touch.invocations == 0) {
-            draw.AddRectFilled(low, high, touchedBefore(ui.theme));
+            const ImU32 who =
+                touch.before == Touch::several
+                    ? ui.theme.text
+                    : colourOfInvocation(static_cast<std::size_t>(touch.before), record.invocations.size());
+            draw.AddRectFilled(low, high, touchedBefore(ui.theme, who));
             continue;
         }
         const ImU32 colour =

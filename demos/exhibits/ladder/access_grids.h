@@ -53,7 +53,7 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
               CellSize cell);
 
 ImU32 colourOfInvocation(std::size_t invocation, std::size_t count);
-/// The colour of a word that was touched earlier.
-inline ImU32 touchedBefore(const Theme& theme) { return mixed(theme.raised, theme.muted, 0.35f); }
+/// The colour of a word that was touched earlier, by who it was: a trail behind what is touched now.
+inline ImU32 touchedBefore(const Theme& theme, ImU32 who) { return mixed(theme.raised, who, 0.35f); }
 
 } // namespace lockstep::demos

@@ -215,6 +215,11 @@ class LadderExhibit final : public Exhibit {
         tab_ = Tab::rungs; // where the results appear
     }
 
+    void show(const Ui& ui, Tab tab) {
+        tab_ = tab;
+        if (tab == Tab::memory && !ui.scripted) access_.playing = true; // what stands still explains little
+    }
+
     void pick(std::size_t rung) {
         model_.pick(rung);
         answerShown_ = false;
@@ -257,7 +262,7 @@ class LadderExhibit final : public Exhibit {
                 "##ladder/tab",
                 "What is shown of the rung: training, memory accesses, source, roofline or crossover.", tab,
                 names))
-            tab_ = static_cast<Tab>(tab);
+            show(ui, static_cast<Tab>(tab));
         const std::string doing = model_.doing();
         const float room = start.x + width - ImGui::GetItemRectMax().x - ui.px(12);
         const ImGuiStyle& style = ImGui::GetStyle();
@@ -332,6 +337,11 @@ class LadderExhibit final : public Exhibit {
             if (!asked) return;
             ImGui::AlignTextToFramePadding();
             ui.heading(std::string(model_.rung().lane));
+            ImGui::SameLine(0, ui.px(10));
+            if (ui.button("Its memory##ladder",
+                          "Shows which words this kernel reads and writes, beside its neighbour.",
+                          model_.rung().gpu()))
+                show(ui, Tab::memory);
         } else {
             std::vector<std::string> lanes;
             for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
@@ -386,7 +396,7 @@ class LadderExhibit final : public Exhibit {
     Plot rooflinePlot_;
     Plot crossoverPlot_;
     SweepBy sweepBy_ = SweepBy::batch;
-    Tab tab_ = Tab::memory;
+    Tab tab_ = Tab::rungs;
     bool answerShown_ = false;
     bool settingsShown_ = false;
 };

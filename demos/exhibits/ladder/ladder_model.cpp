@@ -290,7 +290,7 @@ double LadderModel::measuredShare() const {
 }
 
 std::string LadderModel::stateOf(std::size_t rung) const {
-    if (session_ && measuring_ == rung) return "being measured";
+    if (measuring(rung)) return "being measured";
     if (const RungResult* known = result(rung)) return shortResult(known);
     const bool waits = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedWanted_);
     return waits && !session_.gaveUp() ? "waiting to be measured" : "not measured";

@@ -73,6 +73,8 @@ class LadderModel {
     std::string doing() const;
     /// The share of what is to be measured that has been: 0 to 1.
     double measuredShare() const;
+    /// It is being measured.
+    bool measuring(std::size_t rung) const { return session_ && measuring_ == rung; }
     /// In words that fit the rung's present state: its result, or what it waits for.
     std::string stateOf(std::size_t rung) const;
     bool busy() const;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/ladder/rung_result.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -156,7 +157,11 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
         drawNumbers(ui, model, index, stairs, top);
         return;
     }
-    std::string text = model.stateOf(index);
+    if (result == nullptr) // as long as it is not known
+        draw.AddRect({stairs.left, at.y + ui.px(1)}, {stairs.right, at.y + stairs.rise - ui.px(2)},
+                     ui.theme.grid, ui.px(4), 0, ui.line());
+    std::string text = model.measuring(index) || result != nullptr ? model.stateOf(index)
+                                                                   : std::string(translated(rung.idea));
     if (result != nullptr && result->refused()) text.append(": ").append(shortRefusal(*result));
     const float room = (stairs.roof > 0 && rung.gpu() ? stairs.roof : stairs.right) - stairs.left;
     draw.AddText(nullptr, letters, {stairs.left + ui.px(8), top},
@@ -210,7 +215,12 @@ std::string climbText(const LadderModel& model, std::string& rungs) {
 void drawClimb(Ui& ui, const LadderModel& model) {
     std::string rungs;
     const std::string climb = climbText(model, rungs);
-    if (!climb.empty()) {
+    if (climb.empty()) {
+        ImGui::PushFont(ui.fonts.title);
+        ui.text(fittedText(translatedFormat("One training step, {} ways to write it", model.rungs().size()),
+                           ImGui::GetContentRegionAvail().x));
+        ImGui::PopFont();
+    } else {
         ui.text(ui.timing(climb), 0, ui.fonts.headline);
         ImGui::SameLine(0, ui.px(12));
     }
