@@ -87,6 +87,38 @@ ImVec2 beside(const Place& place, ImVec2 size, ImVec2 window, float edge, bool s
     return inside(place.min.x, pointsHigh ? place.max.y - edge - size.y : place.min.y + edge);
 }
 
+ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edge, ImVec2 pointer,
+                        std::span<const Place> others) {
+    const auto inside = [&](float x, float y) {
+        return ImVec2{std::clamp(x, edge, std::max(edge, window.x - size.x - edge)),
+                      std::clamp(y, edge, std::max(edge, window.y - size.y - edge))};
+    };
+    const auto covers = [&](ImVec2 at, const Place& place) {
+        return at.x < place.max.x && at.x + size.x > place.min.x && at.y < place.max.y &&
+               at.y + size.y > place.min.y;
+    };
+    // Below a wide item, near the pointer; below a narrow one, at its left edge.
+    const float x = std::max(item.min.x, std::min(pointer.x - 2 * edge, item.max.x - size.x));
+    const ImVec2 apart[] = {inside(x, item.max.y + edge), inside(x, item.min.y - edge - size.y),
+                            inside(item.max.x + edge, item.min.y),
+                            inside(item.min.x - edge - size.x, item.min.y)};
+    std::optional<ImVec2> best;
+    std::ptrdiff_t fewest = 0;
+    for (const ImVec2 at : apart) {
+        if (covers(at, item)) continue;
+        const std::ptrdiff_t covered =
+            std::ranges::count_if(others, [&](const Place& other) { return covers(at, other); });
+        if (best && covered >= fewest) continue;
+        best = at;
+        fewest = covered;
+    }
+    // Rather the end of a high item than several controls around it.
+    const bool high = item.max.y - item.min.y > 3 * size.y;
+    const bool pointsLow = pointer.y > (item.min.y + item.max.y) / 2;
+    if (!best || (high && fewest > 1)) return pointsLow ? inside(x, item.min.y + edge) : inside(x, window.y);
+    return *best;
+}
+
 std::string_view shownLabel(std::string_view label) { return label.substr(0, label.find("##")); }
 
 float Ui::line(float units) const {
@@ -386,6 +418,16 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
     if (font != nullptr) ImGui::PopFont();
 }
 
+void Ui::headline(std::string_view text, float width) {
+    if (width <= 0) width = ImGui::GetContentRegionAvail().x;
+    ImGui::PushFont(fonts.headline);
+    const bool fits = textWidth(text) <= width;
+    ImGui::PopFont();
+    ImGui::PushFont(fits ? fonts.headline : fonts.title);
+    paragraph(text, 0, width);
+    ImGui::PopFont();
+}
+
 void Ui::paragraph(std::string_view text, ImU32 colour, float width) {
     if (width <= 0) width = ImGui::GetContentRegionAvail().x;
     text = translated(text);
@@ -576,11 +618,19 @@ void Ui::drawExplanation() {
     // Beside an entry of a list, which goes on below: an open one, or that of the exhibits at the left.
     const bool open = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && name.find('/') != std::string::npos;
     // Details are of a point in a large control: of an operation, a tensor's value, a network of the map.
-    const bool large = pointed_ && pointed_->place.max.x - pointed_->place.min.x > px(240);
+    const auto larger = [](const Place& place, float wide, float tall) {
+        return place.max.x - place.min.x > wide && place.max.y - place.min.y > tall;
+    };
+    const bool large = pointed_ && larger(pointed_->place, px(240), px(120));
     const bool ofPoint = detailUnshown() && large && !pointed_->byKeyboard;
     const Place place = pointed_ && !ofPoint ? pointed_->place : atMouse;
     const bool listed = open || place.max.x < px(100);
-    const ImVec2 low = beside(place, size, display, edge, listed, mouse);
+    std::vector<Place> others;
+    for (const auto& [control, at] : controls)
+        if (!pointed_ || control != pointed_->name) others.push_back(at);
+    const ImVec2 low = listed || !pointed_ || ofPoint
+                           ? beside(place, size, display, edge, listed, mouse)
+                           : explanationPlace(place, size, display, edge, mouse, others);
 
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     const ImVec2 high{low.x + size.x, low.y + size.y};
