@@ -15,6 +15,7 @@
 #include "demos/exhibits/machine/machine_model.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
 #include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
@@ -141,14 +142,14 @@ class MachineExhibit final : public Exhibit {
         const std::optional<Card>& card = model_.card();
         if (!card)
             ui.paragraph(
-                "One card about this machine: how fast its processor and its graphics card compute, copy and "
-                "train, and the width and batch size at which the GPU overtakes the CPU. Save it, and "
-                "compare it with other machines: lockstep card --compare A.json B.json");
+                "One card about this machine. Save it, and compare it with other machines: lockstep card "
+                "--compare A.json B.json");
         if (!model_.failure().empty()) ui.paragraph(model_.failure(), ui.theme.bad);
         if (ui.primaryButton(card ? "Measure again##machine" : "Measure##machine", measureWords)) run(ui);
         ImGui::SameLine();
         if (!card) {
             ui.muted("takes about two and a half minutes");
+            drawBlank(ui);
             return;
         }
         if (ui.button("Save card##machine",
@@ -207,11 +208,8 @@ class MachineExhibit final : public Exhibit {
         ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
     }
 
-    static void drawCard(Ui& ui, const Card& card) {
-        ui.beginCard("machine/card");
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
-        for (const auto& [name, colour] :
-             {std::pair{card.gpuName(), ui.theme.gpu}, std::pair{card.cpuName(), ui.theme.cpu}}) {
+    static void drawNames(Ui& ui, const std::string& gpu, const std::string& cpu) {
+        for (const auto& [name, colour] : {std::pair{gpu, ui.theme.gpu}, std::pair{cpu, ui.theme.cpu}}) {
             const ImVec2 at = ImGui::GetCursorScreenPos();
             const float height = ui.fonts.title->FontSize;
             ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height * 0.1f},
@@ -221,6 +219,39 @@ class MachineExhibit final : public Exhibit {
             ui.text(fittedText(name, ImGui::GetContentRegionAvail().x));
             ImGui::PopFont();
         }
+    }
+
+    /// The card before it is measured: whose it will be, and what will stand on it.
+    static void drawBlank(Ui& ui) {
+        constexpr const char* parts[] = {"Arithmetic and copies at their fastest",
+                                         "Training of four networks, a thousand small ones at once",
+                                         "Every rung of the ladder",
+                                         "The width and the batch size at which the GPU overtakes the CPU"};
+        ui.beginCard("machine/card");
+        const gpu::DeviceReport& device = ui.graphics.device().report();
+        const bool software = device.type == gpu::DeviceType::software;
+        drawNames(ui, ui.timing(device.name + (software ? " (software, not a GPU)" : "")),
+                  ui.timing(cpuName()));
+        ImGui::Dummy({0, ui.px(6)});
+        for (const char* part : parts) {
+            ui.text(part);
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float width = std::min(ImGui::GetContentRegionAvail().x, ui.px(480));
+            for (const float line : {0.0f, 1.0f}) {
+                const float y = at.y + line * ui.px(8);
+                ImGui::GetWindowDrawList()->AddRectFilled({at.x, y}, {at.x + width, y + ui.px(6)},
+                                                          ui.theme.grid);
+            }
+            ImGui::Dummy({width, ui.px(20)});
+        }
+        ui.muted("not measured yet");
+        ui.endCard();
+    }
+
+    static void drawCard(Ui& ui, const Card& card) {
+        ui.beginCard("machine/card");
+        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
+        drawNames(ui, card.gpuName(), card.cpuName());
         {
             const SmallLetters small(ui);
             if (!card.facts.empty()) ui.paragraph(factsLine(card), ui.theme.muted);
