@@ -675,7 +675,9 @@ void App::grantPreview() {
     if (ui_->scripted || ui_->masked || guide_.open() != nullptr) return;
     Exhibit& shown = exhibit();
     if (previewed_.contains(shown.id())) return;
-    const auto works = [](const auto& entry) { return entry->running() || entry->timesProcessor(); };
+    const auto works = [this](const auto& entry) { // one that was never shown has only not begun
+        return entry->running() || (previewed_.contains(entry->id()) && entry->timesProcessor());
+    };
     if (!shown.running() && std::ranges::any_of(exhibits_.all(), works)) return;
     previewed_.insert(shown.id());
     if (!shown.running()) guarded(*ui_, [&] { shown.preview(*ui_); });
