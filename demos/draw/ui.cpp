@@ -141,10 +141,10 @@ ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edg
         best = at;
         fewest = count;
     }
-    // Rather the end of a high item than several controls around it.
+    // Rather the end of a high item than a control beside it.
     const bool high = item.max.y - item.min.y > 3 * size.y;
     const bool pointsLow = pointer.y > (item.min.y + item.max.y) / 2;
-    if (!best || (high && fewest > 1))
+    if (!best || (high && fewest > 0))
         return pointsLow ? inside(near, item.min.y + edge) : inside(near, window.y);
     return *best;
 }

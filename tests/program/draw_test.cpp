@@ -215,12 +215,16 @@ TEST_CASE("an explanation leaves its control free, and others as far as it can")
     CHECK_FALSE(overlap(at(first, {400, 200}, {}), first));
     CHECK(at(first, {400, 200}, {}).min.y > first.max.y);
     CHECK(at(first, {700, 200}, {}).min.x > 600); // near the pointer
-    CHECK_FALSE(overlap(at(first, {400, 200}, {second}), second));
+    const Place title{second.min, {450, 390}};
+    CHECK_FALSE(overlap(at(first, {400, 200}, {second}), first));
+    CHECK_FALSE(overlap(at(first, {400, 200}, {second}), title));
     CHECK_FALSE(overlap(at(second, {400, 400}, {first}), second));
     // A high chart below a row of buttons: they stay free.
     const Place chart{{100, 200}, {1100, 760}};
-    const std::vector<Place> buttons{
-        {{100, 150}, {250, 190}}, {{260, 150}, {420, 190}}, {{430, 150}, {600, 190}}};
+    const std::vector<Place> buttons{{{100, 150}, {250, 190}},
+                                     {{260, 150}, {600, 190}},
+                                     {{610, 150}, {850, 190}},
+                                     {{860, 150}, {1100, 190}}};
     for (const float y : {250.0f, 700.0f}) {
         const Place place = at(chart, {300, y}, buttons);
         for (const Place& button : buttons) CHECK_FALSE(overlap(place, button));

@@ -96,13 +96,19 @@ std::size_t linesOf(const CardPart& part) {
     return part.rows.size() + cardNotes(part).size() + (part.remark.empty() ? 2 : 4);
 }
 
-/// The column of every part: in their order, from the left.
+/// The column of every part. Of three, the first has the roofs and the last the ladder, as in the picture
+/// that is saved; of fewer, each gets about as many lines.
 std::vector<std::size_t> columnsOf(const Card& card, std::size_t columns) {
     std::size_t all = 0;
     for (const CardPart& part : card.parts) all += linesOf(part);
     std::vector<std::size_t> places;
     std::size_t before = 0;
     for (const CardPart& part : card.parts) {
+        if (columns == mostColumns) {
+            const bool first = part.id == "roofs" || part.id == "copies";
+            places.push_back(first ? 0 : part.id == "ladder" ? 2 : 1);
+            continue;
+        }
         const std::size_t middle = before + linesOf(part) / 2;
         places.push_back(std::min(columns - 1, middle * columns / std::max<std::size_t>(all, 1)));
         before += linesOf(part);
@@ -230,7 +236,9 @@ class MachineExhibit final : public Exhibit {
         ui.beginCard("machine/card");
         const gpu::DeviceReport& device = ui.graphics.device().report();
         const bool software = device.type == gpu::DeviceType::software;
-        drawNames(ui, ui.timing(device.name + (software ? " (software, not a GPU)" : "")),
+        drawNames(ui,
+                  ui.timing(software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
+                                     : device.name),
                   ui.timing(cpuName()));
         ImGui::Dummy({0, ui.px(6)});
         for (const char* part : parts) {
