@@ -93,11 +93,10 @@ TEST_CASE("a window's first map and mosaic are not empty, but nothing runs in th
         CAPTURE(exhibit);
         Window window;
         window.app.ui().masked = false;
-        window.app.setState({{"lockstep", 1},
-                             {"exhibit", exhibit},
-                             {"exhibits",
-                              {{"map", {{"picture", 256}, {"steps", 5}}},
-                               {"mosaic", {{"columns", 3}, {"rows", 3}, {"steps", 50}}}}}});
+        Json state = Json::parse(R"({"lockstep": 1, "exhibits": {"map": {"picture": 256, "steps": 5},
+            "mosaic": {"columns": 3, "rows": 3, "steps": 5000}}})");
+        state["exhibit"] = exhibit;
+        window.app.setState(state);
         window.app.frame(1280, 800, 1, 1.0 / 60);
         CHECK(window.shows([&] { return window.app.exhibit().trainedExamples() > 0; }));
         CHECK_FALSE(window.app.exhibit().running());
