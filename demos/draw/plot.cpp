@@ -414,7 +414,7 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
             ImGui::SetClipboardText(plotCsv(axisTitle(options.x), lines).c_str());
             ui.say(Severity::info, "The plot's numbers are on the clipboard, as CSV");
         }
-        if (item("Save as PNG", "Saves a picture of this plot in the current folder."))
+        if (item("Save as PNG", "Saves a picture of this plot, in the folder that you choose."))
             ui.pictureWish = PictureWish{{}, whole_};
         ImGui::EndPopup();
     }

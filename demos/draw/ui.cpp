@@ -87,6 +87,68 @@ ImVec2 beside(const Place& place, ImVec2 size, ImVec2 window, float edge, bool s
     return inside(place.min.x, pointsHigh ? place.max.y - edge - size.y : place.min.y + edge);
 }
 
+namespace {
+
+bool covers(const Place& box, const Place& place) {
+    return box.min.x < place.max.x && box.max.x > place.min.x && box.min.y < place.max.y &&
+           box.max.y > place.min.y;
+}
+
+/// What of a control must stay in sight: all of it, or where a large one has its title.
+Place kept(const Place& control, ImVec2 size) {
+    constexpr float titles = 0.35f; // of the width
+    const ImVec2 extent{control.max.x - control.min.x, control.max.y - control.min.y};
+    const bool large = extent.x > 2 * size.x && extent.y > size.y;
+    if (!large) return control;
+    return {control.min, {control.min.x + titles * extent.x, control.min.y + size.y}};
+}
+
+} // namespace
+
+ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edge, ImVec2 pointer,
+                        std::span<const Place> others) {
+    const auto inside = [&](float x, float y) {
+        return ImVec2{std::clamp(x, edge, std::max(edge, window.x - size.x - edge)),
+                      std::clamp(y, edge, std::max(edge, window.y - size.y - edge))};
+    };
+    const auto boxAt = [&](ImVec2 at) { return Place{at, {at.x + size.x, at.y + size.y}}; };
+    const auto covered = [&](ImVec2 at) {
+        return std::ranges::count_if(
+            others, [&](const Place& other) { return covers(boxAt(at), kept(other, size)); });
+    };
+    const float near = std::max(item.min.x, std::min(pointer.x - 2 * edge, item.max.x - size.x));
+    // Near the pointer or, where that covers something, as little farther to the right as frees it.
+    const auto free = [&](float y) {
+        const ImVec2 first = inside(near, y);
+        if (covered(first) == 0) return first;
+        std::optional<ImVec2> best;
+        for (const Place& other : others) {
+            const ImVec2 at = inside(kept(other, size).max.x + edge, y);
+            const float way = at.x - first.x;
+            if (way <= 0 || way > 1.4f * size.x || at.x + size.x > item.max.x || covered(at) > 0) continue;
+            if (!best || at.x < best->x) best = at;
+        }
+        return best.value_or(first);
+    };
+    std::optional<ImVec2> best;
+    std::ptrdiff_t fewest = 0;
+    for (const ImVec2 at :
+         {free(item.max.y + edge), free(item.min.y - edge - size.y), inside(item.max.x + edge, item.min.y),
+          inside(item.min.x - edge - size.x, item.min.y)}) {
+        if (covers(boxAt(at), item)) continue;
+        const std::ptrdiff_t count = covered(at);
+        if (best && count >= fewest) continue;
+        best = at;
+        fewest = count;
+    }
+    // Rather the end of a high item than a control beside it.
+    const bool high = item.max.y - item.min.y > 3 * size.y;
+    const bool pointsLow = pointer.y > (item.min.y + item.max.y) / 2;
+    if (!best || (high && fewest > 0))
+        return pointsLow ? inside(near, item.min.y + edge) : inside(near, window.y);
+    return *best;
+}
+
 std::string_view shownLabel(std::string_view label) { return label.substr(0, label.find("##")); }
 
 float Ui::line(float units) const {
@@ -386,6 +448,16 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
     if (font != nullptr) ImGui::PopFont();
 }
 
+void Ui::headline(std::string_view text, float width) {
+    if (width <= 0) width = ImGui::GetContentRegionAvail().x;
+    ImGui::PushFont(fonts.headline);
+    const bool fits = textWidth(text) <= width;
+    ImGui::PopFont();
+    ImGui::PushFont(fits ? fonts.headline : fonts.title);
+    paragraph(text, 0, width);
+    ImGui::PopFont();
+}
+
 void Ui::paragraph(std::string_view text, ImU32 colour, float width) {
     if (width <= 0) width = ImGui::GetContentRegionAvail().x;
     text = translated(text);
@@ -576,11 +648,17 @@ void Ui::drawExplanation() {
     // Beside an entry of a list, which goes on below: an open one, or that of the exhibits at the left.
     const bool open = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && name.find('/') != std::string::npos;
     // Details are of a point in a large control: of an operation, a tensor's value, a network of the map.
-    const bool large = pointed_ && pointed_->place.max.x - pointed_->place.min.x > px(240);
+    const bool wide = pointed_ && pointed_->place.max.x - pointed_->place.min.x > px(240);
+    const bool large = wide && pointed_->place.max.y - pointed_->place.min.y > px(120);
     const bool ofPoint = detailUnshown() && large && !pointed_->byKeyboard;
     const Place place = pointed_ && !ofPoint ? pointed_->place : atMouse;
     const bool listed = open || place.max.x < px(100);
-    const ImVec2 low = beside(place, size, display, edge, listed, mouse);
+    std::vector<Place> others;
+    for (const auto& [control, at] : controls)
+        if (!pointed_ || control != pointed_->name) others.push_back(at);
+    const ImVec2 low = listed || !wide || ofPoint
+                           ? beside(place, size, display, edge, listed, mouse)
+                           : explanationPlace(place, size, display, edge, mouse, others);
 
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     const ImVec2 high{low.x + size.x, low.y + size.y};

@@ -2,6 +2,8 @@
 // something. One Ui is passed down through every frame.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -51,7 +53,7 @@ struct Place {
 
 /// A picture of the window, or of a part of it, once menus are closed.
 struct PictureWish {
-    std::string file; ///< empty: a name with the time, in the working folder
+    std::string file; ///< empty: where a person says, under a name with the time
     std::optional<Place> area;
 };
 
@@ -59,6 +61,13 @@ struct PictureWish {
 struct ExhibitWish {
     std::string id;
     std::string state; ///< JSON, as that exhibit's state() has it
+};
+
+/// A file to be written where a person says.
+struct SaveWish {
+    std::string name; ///< proposed; its ending stays
+    /// May throw what is wrong with the file.
+    std::function<void(const std::filesystem::path& file)> write;
 };
 
 /// In place of an explanation: the control's name, or a Detail, says all.
@@ -188,6 +197,9 @@ class Ui {
     void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
     void muted(std::string_view text) { this->text(text, theme.muted); }
     void heading(std::string_view text) { this->text(text, 0, fonts.strong); }
+    /// The one sentence of a screen: in display type where it fits into a line of `width` pixels (0: all
+    /// there is), else smaller and wrapped.
+    void headline(std::string_view text, float width = 0);
     /// Wrapped at `width` pixels; 0: at the panel's edge.
     void paragraph(std::string_view text, ImU32 colour = 0, float width = 0);
     /// What few people need, folded away under "More": true while it is open, and the caller draws it.
@@ -225,6 +237,7 @@ class Ui {
     std::size_t prose = 0;      ///< words drawn by paragraph() in the panel for details
     std::optional<PictureWish> pictureWish;
     std::optional<ExhibitWish> exhibitWish;
+    std::optional<SaveWish> saveWish; ///< asks for the file, unless a script drives: that has no chooser
     std::string linkWish; ///< a link that was pressed: an address, or the file of a lesson; empty: none
     std::vector<Message> messages; ///< the newest last
     /// A person goes on: what was said before needs no place on the screen any more.
@@ -316,6 +329,13 @@ std::string fittedText(std::string_view text, float width);
 /// below or above, else to a side (the other way round if `sideways`). Beside a place that leaves no room, it
 /// stands inside, in the half without the pointer.
 ImVec2 beside(const Place& place, ImVec2 size, ImVec2 window, float edge, bool sideways, ImVec2 pointer);
+
+/// Where the box that explains a wide `item` stands: below or above it, near the pointer, else to a side. Of
+/// the places that leave the item free, the first that covers the fewest of `others` (of large ones, the
+/// titles). An item that leaves no such place, as high as the window, is covered at the end away from the
+/// pointer.
+ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edge, ImVec2 pointer,
+                        std::span<const Place> others);
 
 /// Small letters until the end of the scope: for axes, legends and captions.
 class SmallLetters {

@@ -79,6 +79,10 @@ class Exhibit {
     virtual void travel(Ui&, Travel) {}
     /// Something moves by itself, so that frames are needed without any input.
     virtual bool moving() const { return running(); }
+    /// Fills the first view with seconds of small work that is named as a preview. Called once per run of the
+    /// program, when a window shows the exhibit and nothing else is under way; what a person starts replaces
+    /// it.
+    virtual void preview(Ui&) {}
 
     /// Adds what it has measured, and with it the names of what it can measure in its present state.
     virtual void measured(MeasuredValues&) const {}
@@ -103,6 +107,9 @@ class Exhibit {
 
 /// The ids of all exhibits, for help: "race, playground, ...".
 std::string exhibitIds();
+
+/// The caption above the exhibit in the list on the left; of an unknown id the first one.
+const char* groupOf(std::string_view id);
 
 /// All exhibits, in the order of the list on the left.
 std::vector<std::unique_ptr<Exhibit>> makeExhibits();

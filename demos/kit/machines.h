@@ -46,6 +46,8 @@ class Machines {
     }
     /// Whether somebody has chosen the device of lanes that name none: then it has to be that one.
     bool deviceAsked() const { return !device_.empty(); }
+    /// The device of lanes that name none, as in gpu::DeviceOptions; empty: the best.
+    const std::string& device() const { return device_; }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
     /// share   of the machine; its 0 threads are threads()
     Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec, MachineShare share = {});

@@ -99,13 +99,14 @@ AnswerSheet answerSheet(const LessonRun& run, const MeasuredValues& values, cons
     return sheet;
 }
 
-fs::path writeAnswerSheet(const AnswerSheet& sheet, const fs::path& folder) {
+std::string answerFileName(const AnswerSheet& sheet) {
     // The pupil's mark keeps apart what two of the same name save in the same second.
-    const fs::path file =
-        folder / fmt::format("answers-{}-{}-{:%Y%m%d-%H%M%S}.json", fileWord(sheet.learner),
-                             fileWord(sheet.pupil.substr(0, 4)), fmt::localtime(std::time(nullptr)));
+    return fmt::format("answers-{}-{}-{:%Y%m%d-%H%M%S}.json", fileWord(sheet.learner),
+                       fileWord(sheet.pupil.substr(0, 4)), fmt::localtime(std::time(nullptr)));
+}
+
+void writeAnswerSheet(const AnswerSheet& sheet, const fs::path& file) {
     writeFileAtomically(file, sheetJson(sheet).dump(1) + "\n");
-    return file;
 }
 
 } // namespace lockstep::demos

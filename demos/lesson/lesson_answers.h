@@ -11,8 +11,9 @@ namespace lockstep::demos {
 /// With the present time. `pupil` as LessonDesk::pupil() returns it.
 AnswerSheet answerSheet(const LessonRun& run, const MeasuredValues& values, const std::string& learner,
                         const std::string& pupil);
-/// Writes it into the folder, atomically, under a name of its own, which it returns. Throws
-/// std::runtime_error.
-std::filesystem::path writeAnswerSheet(const AnswerSheet& sheet, const std::filesystem::path& folder);
+/// A name of its own for the sheet's file, with the present time.
+std::string answerFileName(const AnswerSheet& sheet);
+/// Writes it, atomically. Throws std::runtime_error.
+void writeAnswerSheet(const AnswerSheet& sheet, const std::filesystem::path& file);
 
 } // namespace lockstep::demos

@@ -179,7 +179,7 @@ LessonPress drawSaving(Ui& ui, const LessonRun& run, const LessonView& view) {
                          "The name in the file of your answers. It stays on this machine.", view.learner))
         view.learner = *typed;
     return ui.button("Save answers##lesson",
-                     "Writes your answers to a file in the current folder, for your teacher.",
+                     "Writes your answers to a file for your teacher, in the folder that you choose.",
                      !view.learner.empty())
                ? LessonPress::saveAnswers
                : LessonPress::none;

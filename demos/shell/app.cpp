@@ -197,17 +197,27 @@ void App::drawWindow(const std::vector<KeyPress>& pressed, bool typing, double s
     ImGui::End();
     drawRecordingSign();
     if (help_.isOpen())
-        drawHelp();
+        openLater(help_.draw(*ui_, guide_.desk()));
     else if (lessonIsHere())
         drawLessonRing(*ui_, guide_.open()->step());
     openLater(guide_.drawOffer(*ui_, exhibit().running(), help_.isOpen()));
     ui_->drawExplanation();
+    grantSaving();
     grant(files_.drawChooser(*ui_));
-    if (settle_ > 0) { // without input, no person has changed anything
-        const bool held = ImGui::IsAnyItemActive() || ImGui::IsAnyMouseDown();
-        exhibit().edits().note(held);
-        hiding_.note(held);
-    }
+    if (settle_ > 0) noteEdits(); // without input, no person has changed anything
+    grantPreview();
+}
+
+// What could not be done is of no interest any more once something else was changed.
+void App::noteEdits() {
+    const bool held = ImGui::IsAnyItemActive() || ImGui::IsAnyMouseDown();
+    EditHistory& edits = exhibit().edits();
+    const std::uint64_t before = edits.undoable();
+    edits.note(held);
+    hiding_.note(held);
+    if (edits.undoable() <= before || ui_->messages.empty()) return;
+    const Message& last = ui_->messages.back();
+    if (last.severity == Severity::error && last.time < ui_->now) ui_->dismissMessages();
 }
 
 void App::update(double seconds) {
@@ -222,8 +232,7 @@ bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
     return settle_ > 0 || repeating || !input_->empty() || devices_.listing() || ui_->explanationPending() ||
-           ui_->easing() || exhibits_.shown().moving() || (help_.isOpen() && measuresMachine()) ||
-           (lessonIsHere() && guide_.clockMoves(*ui_));
+           ui_->easing() || exhibits_.shown().moving() || (lessonIsHere() && guide_.clockMoves(*ui_));
 }
 
 std::string App::releaseDevice() {
@@ -291,11 +300,13 @@ void App::handleKey(const KeyPress& press) {
     case GLFW_KEY_D: toggleDetails(); return;
     case GLFW_KEY_F1: help_.toggle(); return;
     case GLFW_KEY_F11: wishes_.fullScreen = true; return;
-    case GLFW_KEY_F12:
+    case GLFW_KEY_F12: // no menu is in the way
         if (press.shift)
-            wishes_.record = true;
+            placeRecording();
         else
-            wishes_.picture.emplace();
+            placePicture({});
+        if (picture_) wishes_.picture = std::exchange(picture_, std::nullopt);
+        if (record_) wishes_.record = std::exchange(record_, std::nullopt);
         return;
     case GLFW_KEY_ESCAPE:
         help_.close();
@@ -422,15 +433,11 @@ void App::drawViewMenu() {
 }
 
 void App::drawHelpMenu() {
-    if (!ui_->menu("Help", "The keys, the glossary, and what this machine can do.")) return;
+    if (!ui_->menu("Help", "The lessons, the keys, and the glossary.")) return;
     if (ui_->menuItem("Lessons", lessonsWords, nullptr)) openHelp(HelpPage::lessons);
     if (ui_->menuItem("Keys", "Lists the keyboard shortcuts.", "F1")) openHelp(HelpPage::keys);
     if (ui_->menuItem("Glossary", "Explains the terms that this window uses.", nullptr))
         openHelp(HelpPage::glossary);
-    if (ui_->menuItem("My machine",
-                      "Measures the processor and the graphics card, and puts the results on one page.",
-                      nullptr))
-        openHelp(HelpPage::machine);
     ImGui::EndMenu();
 }
 
@@ -440,7 +447,7 @@ void App::drawLanguages() {
     for (const LanguageEntry& entry : languages_) {
         const bool spoken = entry.code == spokenLanguage();
         if (ImGui::MenuItem(entry.name.c_str(), nullptr, spoken) && !spoken)
-            later_ = [this, code = entry.code] { guarded(*ui_, [&] { setLanguage(code); }); };
+            later_ = [this, code = entry.code] { command([&] { setLanguage(code); }); };
         ui_->noteControl(("menu/Language/" + entry.code).c_str(),
                          "Shows the window, and lessons where they are translated, in this language.");
     }
@@ -557,9 +564,7 @@ void App::drawLessonPart(bool inSidePanel) {
     if (press != LessonPress::none) settle_ = 3;
     switch (press) {
     case LessonPress::close: later_ = [this] { closeLesson(); }; break;
-    case LessonPress::saveAnswers:
-        later_ = [this] { guarded(*ui_, [this] { guide_.saveAnswers(*ui_); }); };
-        break;
+    case LessonPress::saveAnswers: later_ = [this] { command([this] { guide_.saveAnswers(*ui_); }); }; break;
     case LessonPress::next: turnLesson(1); break;
     case LessonPress::back: turnLesson(-1); break;
     case LessonPress::none: break;
@@ -610,7 +615,7 @@ void App::drawRecordingSign() {
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
                      ImGuiWindowFlags_NoFocusOnAppearing);
     ImGui::PopStyleVar(2);
-    if (ui_->tile("Stop recording", stopRecordingWords, size)) wishes_.record = true;
+    if (ui_->tile("Stop recording", stopRecordingWords, size)) wishes_.record.emplace();
     sign_ = ImGui::GetWindowDrawList();
     const ImU32 colour = ImGui::IsItemHovered() ? ui_->theme.text : ui_->theme.bad;
     sign_->AddCircleFilled({start.x + height / 2, height / 2}, height / 6, colour);
@@ -618,23 +623,65 @@ void App::drawRecordingSign() {
     ImGui::End();
 }
 
-void App::drawHelp() {
-    const HelpPages::Press press = help_.draw(*ui_, devices_.chosen().select, guide_.desk());
-    openLater(press.lesson);
-    if (!press.measure) return;
-    for (const auto& entry : exhibits_.all())
-        if (entry->running()) entry->pause();
-}
-
 // The request often comes from a menu, which must not be in the picture.
 void App::grantPicture() {
-    if (!ui_->pictureWish && !recordWished_) return;
+    if (ui_->pictureWish) placePicture(*std::exchange(ui_->pictureWish, std::nullopt));
+    if (!picture_ && !record_) return;
     constexpr int framesToClose = 2;
     settle_ = 3;
     if (pictureWaits_++ < framesToClose) return;
     pictureWaits_ = 0;
-    wishes_.picture = std::exchange(ui_->pictureWish, std::nullopt);
-    wishes_.record = std::exchange(recordWished_, false);
+    if (picture_) wishes_.picture = std::exchange(picture_, std::nullopt);
+    if (record_) wishes_.record = std::exchange(record_, std::nullopt);
+}
+
+void App::placeFile(const std::string& name, std::function<void(const std::filesystem::path&)> write) {
+    if (const std::filesystem::path& folder = files_.chosenFolder(); !folder.empty())
+        return write(folder / name);
+    files_.askFor(*ui_, {name, std::move(write)});
+}
+
+void App::placePicture(const PictureWish& wish) {
+    if (ui_->scripted) {
+        picture_ = wish;
+        return;
+    }
+    const std::filesystem::path proposed = wish.file;
+    placeFile(proposed.empty() ? nameWithTime("png") : proposed.filename().string(),
+              [this, area = wish.area](const std::filesystem::path& file) {
+                  picture_ = PictureWish{file.string(), area};
+              });
+}
+
+void App::placeRecording() {
+    if (ui_->scripted || recordedSeconds_)
+        record_.emplace(); // one that is under way has its file
+    else
+        placeFile(nameWithTime("webp"), [this](const std::filesystem::path& file) { record_ = file; });
+}
+
+void App::grantSaving() {
+    if (!ui_->saveWish) return;
+    SaveWish wish = *std::exchange(ui_->saveWish, std::nullopt);
+    settle_ = 3;
+    if (ui_->scripted)
+        guarded(*ui_, [&] { wish.write(wish.name); });
+    else
+        files_.askFor(*ui_, std::move(wish));
+}
+
+// Of the exhibit that a person has just come to, in a window that shows it as it is.
+void App::grantPreview() {
+    if (ui_->scripted || ui_->masked || guide_.open() != nullptr) return;
+    Exhibit& shown = exhibit();
+    if (previewed_.contains(shown.id())) return;
+    const auto works = [this](const auto& entry) { // one that was never shown has only not begun
+        return entry->running() || (previewed_.contains(entry->id()) && entry->timesProcessor());
+    };
+    if (!shown.running() && std::ranges::any_of(exhibits_.all(), works)) return;
+    previewed_.insert(shown.id());
+    if (!shown.running()) guarded(*ui_, [&] { shown.preview(*ui_); });
+    settle_ = 3;
 }
 
 // Once nothing of this frame is being drawn any more.
@@ -642,7 +689,7 @@ void App::grantExhibit() {
     if (!ui_->exhibitWish) return;
     const ExhibitWish wish = *std::exchange(ui_->exhibitWish, std::nullopt);
     settle_ = 3;
-    guarded(*ui_, [&] {
+    command([&] {
         const auto found = std::ranges::find(exhibits_.all(), wish.id, &Exhibit::id);
         if (found == exhibits_.all().end())
             throw std::invalid_argument(fmt::format("there is no exhibit '{}'", wish.id));
@@ -706,9 +753,10 @@ void App::toggleDetails() {
 void App::grant(const FileWish& wish) {
     if (wish.open) later_ = [this, file = *wish.open] { openFile(file); };
     if (wish.save) saveState({});
-    if (wish.record) recordWished_ = true;
+    if (wish.record) placeRecording();
+    if (wish.write) later_ = [this, write = wish.write] { command(write); };
     if (wish.quit) wishes_.quit = true;
-    if (wish.open || wish.save) settle_ = 3;
+    if (wish.open || wish.save || wish.write) settle_ = 3;
 }
 
 void App::follow(const std::optional<DeviceWish>& device) {
@@ -722,6 +770,7 @@ void App::openHelp(HelpPage page) {
 
 void App::openFile(const std::filesystem::path& file) {
     settle_ = 3;
+    ui_->dismissMessages();
     try {
         if (file.extension() == ".json")
             openState(file);
@@ -743,6 +792,7 @@ void App::openFile(const std::filesystem::path& file) {
 
 void App::saveState(const std::filesystem::path& file) {
     const std::filesystem::path target = file.empty() ? files_.stateFile() : file;
+    ui_->dismissMessages();
     try {
         writeStateFile(target, state());
         files_.noteOpened(target);
@@ -838,11 +888,11 @@ void App::followLink() {
     if (ui_->linkWish.empty()) return;
     settle_ = 3;
     if (const std::optional<std::string> link = guide_.takeLink(*ui_))
-        later_ = [this, to = *link] { guarded(*ui_, [&] { openLesson(guide_.linked(to)); }); };
+        later_ = [this, to = *link] { command([&] { openLesson(guide_.linked(to)); }); };
 }
 
 void App::openLater(const std::optional<std::filesystem::path>& lesson) {
-    if (lesson) later_ = [this, file = *lesson] { guarded(*ui_, [&] { openLesson(file); }); };
+    if (lesson) later_ = [this, file = *lesson] { command([&] { openLesson(file); }); };
 }
 
 MeasuredValues App::measured() const {

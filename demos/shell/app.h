@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,8 @@ struct AppWishes {
     bool quit = false;
     bool fullScreen = false; ///< toggle
     std::optional<PictureWish> picture;
-    bool record = false; ///< begin or end a recording
+    /// Begin a recording in this file, or end the one under way.
+    std::optional<std::filesystem::path> record;
     std::optional<DeviceWish> device;
 };
 
@@ -109,8 +111,6 @@ class App {
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
-    /// The machine is being measured: frames cost as little as while a lane of the processor is timed.
-    bool measuresMachine() const { return help_.measuring(); }
     /// A picture of the last frame is among them.
     bool wantsPicture() const { return wishes_.picture.has_value(); }
 
@@ -166,9 +166,11 @@ class App {
     void drawLessonPart(bool inSidePanel);
     void drawDetails();
     void drawRecordingSign();
-    void drawHelp();
     void grantPicture();
     void grantExhibit();
+    void grantSaving();
+    void grantPreview();
+    void noteEdits();
 
     // What a person asks for.
     /// The messages of what came before go, and an exception becomes a new one.
@@ -180,6 +182,10 @@ class App {
     void undo();
     void redo();
     void toggleDetails();
+    /// Calls `write` with a file of that name: in the folder that a person chose last, or once one is chosen.
+    void placeFile(const std::string& name, std::function<void(const std::filesystem::path&)> write);
+    void placePicture(const PictureWish& wish);
+    void placeRecording();
     void openHelp(HelpPage page);
     void grant(const FileWish& wish);
     void follow(const std::optional<DeviceWish>& device);
@@ -224,8 +230,10 @@ class App {
         [this](const HiddenControls& wanted, const HiddenControls&) { ui_->hiddenControls = wanted; }};
     std::optional<bool> detailsChosen_; // else they come and go with a lesson
     Place exhibitPlace_{};
-    int pictureWaits_ = 0; // frames until menus are closed
-    bool recordWished_ = false;
+    int pictureWaits_ = 0;               // frames until menus are closed
+    std::optional<PictureWish> picture_; // waits for that
+    std::optional<std::filesystem::path> record_;
+    std::set<std::string_view> previewed_; // ids of exhibits
     std::optional<double> recordedSeconds_;
     ImDrawList* sign_ = nullptr; // of the last frame
     std::string language_;       // that a person has chosen; empty: none

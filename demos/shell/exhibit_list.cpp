@@ -1,6 +1,8 @@
 #include "demos/shell/exhibit_list.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <stdexcept>
@@ -26,33 +28,69 @@ struct ListEntry {
 
 using DrawSign = std::function<void(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour)>;
 
-// The sign above the title, as wide as the list. True when it was pressed.
-bool drawListEntry(Ui& ui, const ListEntry& entry, const DrawSign& sign) {
-    const Theme& theme = ui.theme;
-    const SmallLetters small(ui);
+constexpr const char* lessonsGroup = "Learn";
+constexpr float captionLetters = 0.75f; // of the body's
+constexpr float signUnits = 24;
+constexpr float leastSignUnits = 18;
+constexpr float entryUnits = 64; // of an entry, where there is room
+
+float smallLine(const Ui& ui) { return ui.fonts.small->FontSize; }
+
+float captionHeight(const Ui& ui) { return captionLetters * ImGui::GetFontSize() + ui.px(8); }
+
+// All entries in sight, as long as sign and title have room above each other.
+float entryHeight(const Ui& ui, std::size_t entries, std::size_t captions) {
+    const float room = ImGui::GetContentRegionAvail().y - static_cast<float>(captions) * captionHeight(ui);
+    const float least = ui.px(leastSignUnits + 8) + smallLine(ui);
+    return std::floor(std::clamp(room / static_cast<float>(entries), least, ui.px(entryUnits)));
+}
+
+// A group's name; a line divides it from the group above.
+void drawCaption(const Ui& ui, const char* group, bool first) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
-    const float signSize = ui.px(24);
-    const float padding = ui.px(12);
-    const float height = signSize + ImGui::GetTextLineHeight() + 2 * padding + ui.px(6);
-    const ImVec2 end{start.x + width, start.y + height};
+    const float letters = captionLetters * ImGui::GetFontSize();
+    const std::string_view name = translated(group);
+    const char* const end = name.data() + name.size();
+    const float needed = ui.fonts.small->CalcTextSizeA(letters, FLT_MAX, 0, name.data(), end).x;
+    const float fitting = needed > width ? letters * width / needed : letters;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (!first)
+        draw.AddLine({start.x, start.y + ui.px(2)}, {start.x + width, start.y + ui.px(2)}, ui.theme.border,
+                     ui.line());
+    draw.AddText(ui.fonts.small, fitting, {start.x + std::max(0.0f, width - needed) / 2, start.y + ui.px(6)},
+                 ui.theme.muted, name.data(), end);
+    ImGui::Dummy({width, captionHeight(ui)});
+}
+
+// The sign above the title, as wide as the list. True when it was pressed.
+bool drawListEntry(Ui& ui, const ListEntry& entry, float height, const DrawSign& sign) {
+    const Theme& theme = ui.theme;
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
     const bool pressed = ImGui::InvisibleButton(std::string(entry.title).c_str(), {width, height});
     if (entry.hidden) return pressed;
     ui.explainItem({.title = std::string(entry.title), .text = std::string(entry.about)});
+    const SmallLetters small(ui);
+    const float line = ImGui::GetTextLineHeight();
+    const float signSize = std::clamp(height - line - ui.px(16), ui.px(leastSignUnits), ui.px(signUnits));
+    const float between = std::clamp(height - signSize - line - ui.px(8), 0.0f, ui.px(5));
+    const float top = start.y + (height - signSize - between - line) / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float edge = ui.px(1); // between two entries
     if (entry.chosen || ImGui::IsItemHovered())
-        draw.AddRectFilled(start, end, entry.chosen ? theme.raised : faded(theme.raised, 0.5f), ui.px(8));
+        draw.AddRectFilled({start.x, start.y + edge}, {start.x + width, start.y + height - edge},
+                           entry.chosen ? theme.raised : faded(theme.raised, 0.5f), ui.px(8));
     const ImU32 colour = entry.chosen ? theme.text : theme.muted;
     const float middle = start.x + width / 2;
-    sign(draw, {middle, start.y + padding + signSize / 2}, signSize, colour);
+    sign(draw, {middle, top + signSize / 2}, signSize, colour);
     const std::string title = fittedText(entry.title, width);
-    draw.AddText({middle - textWidth(title) / 2, end.y - padding - ImGui::GetTextLineHeight()}, colour,
-                 title.c_str());
+    draw.AddText({middle - lettersWidth(title) / 2, top + signSize + between}, colour, title.c_str());
     return pressed;
 }
 
 // Lessons stand in sight, because a menu alone would hide them.
-bool drawLessons(Ui& ui, bool open) {
+bool drawLessons(Ui& ui, bool open, float height) {
     const auto icon = [](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         const float r = size / 2;
         for (const float line : {-0.6f, 0.0f, 0.6f}) {
@@ -63,7 +101,7 @@ bool drawLessons(Ui& ui, bool open) {
     };
     const bool clicked = drawListEntry(
         ui, {"Lessons", "Paths through the exhibits, from the first question to your own measurement", open},
-        icon);
+        height, icon);
     ui.noteControl("Lessons", lessonsWords);
     return clicked && !ui.hidingControls;
 }
@@ -148,22 +186,34 @@ void ExhibitList::bringBack() {
 
 ExhibitList::Press ExhibitList::draw(Ui& ui, bool lessonOpen) {
     Press press;
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui.px(4)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
     const std::vector<std::size_t> visible = listed(ui);
-    Place chosen;
+    std::vector<std::size_t> entries; // with the outlines of those that can be brought back
+    std::size_t captions = 1;         // that of the lessons
+    const auto group = [this](std::size_t i) { return std::string_view(groupOf(exhibits_[i]->id())); };
     for (std::size_t i = 0; i < exhibits_.size(); ++i) {
         const bool gone = std::ranges::find(visible, i) == visible.end();
         if (gone && !ui.hidingControls) continue;
-        if (const Place place = drawExhibit(ui, i, gone, press); i == shown_) chosen = place;
+        captions += entries.empty() || group(i) != group(entries.back()) ? 1 : 0;
+        entries.push_back(i);
     }
-    const float inset = ui.px(12);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float height = entryHeight(ui, entries.size() + 1, captions);
+    Place chosen;
+    for (std::size_t at = 0; at < entries.size(); ++at) {
+        const std::size_t i = entries[at];
+        if (at == 0 || group(i) != group(entries[at - 1]))
+            drawCaption(ui, groupOf(exhibits_[i]->id()), at == 0);
+        const bool gone = std::ranges::find(visible, i) == visible.end();
+        if (const Place place = drawExhibit(ui, i, height, gone, press); i == shown_) chosen = place;
+    }
+    const float inset = height / 5;
     const float from = start.y + ui.eased("exhibit/top", chosen.min.y - start.y) + inset;
     const float to = start.y + ui.eased("exhibit/bottom", chosen.max.y - start.y) - inset;
     ImGui::GetWindowDrawList()->AddRectFilled({start.x, from}, {start.x + ui.px(3), to}, ui.theme.text,
                                               ui.px(2));
-    ImGui::Separator();
-    press.lessons = drawLessons(ui, lessonOpen);
+    drawCaption(ui, lessonsGroup, false);
+    press.lessons = drawLessons(ui, lessonOpen, height);
     ImGui::PopStyleVar();
     return press;
 }
@@ -180,12 +230,13 @@ void ExhibitList::hide(Ui& ui, std::size_t index) {
     ui.hiddenControls.insert(hidingName(*exhibits_[index]));
 }
 
-Place ExhibitList::drawExhibit(Ui& ui, std::size_t index, bool gone, Press& press) {
+Place ExhibitList::drawExhibit(Ui& ui, std::size_t index, float height, bool gone, Press& press) {
     Exhibit& entry = *exhibits_[index];
     const auto icon = [&](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         entry.drawIcon(draw, centre, size, colour);
     };
-    const bool clicked = drawListEntry(ui, {entry.title(), entry.blurb(), index == shown_, gone}, icon);
+    const bool clicked =
+        drawListEntry(ui, {entry.title(), entry.blurb(), index == shown_, gone}, height, icon);
     const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     ui.noteControl(entry.title(), entry.words());
     if (ui.hidingControls && ui.hidingClick(entry.title(), entry.words(), gone)) {

@@ -1,5 +1,5 @@
-// The exhibits: which one is shown, at which speed each runs, and the list of them on the left. While a lesson is
-// open, others of the same kinds stand in their place.
+// The exhibits: which one is shown, at which speed each runs, and the list of them on the left. While a
+// lesson is open, others of the same kinds stand in their place.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,8 @@ class ExhibitList {
         std::optional<std::size_t> exhibit;
         bool lessons = false;
     };
-    /// Draws all exhibits and, below them, the lessons. While controls are hidden by clicks, so are exhibits.
+    /// Draws all exhibits in their groups and, below them, the lessons: as high as there is room for. While
+    /// controls are hidden by clicks, so are exhibits.
     Press draw(Ui& ui, bool lessonOpen);
 
   private:
@@ -89,13 +90,13 @@ class ExhibitList {
     void exchange();
     void hide(Ui& ui, std::size_t index);
     /// Returns where it is on the screen.
-    Place drawExhibit(Ui& ui, std::size_t index, bool gone, Press& press);
+    Place drawExhibit(Ui& ui, std::size_t index, float height, bool gone, Press& press);
 
     std::vector<std::unique_ptr<Exhibit>> exhibits_;
     std::size_t shown_ = 0;
     std::map<std::string_view, std::size_t> chosenSpeeds_; // by exhibit
     bool flatOut_ = false;                                 // where none is chosen
-    Set aside_;                                            // the lesson's or, while one is open, the person's own
+    Set aside_; // the lesson's or, while one is open, the person's own
     bool isAside_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace lockstep::demos {
 
@@ -42,12 +43,14 @@ FileWish FileMenu::draw(Ui& ui, std::span<const std::unique_ptr<Exhibit>> exhibi
     if (ui.menuItem("Save as", "Saves the state under a name. Save state then uses that name.",
                     "Ctrl+Shift+S"))
         ask(ui, FileChooser::Purpose::save);
-    if (ui.menuItem("Save picture", "Saves this window as a PNG file in the current folder.", "F12"))
+    if (ui.menuItem("Save picture",
+                    "Saves this window as a PNG file. Asks for the folder, then keeps to it until the end.",
+                    "F12"))
         ui.pictureWish.emplace();
     if (ui.menuItem(recording ? "Stop recording" : "Record",
                     recording ? stopRecordingWords
-                              : "Records this window as an animated picture, a WebP file in the current "
-                                "folder, for at most two minutes (Shift+F12).",
+                              : "Records this window as an animated picture, a WebP file, for at most two "
+                                "minutes (Shift+F12). Asks for the folder first.",
                     "Shift+F12"))
         wish.record = true;
     ImGui::Separator();
@@ -87,16 +90,25 @@ const Preset* FileMenu::drawPresets(Ui& ui, std::span<const std::unique_ptr<Exhi
 void FileMenu::ask(Ui& ui, FileChooser::Purpose purpose) {
     const bool saving = purpose == FileChooser::Purpose::save;
     ui.hidingControls = false; // else a click would hide the chooser's buttons
+    asked_.reset();
     chooser_.ask(purpose, !saving             ? ""
                           : saveFile_.empty() ? usualStateFile
                                               : shownName(saveFile_.filename()));
+}
+
+void FileMenu::askFor(Ui& ui, SaveWish wish) {
+    ui.hidingControls = false;
+    chooser_.ask(FileChooser::Purpose::save, wish.name);
+    asked_ = std::move(wish);
 }
 
 FileWish FileMenu::drawChooser(Ui& ui) {
     FileWish wish;
     const auto chosen = chooser_.draw(ui);
     if (!chosen) return wish;
-    if (chooser_.purpose() == FileChooser::Purpose::open) {
+    if (asked_) {
+        wish.write = [write = std::exchange(asked_, std::nullopt)->write, file = *chosen] { write(file); };
+    } else if (chooser_.purpose() == FileChooser::Purpose::open) {
         wish.open = *chosen;
     } else {
         saveFile_ = *chosen;

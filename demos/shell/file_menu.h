@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,8 +17,7 @@ namespace lockstep::demos {
 inline constexpr const char* usualStateFile = "lockstep-state.json";
 
 /// Explains both the menu's entry and the sign of a recording.
-inline constexpr const char* stopRecordingWords =
-    "Ends the recording and saves it in the current folder (Shift+F12).";
+inline constexpr const char* stopRecordingWords = "Ends the recording and saves it (Shift+F12).";
 
 /// What a person asks for in the menu or in the file chooser.
 struct FileWish {
@@ -25,6 +25,7 @@ struct FileWish {
     bool save = false;   ///< the state, to FileMenu::stateFile()
     bool record = false; ///< begin or end a recording
     bool quit = false;
+    std::function<void()> write; ///< another file, where a person said; empty: none
 };
 
 class FileMenu {
@@ -36,6 +37,10 @@ class FileMenu {
 
     /// Opens the file chooser: to open a file, or to save the state under a name.
     void ask(Ui& ui, FileChooser::Purpose purpose);
+    /// Asks where to write another file; FileWish::write then does it.
+    void askFor(Ui& ui, SaveWish wish);
+    /// The folder that a person chose last, in this run of the program; empty: none yet.
+    const std::filesystem::path& chosenFolder() const { return chooser_.chosenFolder(); }
     /// As FileChooser::takeKey().
     bool takeKey(bool escape, bool enter) { return chooser_.takeKey(escape, enter); }
     /// The file chooser, over everything else.
@@ -53,6 +58,7 @@ class FileMenu {
     const Preset* drawPresets(Ui& ui, std::span<const std::unique_ptr<Exhibit>> exhibits);
 
     FileChooser chooser_;
+    std::optional<SaveWish> asked_; // the chooser is open for it
     RecentFiles recent_;
     std::filesystem::path saveFile_;             // of the last Save as
     std::optional<std::vector<Preset>> presets_; // once they were looked for

@@ -1,9 +1,11 @@
 #include "demos/shell/files.h"
 
 #include <algorithm>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +35,10 @@ std::string firstSentence(const std::string& text) {
 
 } // namespace
 
+std::string nameWithTime(const std::string& ending) {
+    return fmt::format("lockstep-{:%Y%m%d-%H%M%S}.{}", fmt::localtime(std::time(nullptr)), ending);
+}
+
 std::string shownName(const fs::path& file) {
     using Json = nlohmann::json;
     const std::string valid = Json(file.string()).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -43,6 +49,7 @@ void FileChooser::ask(Purpose purpose, const std::string& name) {
     open_ = focusWanted_ = true;
     purpose_ = purpose;
     name_ = name;
+    ending_ = fs::path(name).extension();
     replaced_.clear();
     enter(folder_.empty() ? fs::path(".") : folder_);
 }
@@ -73,9 +80,9 @@ void FileChooser::enter(const fs::path& folder) {
         const fs::path name = found->path().filename();
         std::error_code unknown;
         const bool inside = found->is_directory(unknown);
-        const bool fits = name.extension() == ".json" ||
-                          (purpose_ == Purpose::open &&
-                           (isTableFile(name) || name.extension() == ".png" || name.extension() == ".md"));
+        const bool readable = name.extension() == ".json" || isTableFile(name) ||
+                              name.extension() == ".png" || name.extension() == ".md";
+        const bool fits = purpose_ == Purpose::open ? readable : name.extension() == ending_;
         if (name.string().starts_with(".") || (!inside && !fits)) continue;
         if (more_ = entries_.size() == mostEntries; more_) break;
         entries_.push_back({name, inside});
@@ -101,7 +108,10 @@ std::optional<fs::path> FileChooser::draw(Ui& ui) {
     if (ImGui::BeginPopupModal(id, nullptr, flags)) {
         ui.text(purpose_ == Purpose::open ? "Open" : "Save as", 0, ui.fonts.title);
         chosen = replaced_.empty() ? drawFolder(ui) : drawQuestion(ui);
-        if (chosen) open_ = false;
+        if (chosen) {
+            open_ = false;
+            chosenFolder_ = chosen->parent_path();
+        }
         if (!open_) ImGui::CloseCurrentPopup();
         ImGui::EndPopup();
     }
@@ -183,7 +193,7 @@ std::optional<fs::path> FileChooser::accept() {
         return {};
     }
     const bool saving = purpose_ == Purpose::save;
-    if (saving && file.extension() != ".json") file += ".json";
+    if (saving && file.extension() != ending_) file += ending_;
     const bool exists = fs::exists(file, unknown);
     if (!saving && !exists) problem_ = fmt::format("There is no {} here.", name_);
     if (saving && exists) replaced_ = file;

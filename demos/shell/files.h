@@ -11,6 +11,9 @@
 
 namespace lockstep::demos {
 
+/// "lockstep-20260131-140509.png": a name that no other file has.
+std::string nameWithTime(const std::string& ending);
+
 /// For messages: bytes that are not UTF-8 become a replacement character.
 std::string shownName(const std::filesystem::path& file);
 
@@ -18,7 +21,8 @@ class FileChooser {
   public:
     enum class Purpose { open, save };
 
-    /// Opens it, in the folder where it was last. `name` stands in the name field.
+    /// Opens it, in the folder where it was last. `name` stands in the name field; what is saved gets the
+    /// ending of that, unless it has it already.
     void ask(Purpose purpose, const std::string& name);
     void close() { open_ = false; }
     /// While it is open, no key means anything else: true. Escape closes it; Enter accepts the file that was
@@ -27,6 +31,8 @@ class FileChooser {
     Purpose purpose() const { return purpose_; }
     /// Once per frame. Returns the file once one is chosen; saving asks before it names one that exists.
     std::optional<std::filesystem::path> draw(Ui& ui);
+    /// Of the file that was chosen last; empty: none was.
+    const std::filesystem::path& chosenFolder() const { return chosenFolder_; }
 
   private:
     struct Entry {
@@ -45,6 +51,8 @@ class FileChooser {
     bool focusWanted_ = false; // the name field takes what is typed
     Purpose purpose_ = Purpose::open;
     std::filesystem::path folder_; // absolute
+    std::filesystem::path chosenFolder_;
+    std::filesystem::path ending_; // of what is saved: ".json"
     std::vector<Entry> entries_;
     bool more_ = false; // than are listed
     std::string name_;

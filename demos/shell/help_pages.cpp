@@ -60,13 +60,12 @@ std::vector<Term> glossaryByName() {
 
 } // namespace
 
-HelpPages::Press HelpPages::draw(Ui& ui, const std::string& device, LessonDesk& lessons) {
-    Press press;
+std::optional<std::filesystem::path> HelpPages::draw(Ui& ui, LessonDesk& lessons) {
+    std::optional<std::filesystem::path> lesson;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
-    const ImVec2 wanted = shows(HelpPage::machine) && machine_.shown() ? ImVec2{820, 760} : ImVec2{600, 580};
     ImGui::SetNextWindowSize(
-        {std::min(ui.px(wanted.x), size.x - ui.px(16)), std::min(ui.px(wanted.y), size.y - ui.px(16))});
+        {std::min(ui.px(600), size.x - ui.px(16)), std::min(ui.px(580), size.y - ui.px(16))});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.theme.panel);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(24), ui.px(20)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(10));
@@ -74,8 +73,8 @@ HelpPages::Press HelpPages::draw(Ui& ui, const std::string& device, LessonDesk& 
     constexpr ImGuiWindowFlags flags =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Help", &open_, flags)) {
-        ui.segments("##help", "Switches between the keys, the glossary, and the page about this machine.",
-                    page_, std::array<std::string, 4>{"Keys", "Glossary", "My machine", "Lessons"});
+        ui.segments("##help", "Switches between the keys, the glossary, and the lessons.", page_,
+                    std::array<std::string, 3>{"Keys", "Glossary", "Lessons"});
         if (shows(HelpPage::glossary)) {
             ImGui::SameLine(0, ui.px(16));
             ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
@@ -95,10 +94,8 @@ HelpPages::Press HelpPages::draw(Ui& ui, const std::string& device, LessonDesk& 
             drawKeys(ui);
         else if (shows(HelpPage::glossary))
             drawGlossary(ui);
-        else if (shows(HelpPage::machine))
-            press.measure = machine_.draw(ui, device);
         else
-            press.lesson = drawLessons(ui, lessons);
+            lesson = drawLessons(ui, lessons);
         ImGui::EndChild();
         constexpr auto inside =
             ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;
@@ -107,7 +104,7 @@ HelpPages::Press HelpPages::draw(Ui& ui, const std::string& device, LessonDesk& 
     ImGui::End();
     ImGui::PopStyleVar(3);
     ImGui::PopStyleColor();
-    return press;
+    return lesson;
 }
 
 void HelpPages::drawGlossary(Ui& ui) const {

@@ -1,4 +1,4 @@
-// What F1 opens: the keys, the glossary, this machine, and the lessons.
+// What F1 opens: the keys and the glossary; and the lessons beside them.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,10 @@
 
 #include "demos/draw/ui.h"
 #include "demos/lesson/lesson_desk.h"
-#include "demos/shell/machine_page.h"
 
 namespace lockstep::demos {
 
-enum class HelpPage : std::size_t { keys, glossary, machine, lessons };
+enum class HelpPage : std::size_t { keys, glossary, lessons };
 
 class HelpPages {
   public:
@@ -20,19 +19,16 @@ class HelpPages {
         open_ = true;
         page_ = static_cast<std::size_t>(page);
     }
-    void toggle() { open_ = !open_; }
+    /// Opens it on the keys or the glossary, whichever was read last.
+    void toggle() {
+        open_ = !open_;
+        if (open_ && shows(HelpPage::lessons)) open(HelpPage::keys);
+    }
     void close() { open_ = false; }
     bool isOpen() const { return open_; }
-    /// The machine is being measured, whether or not its page is open.
-    bool measuring() const { return machine_.measuring(); }
 
-    struct Press {
-        bool measure = false; ///< a measurement has begun: nothing else should run meanwhile
-        std::optional<std::filesystem::path> lesson; ///< to be opened
-    };
-    /// Draws the page over everything else.
-    /// device   that the machine's page measures, as in gpu::DeviceOptions
-    Press draw(Ui& ui, const std::string& device, LessonDesk& lessons);
+    /// Draws the page over everything else. Returns the lesson that is to be opened.
+    std::optional<std::filesystem::path> draw(Ui& ui, LessonDesk& lessons);
 
   private:
     bool shows(HelpPage page) const { return page_ == static_cast<std::size_t>(page); }
@@ -42,7 +38,6 @@ class HelpPages {
     bool open_ = false;
     std::size_t page_ = 0;   // a HelpPage
     std::string soughtTerm_; // in the glossary
-    MachinePage machine_;
 };
 
 } // namespace lockstep::demos

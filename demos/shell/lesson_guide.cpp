@@ -122,9 +122,13 @@ void LessonGuide::saveAnswers(Ui& ui) {
     if (open() == nullptr) return;
     const AnswerSheet sheet = answerSheet(*open(), values_, desk_.learner, desk_.pupil());
     desk_.save();
-    const std::filesystem::path file = writeAnswerSheet(sheet, std::filesystem::current_path());
-    ui.say(Severity::info, translatedFormat("Your answers are in {}.", file.string()),
-           "Hand it to your teacher: nothing was sent.");
+    ui.saveWish = SaveWish{
+        answerFileName(sheet), [&ui, sheet](const std::filesystem::path& file) {
+            writeAnswerSheet(sheet, file);
+            ui.say(Severity::info,
+                   translatedFormat("Your answers are in {}.", std::filesystem::absolute(file).string()),
+                   "Hand it to your teacher: nothing was sent.");
+        }};
 }
 
 std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, bool covered) {
@@ -158,8 +162,7 @@ std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, b
                                           : "Opens the lesson at the step where you left it."))
             accepted = first.file;
         ImGui::SameLine();
-        if (ui.button("No, thanks##offer",
-                      "Closes this offer for good. Lessons stay available at the left."))
+        if (ui.button("No, thanks##offer", "Closes this offer for good. Lessons stay available at the left."))
             desk_.decline();
     }
     ImGui::End();

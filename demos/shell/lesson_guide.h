@@ -71,6 +71,7 @@ class LessonGuide {
     LessonPress draw(Ui& ui, bool inSidePanel);
     /// The presenter's clock shows another second than the last frame did.
     bool clockMoves(const Ui& ui) const;
+    /// Asks, through ui.saveWish, where to write the answers.
     void saveAnswers(Ui& ui);
     /// Once, to somebody who is new here or has left a lesson. Returns the lesson that was accepted.
     /// busy   something else was begun
@@ -85,7 +86,7 @@ class LessonGuide {
   private:
     LessonDesk desk_;
     std::string exhibit_;
-    std::string stepState_; // what the lesson has set last
+    std::string stepState_;                              // what the lesson has set last
     std::map<std::size_t, nlohmann::ordered_json> left_; // states, by LessonRun::stateSince()
     nlohmann::ordered_json stateTexts_ = nlohmann::ordered_json::object();
     nlohmann::ordered_json own_;

@@ -7,13 +7,13 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
 #include "demos/kit/interrupt.h"
 #include "demos/shell/app.h"
+#include "demos/shell/files.h"
 #include "demos/shell/frame_pace.h"
 #include "demos/shell/program.h"
 #include "demos/shell/recording.h"
@@ -59,10 +59,6 @@ struct Screen {
     std::optional<Offscreen> recorded; // where frames are drawn to be recorded
 };
 
-std::string nameWithTime(const char* ending) {
-    return fmt::format("lockstep-{:%Y%m%d-%H%M%S}.{}", fmt::localtime(std::time(nullptr)), ending);
-}
-
 /// What goes wrong becomes a message. False then.
 bool trying(App& app, const std::function<void()>& action) {
     try {
@@ -77,11 +73,12 @@ bool trying(App& app, const std::function<void()>& action) {
 }
 
 void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const PictureWish& wish) {
-    const std::string file = wish.file.empty() ? nameWithTime("png") : wish.file;
+    const std::filesystem::path file = std::filesystem::absolute(wish.file);
     trying(app, [&] {
         Offscreen offscreen(app.ui().graphics);
         writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
-        app.ui().say(Severity::info, "Picture saved to " + file);
+        app.ui().dismissMessages();
+        app.ui().say(Severity::info, "Picture saved to " + shownName(file));
     });
 }
 
@@ -202,7 +199,7 @@ class WindowRun {
                               .cost = now_.cost});
     }
 
-    bool timesProcessor() { return app_.exhibit().timesProcessor() || app_.measuresMachine(); }
+    bool timesProcessor() { return app_.exhibit().timesProcessor(); }
     bool wantsFrame() const { return app_.wantsFrame() || now_.again; }
 
     // The frame that was drawn, once it is first seen to be done.
@@ -230,7 +227,7 @@ class WindowRun {
         if (screen_->swapchain.draw(screen_->painter, size, data)) now_.toShow = size;
         record(size, data);
         const AppWishes wishes = app_.takeWishes();
-        if (wishes.record) toggleRecording();
+        if (wishes.record) toggleRecording(*wishes.record);
         if (wishes.picture) {
             screen_->painter.wait();
             app_.leaveOutSign();
@@ -241,11 +238,11 @@ class WindowRun {
         if (wishes.quit) quit_ = true;
     }
 
-    void toggleRecording() {
+    /// file   of one that begins
+    void toggleRecording(const std::filesystem::path& file) {
         const double now = window_.seconds();
         if (!recording_)
-            return void(
-                trying(app_, [&] { recording_.emplace(nameWithTime("webp"), now, Recording::Limits{}); }));
+            return void(trying(app_, [&] { recording_.emplace(file, now, Recording::Limits{}); }));
         recording_->end(now);
         app_.ui().say(Severity::info, "Saving the recording",
                       timesProcessor() ? "It is encoded once the timed run has ended." : "");

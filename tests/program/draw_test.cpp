@@ -201,3 +201,33 @@ TEST_CASE("an explanation stands beside its control") {
     CHECK(beside(all, size, window, edge, false, {300, 100}).y > 400);
     CHECK(beside(all, size, window, edge, false, {300, 700}).y + size.y < 400);
 }
+
+TEST_CASE("an explanation leaves its control free, and others as far as it can") {
+    const ImVec2 window{1280, 800};
+    const ImVec2 size{300, 80};
+    const float edge = 6;
+    const auto at = [&](const Place& item, ImVec2 pointer, std::vector<Place> others) {
+        const ImVec2 low = explanationPlace(item, size, window, edge, pointer, others);
+        return Place{low, {low.x + size.x, low.y + size.y}};
+    };
+    const Place first{{100, 100}, {1100, 300}};
+    const Place second{{100, 310}, {1100, 510}};
+    CHECK_FALSE(overlap(at(first, {400, 200}, {}), first));
+    CHECK(at(first, {400, 200}, {}).min.y > first.max.y);
+    CHECK(at(first, {700, 200}, {}).min.x > 600); // near the pointer
+    const Place title{second.min, {450, 390}};
+    CHECK_FALSE(overlap(at(first, {400, 200}, {second}), first));
+    CHECK_FALSE(overlap(at(first, {400, 200}, {second}), title));
+    CHECK_FALSE(overlap(at(second, {400, 400}, {first}), second));
+    // A high chart below a row of buttons: they stay free.
+    const Place chart{{100, 200}, {1100, 760}};
+    const std::vector<Place> buttons{{{100, 150}, {250, 190}},
+                                     {{260, 150}, {600, 190}},
+                                     {{610, 150}, {850, 190}},
+                                     {{860, 150}, {1100, 190}}};
+    for (const float y : {250.0f, 700.0f}) {
+        const Place place = at(chart, {300, y}, buttons);
+        for (const Place& button : buttons) CHECK_FALSE(overlap(place, button));
+        CHECK((y < place.min.y || y > place.max.y));
+    }
+}

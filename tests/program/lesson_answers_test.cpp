@@ -157,7 +157,8 @@ TEST_CASE("answers become a file, and a folder of them the table of a class") {
     lesson.look(known);
     const AnswerSheet sheet = answerSheet(lesson, known, "Ada / L.", "0a1b2c");
     CHECK(sheet.right() == 1);
-    const fs::path file = writeAnswerSheet(sheet, folder.file(""));
+    const fs::path file = folder.file(answerFileName(sheet));
+    writeAnswerSheet(sheet, file);
     CHECK(file.filename().string().starts_with("answers-Ada---L--0a1b-"));
     nlohmann::ordered_json other = nlohmann::ordered_json::parse(contents(file));
     CHECK(other["answers"][0]["verdict"] == "wrong");

@@ -267,6 +267,11 @@ record_the_window() {
     local stop file
     for stop in key sign; do
         xdotool key shift+F12
+        if [ "$stop" = key ]; then # the first one asks for a file, and proposes a name
+            pause 0.5
+            xdotool key Return
+            pause 0.5
+        fi
         xdotool key space
         wait_for '^running$'
         wait_for_training

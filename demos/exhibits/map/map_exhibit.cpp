@@ -94,6 +94,9 @@ void drawLegend(const Ui& ui, const MapJob& job) {
     ImGui::Dummy({second.x + width - start.x, height});
 }
 
+constexpr float titledUnits = 400; // height that has room for a title
+constexpr int mostPreviews = 3;    // another one where the picture got another form meanwhile
+
 float remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
 
 class MapExhibit final : public Exhibit {
@@ -126,9 +129,12 @@ class MapExhibit final : public Exhibit {
         model_.update([&](const MapJob& job, MapMachine machine) { return mapMaker(ui, job, machine); },
                       ui.delta, ui.scripted);
         survey_ = model_.survey();
+        goOnPreviewing();
     }
 
     void draw(Ui& ui) override {
+        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits))
+            ui.headline("Every pixel is a network. Which ones learn?");
         controls_.draw(ui, model_);
         const float gap = ImGui::GetStyle().ItemSpacing.y;
         const float remarks = remarkLines(ui) * ImGui::GetTextLineHeight();
@@ -205,6 +211,7 @@ class MapExhibit final : public Exhibit {
                std::ranges::any_of(panes_, behind);
     }
     void run(Ui&) override {
+        preview_.reset();
         if (model_.complete()) model_.reset(); // and once more
         model_.run();
     }
@@ -212,16 +219,25 @@ class MapExhibit final : public Exhibit {
     bool canStep(StepUnit unit) const override { return unit == StepUnit::batch; }
     void step(Ui&, StepUnit unit) override {
         if (!canStep(unit)) return;
+        preview_.reset();
         model_.pause();
         model_.step();
     }
-    void reset(Ui&) override { model_.reset(); }
+    void reset(Ui&) override {
+        preview_.reset();
+        model_.reset();
+    }
     void reroll(Ui&) override {
+        preview_.reset();
         MapSettings settings = model_.settings();
         ++settings.job.seed;
         model_.change(settings);
     }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
+    void preview(Ui&) override {
+        if (model_.busy() || previewed() > 0) return;
+        preview_ = Preview{model_.settings(), mostPreviews};
+    }
     EditHistory& edits() override { return edits_; }
     void travel(Ui&, Travel travel) override {
         if (travel == Travel::back && model_.history().canGoBack()) model_.goBack();
@@ -248,6 +264,7 @@ class MapExhibit final : public Exhibit {
         Plot plot;
         if (const auto found = state.find("plot"); found != state.end()) plot.setState(*found);
         return [this, settings, size = mapSizeText(mapSizeFromText(size)), plot] {
+            preview_.reset();
             model_.begin(settings);
             survey_.reset(); // of what was here
             controls_.pictureSize = size;
@@ -266,6 +283,24 @@ class MapExhibit final : public Exhibit {
     }
 
   private:
+    /// A first picture of few networks, as long as these settings hold.
+    struct Preview {
+        MapSettings settings;
+        int left; ///< steps
+    };
+
+    /// Networks of the picture that the first machine has trained.
+    std::size_t previewed() const { return model_.sides().front().grid.known(); }
+
+    void goOnPreviewing() {
+        if (!preview_ || model_.busy()) return;
+        const bool other = model_.settings() != preview_->settings;
+        if (other || model_.running() || model_.complete()) return preview_.reset();
+        if (previewed() > 0 || preview_->left == 0) return;
+        --preview_->left;
+        model_.step();
+    }
+
     /// Without a mouse, what is in the middle: the keyboard moves the map below it.
     std::uint32_t probed() const {
         const MapSize size = model_.size();
@@ -324,6 +359,9 @@ class MapExhibit final : public Exhibit {
     // One sentence: how far the map is.
     std::string remark() {
         if (const auto agreement = model_.agreement()) return agreementText(*agreement);
+        if (preview_ && previewed() > 0)
+            return translatedFormat("Preview: {} of {} networks. Run trains them all.", grouped(previewed()),
+                                    grouped(model_.size().pixels()));
         if (!model_.running() && !model_.complete()) return "Press Run to train a network for every pixel.";
         return "Zoom with the wheel or a double click; drag to pan.";
     }
@@ -377,6 +415,7 @@ class MapExhibit final : public Exhibit {
     std::array<MapPane, 2> panes_{MapPane(MapMachine::gpu), MapPane(MapMachine::cpu)};
     std::optional<Hovered> hovered_; // in the last frame
     std::optional<MapSurvey> survey_;
+    std::optional<Preview> preview_;
     MapProbe probe_;
     MapControls controls_;
     Plot lossPlot_;

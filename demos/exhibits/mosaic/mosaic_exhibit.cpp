@@ -124,6 +124,10 @@ class MosaicExhibit final : public Exhibit {
     void reset(Ui&) override { model_.reset(); }
     void reroll(Ui&) override { model_.reroll(); }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
+    void preview(Ui&) override {
+        const auto begun = [](const MosaicSide& side) { return side.shot && side.shot->summary.begun > 0; };
+        if (std::ranges::none_of(model_.sides(), begun)) model_.preview();
+    }
     EditHistory& edits() override { return edits_; }
     bool moving() const override {
         const auto moves = [](const TileOrder& order) { return order.moving(); };
@@ -206,6 +210,8 @@ class MosaicExhibit final : public Exhibit {
 
     // Both mosaics, and the summary; the settings as far as they are wanted.
     void drawWide(Ui& ui) {
+        ui.headline(translatedFormat("{} networks learn at once. Which settings win?",
+                                     grouped(model_.members())));
         drawMosaicBar(panel(ui));
         if (view_.settingsShown) model_.change(drawMosaicSettings(panel(ui), false));
         const ImVec2 room = ImGui::GetContentRegionAvail();

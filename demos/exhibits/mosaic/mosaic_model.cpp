@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t mostMoments = 2048; // no plot has more pixels
 // Steps of every network in a frame of a script.
 constexpr std::uint64_t scriptedSteps = 10;
+// Of a preview: whichever comes first.
+constexpr std::uint64_t previewSteps = 300;
+constexpr double previewSeconds = 2;
 // Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
 constexpr std::size_t softwarePixels = 512;
 constexpr std::size_t devicePixels = 2048;
@@ -86,6 +89,7 @@ void MosaicModel::change(const MosaicSettings& settings, Grid grid) {
     if (grid_ && settings == settings_) return;
     grid_ = std::move(grid);
     settings_ = settings;
+    preview_ = Preview::none;
     session_.retire();
     session_.allow();
 }
@@ -96,7 +100,8 @@ bool MosaicModel::releaseDevice() {
     session_.release();
     session_.allow();
     running_ = false;
-    return trained;
+    const bool ownWork = std::exchange(preview_, Preview::none) == Preview::none;
+    return trained && ownWork;
 }
 
 MosaicLook MosaicModel::look(const MosaicSide& side) const {
@@ -141,6 +146,7 @@ void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
         take(side);
     }
     if (running_) drive(seconds, scripted);
+    if (previewed()) drivePreview();
     if (scripted) settle();
     running_ &= !over();
 }
@@ -148,6 +154,26 @@ void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
 void MosaicModel::take(MosaicSide& side) {
     if (const std::optional<MemberWeights> weights = side.takeNews())
         opened_ = playgroundState(*grid_, weights->member, weights->step, weights->parameters).dump();
+}
+
+void MosaicModel::drivePreview() {
+    if (preview_ == Preview::over || sides().empty()) return;
+    bool trains = false;
+    for (MosaicSide& side : ownSides()) {
+        if (!side.spec.gpu || side.over()) continue;
+        if (preview_ == Preview::begun)
+            side.lane->ask([](MosaicRequests& requests) { requests.run = true; });
+        const bool enough =
+            side.shot && (side.leastSteps() >= previewSteps || side.shot->seconds >= previewSeconds);
+        if (enough) side.lane->pause();
+        trains |= !enough;
+    }
+    preview_ = trains ? Preview::trains : Preview::over;
+}
+
+// A preview is of one side: the other would be behind.
+void MosaicModel::endPreview() {
+    if (previewed()) reset();
 }
 
 void MosaicModel::drive(double seconds, bool scripted) {
@@ -184,6 +210,7 @@ std::string MosaicModel::takeFailure() {
 }
 
 void MosaicModel::run() {
+    endPreview();
     if (over()) reset(); // and then once more
     session_.allow();
     running_ = true;
@@ -191,6 +218,7 @@ void MosaicModel::run() {
 }
 
 void MosaicModel::step(std::uint64_t steps) {
+    endPreview();
     pause();
     session_.allow();
     for (MosaicSide& side : ownSides()) side.lane->trainTo(side.leastSteps() + steps);
@@ -205,6 +233,7 @@ std::uint64_t MosaicModel::stepsPerEpoch() const {
 
 void MosaicModel::reset() {
     running_ = false;
+    preview_ = Preview::none;
     if (std::ranges::any_of(sides(), [](const MosaicSide& side) { return !side.failure.empty(); })) {
         session_.retire(); // once more from the beginning
         return;

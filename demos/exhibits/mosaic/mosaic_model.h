@@ -103,6 +103,11 @@ class MosaicModel {
         running_ = false;
         for (MosaicSide& side : ownSides()) side.lane->pause();
     }
+    /// On the graphics card, trains every network by a few hundred steps, or for as long as seconds of small work
+    /// take. What is begun after that starts over, on both sides alike.
+    void preview() { preview_ = Preview::begun; }
+    /// What is shown is that preview.
+    bool previewed() const { return preview_ != Preview::none; }
     /// Trains every network to that many steps beyond the one farthest behind.
     void step(std::uint64_t steps);
     std::uint64_t stepsPerEpoch() const;
@@ -145,6 +150,8 @@ class MosaicModel {
     MosaicLook look(const MosaicSide& side) const;
     void take(MosaicSide& side);
     void drive(double seconds, bool scripted);
+    void drivePreview();
+    void endPreview();
     void settle();
 
     MosaicSettings settings_;
@@ -153,6 +160,8 @@ class MosaicModel {
     PlaneColours colours_;
     bool softwareDrawing_ = false;
     bool running_ = false;
+    enum class Preview { none, begun, trains, over };
+    Preview preview_ = Preview::none;
     Pacer pacer_;
     std::optional<std::string> opened_;
 };

@@ -1,5 +1,5 @@
-// `lockstep card` and Help, My machine: what is measured, its shape as JSON, the pages, and others' broken
-// files.
+// `lockstep card` and the exhibit My machine: what is measured, its shape as JSON, the pages, and others'
+// broken files.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -403,10 +403,10 @@ TEST_CASE("cards with more different rows than fit a page are refused") {
     CHECK(outcome.says("the cards have more than 1,000 different rows"));
 }
 
-TEST_CASE("Help, My machine measures, shows and saves the card") {
+TEST_CASE("the exhibit My machine measures, shows and saves the card") {
     const Folder folder;
-    std::ofstream(folder.file("script.txt")) << "frames 3\nclick menu/Help\nframes 2\nclick menu/My "
-                                                "machine\nframes 3\nclick Measure##machine\nframes 3\n"
+    std::ofstream(folder.file("script.txt")) << "frames 3\nclick My machine\nframes 3\n"
+                                                "click Measure##machine\nframes 3\n"
                                                 "click Save card##machine\nframes 3\ncontrols\n";
     const Outcome outcome =
         run("show race --headless --mask --script script.txt", "cd " + folder.path.string() + ";");

@@ -15,7 +15,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-bool isExhibit(const std::string& control) { return std::ranges::count(exhibits, control, titleOf) > 0; }
+bool isExhibit(const std::string& control) {
+    return control == "My machine" || std::ranges::count(exhibits, control, titleOf) > 0;
+}
 
 /// Whether a control opens an exhibit, as a network of the mosaic does in the playground.
 bool opensExhibit(const std::string& control) {
@@ -93,6 +95,19 @@ TEST_CASE("a control that a teacher hides is gone, and comes back") {
     for (const std::string name : {"##lower/Losses", "##rate", "Reset", "data/xor", "device"}) {
         CAPTURE(name);
         CHECK(std::ranges::count(seen, name) == 1); // of two lists, in the second
+    }
+}
+
+TEST_CASE("the list of exhibits is whole in a window of 700 pixels, also with larger letters") {
+    const Folder folder;
+    for (const char* more : {"--size 1024x700", "--size 1280x700 --scale 1.1", "--size 2560x1440"}) {
+        CAPTURE(more);
+        const Outcome outcome = showScript(folder, "race", "frames 3\ncontrols\n", more);
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        const std::vector<std::string> names = controlNames(outcome.out);
+        for (const std::string& exhibit : exhibits) CHECK(std::ranges::count(names, titleOf(exhibit)) == 1);
+        for (const char* name : {"My machine", "Lessons"}) CHECK(std::ranges::count(names, name) == 1);
     }
 }
 

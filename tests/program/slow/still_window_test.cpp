@@ -1,5 +1,5 @@
-// A window that nobody touches: it draws a frame only where App::wantsFrame() asks for one, and still shows what its
-// exhibits have finished.
+// A window that nobody touches: it draws a frame only where App::wantsFrame() asks for one, and still shows
+// what its exhibits have finished.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -86,6 +86,26 @@ TEST_CASE("every exhibit comes to its end by itself") {
     window.show("mosaic", {{"columns", 3}, {"rows", 3}, {"steps", 50}});
     CHECK(window.shows(ended));
     CHECK(window.measured("mosaic.finished"));
+}
+
+TEST_CASE("a window's first map and mosaic are not empty, but nothing runs in them") {
+    for (const char* exhibit : {"map", "mosaic"}) {
+        CAPTURE(exhibit);
+        Window window;
+        window.app.ui().masked = false;
+        Json state = Json::parse(R"({"lockstep": 1, "exhibits": {"map": {"picture": 256, "steps": 5},
+            "mosaic": {"columns": 3, "rows": 3, "steps": 5000}}})");
+        state["exhibit"] = exhibit;
+        window.app.setState(state);
+        window.app.frame(1280, 800, 1, 1.0 / 60);
+        CHECK(window.shows([&] { return window.app.exhibit().trainedExamples() > 0; }));
+        CHECK_FALSE(window.app.exhibit().running());
+        CHECK_FALSE(window.measured(std::string(exhibit) + ".finished"));
+    }
+    Window masked;
+    masked.app.setState({{"lockstep", 1}, {"exhibit", "map"}});
+    masked.app.frame(1280, 800, 1, 1.0 / 60);
+    CHECK_FALSE(masked.shows([&] { return masked.app.exhibit().trainedExamples() > 0; }));
 }
 
 TEST_CASE("a worker is at rest once its news was taken, and not before") {

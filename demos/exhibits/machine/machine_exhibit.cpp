@@ -1,0 +1,318 @@
+// Exhibit: what this machine can do, on one card.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/card/card_rows.h"
+#include "demos/draw/png.h"
+#include "demos/exhibits/machine/machine_model.h"
+#include "demos/kit/exhibit.h"
+#include "demos/words/text.h"
+#include "engine/cpu/cpu_info.h"
+#include "engine/files/atomic_file.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* cardFile = "lockstep-card.png"; // the numbers beside it, as .json
+constexpr double scriptSeconds = 3;
+constexpr float columnUnits = 290; // of the card, at least
+constexpr std::size_t mostColumns = 3;
+constexpr const char* measureWords =
+    "Measures both machines in turn, in about two and a half minutes. Nothing else runs meanwhile.";
+
+/// Where a part of the card stands on the screen.
+struct Column {
+    float left;
+    float right;
+    float y; ///< of what comes next
+};
+
+/// A bar for each machine, one below the other, in the middle of a line from `low`, over `width` pixels.
+void drawBars(const Ui& ui, const CardRow& row, const Decades& decades, ImVec2 low, float width) {
+    const float height = std::round(ImGui::GetTextLineHeight() / 3);
+    float top = low.y + (ImGui::GetTextLineHeight() - 2 * height) / 2;
+    for (const auto& [value, colour] : {std::pair{row.cpu, ui.theme.cpu}, std::pair{row.gpu, ui.theme.gpu}}) {
+        const float length = value > 0 ? static_cast<float>(decades.share(value)) * width : 0;
+        if (value > 0)
+            ImGui::GetWindowDrawList()->AddRectFilled(
+                {low.x, top}, {low.x + std::max(length, ui.px(2)), top + height}, colour);
+        top += height;
+    }
+}
+
+/// A line per row: name, bars, both numbers; below them, what could not be measured.
+void drawPart(Ui& ui, const CardPart& part, Column& at) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    const float step = line + ui.px(2);
+    const float number = textWidth("88.8k*") + ui.px(10);
+    const float numbers = at.right - 2 * number;
+    const ImU32 cpu = legible(ui.theme, ui.theme.cpu);
+    const ImU32 gpu = legible(ui.theme, ui.theme.gpu);
+    const auto put = [&](float right, const std::string& text, ImU32 colour) {
+        draw.AddText({right - lettersWidth(text), at.y}, colour, text.c_str());
+    };
+    const std::string title = fittedText(part.title, numbers - at.left);
+    draw.AddText({at.left, at.y}, ui.theme.text, title.c_str());
+    const float unit = at.left + lettersWidth(title) + ui.px(8);
+    drawText(draw, {unit, at.y}, ui.theme.muted, fittedText(part.unit, std::max(numbers - unit, 0.0f)));
+    put(at.right - number, "CPU", cpu);
+    put(at.right, "GPU", gpu);
+    at.y += step;
+    draw.AddLine({at.left, at.y}, {at.right, at.y}, ui.theme.border, ui.line());
+    at.y += ui.px(3);
+    float names = 0;
+    for (const CardRow& row : part.rows) names = std::max(names, textWidth(row.name) + ui.px(12));
+    names = std::min(names, 0.6f * (numbers - at.left));
+    const Decades decades(part);
+    for (const CardRow& row : part.rows) {
+        drawText(draw, {at.left, at.y}, ui.theme.muted, fittedText(row.name, names - ui.px(4)));
+        drawBars(ui, row, decades, {at.left + names, at.y}, numbers - at.left - names);
+        put(at.right - number, cardCell(row, row.cpu), row.cpu > 0 ? cpu : ui.theme.muted);
+        put(at.right, cardCell(row, row.gpu), row.gpu > 0 ? gpu : ui.theme.muted);
+        at.y += step;
+    }
+    const auto tell = [&](const std::string& words) {
+        ImGui::SetCursorScreenPos({at.left, at.y});
+        ui.paragraph(words, ui.theme.muted, at.right - at.left);
+        at.y = ImGui::GetItemRectMax().y + ui.px(2);
+    };
+    for (const std::string& note : cardNotes(part)) tell(note);
+    if (!part.remark.empty()) tell(part.remark);
+    at.y += ui.px(10);
+}
+
+/// Lines that a part takes, for columns of about the same height.
+std::size_t linesOf(const CardPart& part) {
+    return part.rows.size() + cardNotes(part).size() + (part.remark.empty() ? 2 : 4);
+}
+
+/// The column of every part. Of three, the first has the roofs and the last the ladder, as in the picture
+/// that is saved; of fewer, each gets about as many lines.
+std::vector<std::size_t> columnsOf(const Card& card, std::size_t columns) {
+    std::size_t all = 0;
+    for (const CardPart& part : card.parts) all += linesOf(part);
+    std::vector<std::size_t> places;
+    std::size_t before = 0;
+    for (const CardPart& part : card.parts) {
+        if (columns == mostColumns) {
+            const bool first = part.id == "roofs" || part.id == "copies";
+            places.push_back(first ? 0 : part.id == "ladder" ? 2 : 1);
+            continue;
+        }
+        const std::size_t middle = before + linesOf(part) / 2;
+        places.push_back(std::min(columns - 1, middle * columns / std::max<std::size_t>(all, 1)));
+        before += linesOf(part);
+    }
+    return places;
+}
+
+class MachineExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "machine"; }
+    const char* title() const override { return "My machine"; }
+    const char* blurb() const override { return "What this machine can do, on one card"; }
+    const char* words() const override {
+        return "Measures the processor and the graphics card, and puts the results on one page.";
+    }
+
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
+        // A chip with its pins.
+        const float r = size * 0.3f;
+        const float pin = size * 0.17f;
+        draw.AddRect({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour, size / 12, 0,
+                     size / 12);
+        for (const float at : {-0.5f, 0.0f, 0.5f})
+            for (const float side : {-1.0f, 1.0f}) {
+                draw.AddLine({centre.x + side * r, centre.y + at * r},
+                             {centre.x + side * (r + pin), centre.y + at * r}, colour, size / 14);
+                draw.AddLine({centre.x + at * r, centre.y + side * r},
+                             {centre.x + at * r, centre.y + side * (r + pin)}, colour, size / 14);
+            }
+    }
+
+    void update(Ui& ui) override { model_.update(ui.scripted); }
+
+    void draw(Ui& ui) override {
+        ui.headline("What can this machine do?");
+        if (model_.measuring()) return drawProgress(ui);
+        const std::optional<Card>& card = model_.card();
+        if (!card)
+            ui.paragraph(
+                "One card about this machine. Save it, and compare it with other machines: lockstep card "
+                "--compare A.json B.json");
+        if (!model_.failure().empty()) ui.paragraph(model_.failure(), ui.theme.bad);
+        if (ui.primaryButton(card ? "Measure again##machine" : "Measure##machine", measureWords)) run(ui);
+        ImGui::SameLine();
+        if (!card) {
+            ui.muted("takes about two and a half minutes");
+            drawBlank(ui);
+            return;
+        }
+        if (ui.button("Save card##machine",
+                      "Saves the card as a picture to post, and its numbers beside it as JSON."))
+            save(ui);
+        if (!ui.masked) drawCard(ui, *card); // nothing but measured numbers
+    }
+
+    bool trains() const override { return false; }
+    bool running() const override { return model_.measuring(); }
+    bool timesProcessor() const override { return model_.measuring(); }
+    bool moving() const override { return model_.busy(); }
+    void run(Ui& ui) override {
+        CardRequest request;
+        request.device = ui.machines.device();
+        if (ui.scripted) request.quick = true, request.seconds = scriptSeconds;
+        model_.start(request);
+    }
+    void pause() override { model_.stop(); }
+    void reset(Ui&) override {
+        model_.stop();
+        model_.setCard({});
+    }
+    EditHistory& edits() override { return edits_; }
+
+    nlohmann::ordered_json state() const override { return nlohmann::ordered_json::object(); }
+    nlohmann::ordered_json lastState() const override {
+        nlohmann::ordered_json json = state();
+        if (model_.card()) json["card"] = cardJson(*model_.card());
+        return json;
+    }
+    std::function<void()> readState(const nlohmann::ordered_json& state) override {
+        if (!state.is_object()) throw std::invalid_argument("the state of 'machine' must be an object");
+        const auto found = state.find("card");
+        if (found == state.end()) return [] {}; // nothing that a person has set
+        try {
+            return [this, card = cardFromJson(*found, "machine.card")] { model_.setCard(card); };
+        } catch (const std::runtime_error& error) {
+            throw std::invalid_argument(error.what());
+        }
+    }
+    /// What measures has a device of its own.
+    std::string releaseDevice() override { return {}; }
+
+  private:
+    void drawProgress(Ui& ui) {
+        const CardProgress progress = model_.progress();
+        ui.heading("Measuring");
+        ui.paragraph(progress.part.empty() ? "Starting" : progress.text());
+        ImGui::ProgressBar(static_cast<float>(progress.done), {-1, ui.px(10)}, "");
+        const bool stopping = model_.stopping();
+        if (ui.button("Stop##machine",
+                      "Stops after the current line. Anything missing shows as not measured.", !stopping))
+            model_.stop();
+        ImGui::SameLine();
+        ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
+    }
+
+    static void drawNames(Ui& ui, const std::string& gpu, const std::string& cpu) {
+        for (const auto& [name, colour] : {std::pair{gpu, ui.theme.gpu}, std::pair{cpu, ui.theme.cpu}}) {
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float height = ui.fonts.title->FontSize;
+            ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height * 0.1f},
+                                                      {at.x + ui.px(8), at.y + height * 0.9f}, colour);
+            ImGui::SetCursorScreenPos({at.x + ui.px(16), at.y});
+            ImGui::PushFont(ui.fonts.title);
+            ui.text(fittedText(name, ImGui::GetContentRegionAvail().x));
+            ImGui::PopFont();
+        }
+    }
+
+    /// The card before it is measured: whose it will be, and what will stand on it.
+    static void drawBlank(Ui& ui) {
+        constexpr const char* parts[] = {"Arithmetic and copies at their fastest",
+                                         "Training of four networks, a thousand small ones at once",
+                                         "Every rung of the ladder",
+                                         "The width and the batch size at which the GPU overtakes the CPU"};
+        ui.beginCard("machine/card");
+        const gpu::DeviceReport& device = ui.graphics.device().report();
+        const bool software = device.type == gpu::DeviceType::software;
+        drawNames(ui,
+                  ui.timing(software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
+                                     : device.name),
+                  ui.timing(cpuName()));
+        ImGui::Dummy({0, ui.px(6)});
+        for (const char* part : parts) {
+            ui.text(part);
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float width = std::min(ImGui::GetContentRegionAvail().x, ui.px(480));
+            for (const float line : {0.0f, 1.0f}) {
+                const float y = at.y + line * ui.px(8);
+                ImGui::GetWindowDrawList()->AddRectFilled({at.x, y}, {at.x + width, y + ui.px(6)},
+                                                          ui.theme.grid);
+            }
+            ImGui::Dummy({width, ui.px(20)});
+        }
+        ui.muted("not measured yet");
+        ui.endCard();
+    }
+
+    static void drawCard(Ui& ui, const Card& card) {
+        ui.beginCard("machine/card");
+        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
+        drawNames(ui, card.gpuName(), card.cpuName());
+        {
+            const SmallLetters small(ui);
+            if (!card.facts.empty()) ui.paragraph(factsLine(card), ui.theme.muted);
+            ImGui::Dummy({0, ui.px(6)});
+            drawParts(ui, card);
+            ui.paragraph(cardOrigin(card) + " Bars are logarithmic. " + cardSigns({&card, 1}),
+                         ui.theme.muted);
+        }
+        ImGui::PopStyleVar();
+        ui.endCard();
+    }
+
+    // Side by side as far as the width allows.
+    static void drawParts(Ui& ui, const Card& card) {
+        const ImVec2 start = ImGui::GetCursorScreenPos();
+        const float room = ImGui::GetContentRegionAvail().x;
+        const auto columns =
+            std::clamp<std::size_t>(static_cast<std::size_t>(room / ui.px(columnUnits)), 1, mostColumns);
+        const std::vector<std::size_t> places = columnsOf(card, columns);
+        const float gap = ui.px(28);
+        const float width = (room - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+        float bottom = start.y;
+        for (std::size_t column = 0; column < columns; ++column) {
+            const float left = start.x + static_cast<float>(column) * (width + gap);
+            Column at{left, left + width, start.y};
+            for (std::size_t i = 0; i < card.parts.size(); ++i)
+                if (places[i] == column) drawPart(ui, card.parts[i], at);
+            bottom = std::max(bottom, at.y);
+        }
+        ImGui::SetCursorScreenPos(start);
+        ImGui::Dummy({room, bottom - start.y});
+    }
+
+    void save(Ui& ui) const {
+        const Card card = *model_.card();
+        ui.saveWish =
+            SaveWish{cardFile, [&ui, card](const std::filesystem::path& picture) {
+                         std::filesystem::path numbers = picture;
+                         numbers.replace_extension(".json");
+                         writePng(picture, cardPicture(card));
+                         writeFileAtomically(numbers, std::string_view(cardJson(card).dump(1) + "\n"));
+                         ui.say(Severity::info, translatedFormat("Card saved to {}, its numbers to {}",
+                                                                 std::filesystem::absolute(picture).string(),
+                                                                 numbers.filename().string()));
+                     }};
+    }
+
+    MachineModel model_;
+    ValueHistory<int> edits_{[] { return 0; }, [](const int&, const int&) {}};
+};
+
+} // namespace
+
+std::unique_ptr<Exhibit> makeMachine() { return std::make_unique<MachineExhibit>(); }
+
+} // namespace lockstep::demos

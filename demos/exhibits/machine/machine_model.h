@@ -1,0 +1,58 @@
+// Measures the machine's card beside the window.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "demos/card/card.h"
+#include "demos/card/card_measure.h"
+#include "demos/kit/worker.h"
+
+namespace lockstep::demos {
+
+class MachineModel {
+  public:
+    ~MachineModel() { stop_ = true; }
+
+    /// Begins, unless it measures already.
+    void start(CardRequest request);
+    /// After the line under way: what is missing then is not measured.
+    void stop() { stop_ = true; }
+    bool stopping() const { return stop_ && measuring(); }
+    /// Once per frame. `wait`: until the card is there.
+    void update(bool wait);
+
+    bool measuring() const { return worker_ && !worker_->idle(); }
+    /// It measures, or has something to tell.
+    bool busy() const { return worker_ && worker_->busy(); }
+    CardProgress progress() const;
+
+    /// The last one that was measured; empty: none.
+    const std::optional<Card>& card() const { return card_; }
+    void setCard(std::optional<Card> card) {
+        card_ = std::move(card);
+        failure_.clear();
+    }
+    /// Why there is no card; empty: it did not fail.
+    const std::string& failure() const { return failure_; }
+
+  private:
+    /// What passes between the window's thread and the one that measures.
+    struct News {
+        std::optional<CardRequest> request;
+        CardProgress progress;
+        std::optional<Card> card;
+        std::string failure;
+        bool wanted() const { return request.has_value(); }
+    };
+    void work(Worker<News>& worker);
+
+    std::atomic<bool> stop_{false}; // before worker_: it is read until that has ended
+    std::unique_ptr<Worker<News>> worker_;
+    std::optional<Card> card_;
+    std::string failure_;
+};
+
+} // namespace lockstep::demos
