@@ -332,9 +332,9 @@ class RaceExhibit : public Exhibit {
             ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
         }
         if (ui.presenter) return;
-        std::string text = becauseText(run);
-        if (!text.empty()) text += ' ';
-        text += reasonOf(run.headline);
+        const std::string because = ui.masked ? "" : becauseText(run); // which one it is differs, too
+        if (!because.empty()) ui.paragraph(because);
+        std::string text = reasonOf(run.headline);
         if (run.headline.valid && run.finished.size() == 1) text += " One run; repeat it to see the spread.";
         if (run.byFrames && run.headline.valid && !ui.masked)
             text += " A script drove this race frame by frame; at full speed, rates may be higher.";

@@ -162,11 +162,10 @@ std::string becauseText(const RaceRun& run) {
     const StepCost fast = stepCost(winner, figures[run.headline.faster]);
     const StepCost slow = stepCost(loser, figures[run.headline.slower]);
     if (fast.seconds <= 0 || slow.seconds <= fast.seconds) return {};
-    if (winner.spec.gpu != loser.spec.gpu && (winner.machine.software || loser.machine.software))
-        return translatedFormat(
-            "Because there is no GPU in this race: {} runs on the CPU, too, in software that "
-            "stands in for a GPU.",
-            (winner.machine.software ? winner : loser).spec.text());
+    if (!winner.spec.gpu && loser.machine.software)
+        return translatedFormat("Because there is no GPU in this race: {} runs on the CPU, too, in software "
+                                "that stands in for a GPU.",
+                                loser.spec.text());
     if (loser.machine.throttled() && !winner.machine.throttled())
         return translatedFormat("Because {} is throttled.", loser.spec.text());
     if (!winner.spec.gpu && loser.spec.gpu) {
@@ -179,8 +178,13 @@ std::string becauseText(const RaceRun& run) {
     const double fastRate = figures[run.headline.faster].gflops,
                  slowRate = figures[run.headline.slower].gflops;
     if (fastRate <= slowRate) return {};
+    const std::string fastText = amountText(fastRate * 1e9, "FLOP/s");
+    const std::string slowText = amountText(slowRate * 1e9, "FLOP/s");
+    if (winner.spec.gpu && !winner.machine.software && !loser.spec.gpu)
+        return translatedFormat("Because the GPU computes many outputs at the same time: {} against {}.",
+                                fastText, slowText);
     return translatedFormat("Because {} does more arithmetic per second: {} against {}.", winner.spec.text(),
-                            amountText(fastRate * 1e9, "FLOP/s"), amountText(slowRate * 1e9, "FLOP/s"));
+                            fastText, slowText);
 }
 
 std::string whyTheProcessorWins(const RaceRun& run) {
