@@ -237,6 +237,13 @@ TEST_CASE("the race before is behind, unless a person picks another") {
     CHECK(picked({.front = 5, .behind = 5}, 7) == Numbers(5, 0));
     CHECK(picked({.front = 0, .behind = 0}, 7) == Numbers(0, 0));
     CHECK(picked({.front = 1, .behind = 2}, 7) == Numbers(0, 0)); // no longer kept
+    runs[2].settings.run.data = "spiral";                         // losses on other data are not drawn behind
+    CHECK(picked({}, 6) == Numbers(0, 0));
+    CHECK(picked({}, 0) == Numbers(6, 0));
+    CHECK(picked({.front = 0, .behind = 5}, 6) == Numbers(0, 5)); // unless a person wants it
+    CHECK(pickedRuns(runs, {}, 7, "spiral").behind == &runs[2]);
+    CHECK(pickedRuns(runs, {}, 7, runs[0].settings.run.data).behind == &runs[1]);
+    CHECK(pickedRuns(runs, {}, 7, "moons").behind == nullptr);
     runs.clear();
     CHECK(picked({}, 1) == Numbers(0, 0));
 }
