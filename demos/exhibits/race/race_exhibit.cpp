@@ -331,9 +331,10 @@ class RaceExhibit : public Exhibit {
             const float width = ImGui::GetContentRegionAvail().x;
             ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
         }
-        if (ui.presenter) return;
         const std::string because = ui.masked ? "" : becauseText(run); // which one it is differs, too
-        if (!because.empty()) ui.paragraph(because);
+        const float room = ImGui::GetContentRegionAvail().x;
+        if (!because.empty()) ui.paragraph(ui.presenter ? fittedText(because, room) : because);
+        if (ui.presenter) return;
         std::string text = reasonOf(run.headline);
         if (run.headline.valid && run.finished.size() == 1) text += " One run; repeat it to see the spread.";
         if (run.byFrames && run.headline.valid && !ui.masked)

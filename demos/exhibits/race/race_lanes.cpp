@@ -353,7 +353,8 @@ void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, const RacePicture
     ImGui::PopFont();
     draw.AddText({beside, at.y + title - 1.1f * ImGui::GetFontSize()}, ui.theme.muted, spec.text().c_str());
 
-    const float track = std::clamp(0.12f * height, ui.px(6), ui.px(24));
+    const bool images = pictures.kind() == RacePictures::Kind::images;
+    const float track = std::clamp((images ? 0.12f : 0.22f) * height, ui.px(6), ui.px(images ? 24 : 48));
     const float trackTop = bottom - track;
     drawTrack(ui, specs, index, {}, {at.x, trackTop}, width, track);
 
