@@ -1,6 +1,9 @@
 // Repeated races, and what stays of a race when the next one begins.
+#include <chrono>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -8,6 +11,7 @@
 
 #include "demos/exhibits/race/race_model.h"
 #include "demos/exhibits/race/race_words.h"
+#include "tests/data_files.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
@@ -237,6 +241,48 @@ TEST_CASE("the race before is behind, unless a person picks another") {
     CHECK(picked({.front = 5, .behind = 5}, 7) == Numbers(5, 0));
     CHECK(picked({.front = 0, .behind = 0}, 7) == Numbers(0, 0));
     CHECK(picked({.front = 1, .behind = 2}, 7) == Numbers(0, 0)); // no longer kept
+    runs[2].settings.run.data = "spiral";                         // losses on other data are not drawn behind
+    CHECK(picked({}, 6) == Numbers(0, 0));
+    CHECK(picked({}, 0) == Numbers(6, 0));
+    CHECK(picked({.front = 0, .behind = 5}, 6) == Numbers(0, 5)); // unless a person wants it
+    CHECK(pickedRuns(runs, {}, 7, "spiral").behind == &runs[2]);
+    CHECK(pickedRuns(runs, {}, 7, runs[0].settings.run.data).behind == &runs[1]);
+    CHECK(pickedRuns(runs, {}, 7, "moons").behind == nullptr);
     runs.clear();
     CHECK(picked({}, 1) == Numbers(0, 0));
+}
+
+TEST_CASE("a timed lane is asked about its pictures only where it stops for an evaluation anyway") {
+    std::string table = "label";
+    for (int i = 0; i < 16; ++i) table += ",pixel" + std::to_string(i);
+    for (int row = 0; row < 200; ++row) {
+        table += "\n" + std::to_string(row % 2);
+        for (int i = 0; i < 16; ++i) table += "," + std::to_string((row * 31 + i * 7) % 256);
+    }
+    const test::TemporaryFolder folder;
+    RaceSettings settings;
+    settings.run.data = "csv:" + folder.write("pixels.csv", table).string();
+    settings.run.hiddenWidths = {8};
+    settings.run.settings.batch = 10;
+    settings.run.finish.epochs = 3;
+    settings.run.lanes = {laneSpecFromText("cpu:scalar")};
+    Machines machines{1, ""};
+    RaceModel model;
+    model.settings = settings;
+    model.start();
+    std::set<std::uint64_t> steps;
+    for (int i = 0; i < 5000 && !(model.shown() && model.shown()->over); ++i) {
+        model.update(machines, 1.0 / 60, false);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (model.shown() && model.shown()->probes[0].pictures)
+            steps.insert(model.shown()->probes[0].pictures->step);
+    }
+    REQUIRE(model.shown());
+    const RaceRun& run = *model.shown();
+    REQUIRE(run.over);
+    CHECK(run.timed);
+    REQUIRE(pictureRows(*run.data) > 0);
+    CHECK(run.probes[0].pictures->rows == pictureRows(*run.data));
+    CHECK(run.probes[0].pictures->step == run.lastStep());
+    for (const std::uint64_t step : steps) CHECK(step % run.job.order().stepsPerEpoch() == 0);
 }

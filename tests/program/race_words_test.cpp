@@ -188,6 +188,31 @@ TEST_CASE("why the processor wins is said only where it did, and by the lanes' o
     CHECK(whyTheProcessorWins(lost.run).empty());
 }
 
+TEST_CASE("one sentence says why, from the lanes' own numbers") {
+    LostRace lost;
+    LaneResult& gpu = lost.run.lanes[1];
+    lost.run.lanes[0].gflops = 8;
+    gpu.gflops = 4;
+    CHECK(becauseText(lost.run) ==
+          "Because cpu:best does more arithmetic per second: " + amountText(8e9, "FLOP/s") + " against " +
+              amountText(4e9, "FLOP/s") + ".");
+    gpu.operations[1].milliseconds = 0.8;
+    CHECK(becauseText(lost.run) == "Because starting work on the GPU costs more than the work.");
+    gpu.machine.software = true;
+    CHECK(says(becauseText(lost.run), "there is no GPU in this race: gpu:best runs on the CPU, too"));
+    lost.run.headline.ratio = 1.04;
+    CHECK(becauseText(lost.run).empty());
+    // The other way round.
+    lost.run.headline = {{.faster = 1, .slower = 0, .ratio = 2}, "", true};
+    gpu.end.trainingSeconds = 0.002;
+    gpu.gflops = 16;
+    CHECK(says(becauseText(lost.run), "gpu:best does more arithmetic per second"));
+    gpu.machine.software = false;
+    CHECK(says(becauseText(lost.run), "the GPU computes many outputs at the same time"));
+    lost.run.over = false;
+    CHECK(becauseText(lost.run).empty());
+}
+
 // Races are run, and each number of the sentence is computed anew from what "Save JSON" writes.
 TEST_CASE("every number of the explanation follows from the race's result") {
     const fs::path presets = fs::path(LOCKSTEP_SOURCE_DIR) / "assets/presets";

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/race/race_pictures.h"
 #include "demos/words/text.h"
 #include "engine/net/plain_ops.h"
 
@@ -19,10 +20,6 @@ enum AnswersView : std::size_t { asImages, asMatrix, asOwn };
 
 const std::vector<std::string> answersViewNames = {"images", "confusion matrix", "your own"};
 constexpr std::size_t shownGuesses = 3;
-
-bool haveImages(const Dataset& data) {
-    return data.imageWidth > 0 && data.classes > 1 && data.test.count > 0;
-}
 
 /// Whether a row can be typed, or a picture dropped.
 bool takesOwn(const Dataset& data) { return data.table.has_value() || data.imageWidth > 0; }
@@ -91,19 +88,6 @@ void drawTile(Ui& ui, const RaceRun& run, const Tile& tile, ImTextureID sheet, f
     draw.AddRect(at.min, {at.max.x, at.min.y + side}, colour, ui.px(4), 0, ui.line(right ? 1.5f : 2.5f));
     const std::string answer = tile.answer ? (right ? "✓ " : "✗ ") + run.data->classNames[*tile.answer] : "-";
     draw.AddText({at.min.x, at.min.y + side + ui.px(2)}, colour, fittedText(answer, side + ui.px(6)).c_str());
-}
-
-/// Test example `index` of images as width * height words of grey.
-std::vector<std::uint32_t> greyImage(const Dataset& data, std::size_t index) {
-    std::vector<std::uint32_t> pixels(data.inputs);
-    for (std::size_t i = 0; i < data.inputs; ++i) {
-        const std::size_t at = index * data.inputs + i;
-        const float value = data.bytes() ? static_cast<float>(data.test.pixels[at])
-                                         : 255 * std::clamp(data.test.values[at], 0.0f, 1.0f);
-        const auto grey = static_cast<std::uint32_t>(value);
-        pixels[i] = 0xFF000000u | grey << 16 | grey << 8 | grey;
-    }
-    return pixels;
 }
 
 constexpr std::size_t mostClasses = 64; // more cells than that are no picture

@@ -96,6 +96,7 @@ void addLines(const Ui& ui, const std::vector<PastLane>& lanes, bool faint, std:
         lines.push_back({.name = specs[i].text() + (twice ? fmt::format(" ({})", i + 1) : ""),
                          .colour = laneColour(ui, specs, i),
                          .dashed = specs[i].gpu,
+                         .dotted = lanesBefore(specs, i) % 2 == 1,
                          .faint = faint,
                          .x = by == byStep ? curve.step : curve.seconds,
                          .y = curve.value,

@@ -12,11 +12,13 @@
 #include "demos/exhibits/race/race_lanes.h"
 #include "demos/exhibits/race/race_measured.h"
 #include "demos/exhibits/race/race_model.h"
+#include "demos/exhibits/race/race_pictures.h"
 #include "demos/exhibits/race/race_replay.h"
 #include "demos/exhibits/race/race_result.h"
 #include "demos/exhibits/race/race_times.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/kit/exhibit.h"
+#include "demos/kit/pacer.h"
 #include "demos/report/race_report.h"
 #include "demos/words/table_words.h"
 #include "demos/words/text.h"
@@ -32,6 +34,7 @@ enum View : std::size_t { curvesView, timesView, answersView, resultView, histor
 const std::vector<std::string> viewNames = {"Curves", "Time", "Answers", "Result", "History"};
 constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result", "history"};
 constexpr double secondsBetweenProbes = 1;
+constexpr double shareOfLooks = 0.02;      // of a lane's time, for its pictures
 constexpr double longestUnasked = 60;      // seconds of a replay that starts by itself
 constexpr double scriptedProbes = 1.0 / 6; // ten frames
 
@@ -78,8 +81,11 @@ class RaceExhibit : public Exhibit {
     void draw(Ui& ui) override {
         drawHeadline(ui);
         const RaceRun* run = model_.shown();
+        if (ui.lessonShown && !lessonShown_) pastShown_ = false; // a lesson speaks of the race to come
+        lessonShown_ = ui.lessonShown;
+        pictures_.show(ui, run != nullptr ? run->data : dataOfNext(ui));
         if (run == nullptr) return drawStart(ui);
-        drawLanes(ui, *run, replay_);
+        drawLanes(ui, *run, replay_, pictures_);
         drawViews(ui, *run);
     }
 
@@ -101,7 +107,7 @@ class RaceExhibit : public Exhibit {
 
     bool running() const override { return model_.running(); }
     bool timesProcessor() const override { return model_.timesProcessor(); }
-    bool moving() const override { return running() || model_.busy() || replay_.playing(); }
+    bool moving() const override { return running() || model_.busy() || replay_.playing() || dataComing_; }
     std::uint64_t trainedExamples() const override {
         std::uint64_t examples = 0;
         const RaceRun* run = model_.shown();
@@ -151,6 +157,7 @@ class RaceExhibit : public Exhibit {
             curves_ = curves;
             model_.settings = read;
             view_ = view;
+            pastShown_ = false;
             model_.reset();
             if (!history) return;
             model_.setHistory(*history);
@@ -183,6 +190,7 @@ class RaceExhibit : public Exhibit {
         // What was being looked at stays, and the lanes show what became of them.
         if (cutShort) wasOver_ = true;
         answers_.release();
+        pictures_.release();
         if (!cutShort) return {};
         return fmt::format(
             "The race is over: {}. Its curves and results stay. Press Run to start another race beside them.",
@@ -206,6 +214,23 @@ class RaceExhibit : public Exhibit {
             tableKey_ = key;
         }
         return tableWords_;
+    }
+
+    // The data of the race to come, for its pictures. Null while they load, and where something is wrong with
+    // them: the start says what.
+    std::shared_ptr<const Dataset> dataOfNext(const Ui& ui) {
+        const std::string key = dataKey(model_.settings.run);
+        dataComing_ = false;
+        if (key == wrongData_) return nullptr;
+        try {
+            std::shared_ptr<const Dataset> data = model_.dataOfNext(ui.scripted);
+            dataComing_ = !data;
+            wrongData_.clear();
+            return data;
+        } catch (const std::exception&) {
+            wrongData_ = key;
+            return nullptr;
+        }
     }
 
     // What has just begun or ended.
@@ -233,18 +258,25 @@ class RaceExhibit : public Exhibit {
         if (replay_.length() > longestUnasked) replay_.stop();
     }
 
-    // Only what is shown is asked for: an answer costs a lane a pause.
+    // Only what is shown is asked for: an answer costs a lane a pause. Where times are compared, lanes fill
+    // their pictures where they stop anyway (EpochLooks).
     void probe(Ui& ui) {
         const RaceRun* run = model_.shown();
         if (run == nullptr || ui.now < nextProbe_) return;
-        if (view_ != answersView && view_ != timesView) return;
+        const bool viewed = view_ == answersView || view_ == timesView;
         if (run->over && nextProbe_ > 0) return;
         ProbeWish wish;
         if (view_ == answersView) wish = answers_.wish(*run);
         wish.operations = view_ == timesView;
+        wish.pictures = pictureRows(*run->data) > 0 && (run->over || !run->timed);
+        if (!viewed && !wish.pictures) return;
         const bool all = model_.probe(wish, ui.scripted);
+        double pause = secondsBetweenProbes;
+        if (!viewed)
+            for (const LaneProbe& probe : run->probes)
+                pause = std::max(pause, pauseAfter(probe.seconds, shareOfLooks));
         // A race that is over is not asked twice.
-        nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
+        nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : pause);
     }
 
     // In display type where it fits into a line of that width.
@@ -299,6 +331,9 @@ class RaceExhibit : public Exhibit {
             const float width = ImGui::GetContentRegionAvail().x;
             ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
         }
+        const std::string because = ui.masked ? "" : becauseText(run); // which one it is differs, too
+        const float room = ImGui::GetContentRegionAvail().x;
+        if (!because.empty()) ui.paragraph(ui.presenter ? fittedText(because, room) : because);
         if (ui.presenter) return;
         std::string text = reasonOf(run.headline);
         if (run.headline.valid && run.finished.size() == 1) text += " One run; repeat it to see the spread.";
@@ -320,7 +355,7 @@ class RaceExhibit : public Exhibit {
             history_.draw(ui, model_, 0, {room.x, 0.45f * (room.y - below)});
             curves_.draw(ui, nullptr, pickedRuns(model_.history(), history_.pick, 0), below);
         } else {
-            drawStartingLanes(ui, lanes, ImGui::GetContentRegionAvail().y - below);
+            drawStartingLanes(ui, lanes, pictures_, ImGui::GetContentRegionAvail().y - below);
         }
         if (model_.loading()) return ui.muted("Loading " + model_.settings.run.data + "…");
         ImGui::PushFont(ui.fonts.title);
@@ -434,7 +469,8 @@ class RaceExhibit : public Exhibit {
                         view_, viewNames))
             nextProbe_ = 0;
         if (view_ == curvesView)
-            return curves_.draw(ui, &run, pickedRuns(model_.history(), history_.pick, run.number));
+            return curves_.draw(
+                ui, &run, pickedRuns(model_.history(), history_.pick, run.number, run.settings.run.data));
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const ImVec2 size{room.x, std::max(room.y, 6 * ImGui::GetTextLineHeight())};
         if (view_ == timesView) drawTimes(ui, run, timeScale_);
@@ -452,7 +488,11 @@ class RaceExhibit : public Exhibit {
     RaceCurves curves_;
     std::size_t timeScale_ = 0;
     RaceAnswers answers_;
-    std::string tableKey_; // of the data that tableWords_ are about
+    RacePictures pictures_;
+    std::string wrongData_;    // key of data that could not be had
+    bool dataComing_ = false;  // they load
+    bool lessonShown_ = false; // in the frame before
+    std::string tableKey_;     // of the data that tableWords_ are about
     std::vector<std::string> tableWords_;
     std::size_t view_ = 0; // only a person or a state changes it: the headline says who won
     RaceReplay replay_;

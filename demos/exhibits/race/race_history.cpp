@@ -160,7 +160,8 @@ std::vector<PastRun> historyFromJson(const PastJson& json) {
     return runs;
 }
 
-PickedRuns pickedRuns(std::span<const PastRun> runs, const RunPick& pick, std::uint64_t current) {
+PickedRuns pickedRuns(std::span<const PastRun> runs, const RunPick& pick, std::uint64_t current,
+                      std::string_view data) {
     const auto numbered = [runs](std::uint64_t number) -> const PastRun* {
         const auto found = std::ranges::find(runs, number, &PastRun::number);
         return found == runs.end() ? nullptr : &*found;
@@ -169,11 +170,12 @@ PickedRuns pickedRuns(std::span<const PastRun> runs, const RunPick& pick, std::u
     std::uint64_t front = pick.front;
     if (numbered(front) == nullptr) front = current == 0 && !runs.empty() ? runs.back().number : current;
     if (front != current) picked.front = numbered(front);
+    if (const PastRun* shown = numbered(front)) data = shown->settings.run.data;
     if (pick.behind)
         picked.behind = numbered(*pick.behind);
     else
-        for (const PastRun& run : runs)
-            if (run.number < front) picked.behind = &run;
+        for (const PastRun& run : runs) // losses on other data would say nothing
+            if (run.number < front && (data.empty() || run.settings.run.data == data)) picked.behind = &run;
     if (picked.behind != nullptr && picked.behind->number == front) picked.behind = nullptr;
     return picked;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -62,7 +63,10 @@ struct PickedRuns {
     const PastRun* behind = nullptr;
 };
 
-/// `current`: the number of the race that is shown; 0: there is none.
-PickedRuns pickedRuns(std::span<const PastRun> runs, const RunPick& pick, std::uint64_t current);
+/// Where a person has picked none behind, the last one before the front on the same data.
+///   current   the number of the race that is shown; 0: there is none
+///   data      that race's data set; empty: as `runs` have it, or any
+PickedRuns pickedRuns(std::span<const PastRun> runs, const RunPick& pick, std::uint64_t current,
+                      std::string_view data = {});
 
 } // namespace lockstep::demos

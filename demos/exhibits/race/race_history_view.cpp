@@ -43,7 +43,9 @@ void RaceHistory::draw(Ui& ui, RaceModel& model, std::uint64_t current, ImVec2 s
                 "the next start.",
                 keep);
     if (runs.empty()) return ui.muted("A race appears here once it is over. The last 20 are listed.");
-    const PickedRuns picked = pickedRuns(runs, pick, current);
+    const RaceRun* shown = model.shown();
+    const PickedRuns picked =
+        pickedRuns(runs, pick, current, shown != nullptr ? shown->settings.run.data : std::string());
     ImGui::BeginChild("history", {size.x, std::max(size.y - (ImGui::GetCursorPosY() - top), 1.0f)});
     for (std::size_t i = runs.size(); i-- > 0;) drawRun(ui, model, runs[i], picked, current);
     ImGui::EndChild();

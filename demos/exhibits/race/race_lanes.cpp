@@ -10,11 +10,29 @@
 
 namespace lockstep::demos {
 
-ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index) {
-    constexpr float shade = 0.4f;
+std::size_t lanesBefore(std::span<const LaneSpec> lanes, std::size_t index) {
     std::size_t before = 0;
     for (std::size_t i = 0; i < index; ++i) before += lanes[i].gpu == lanes[index].gpu ? 1 : 0;
-    return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
+    return before;
+}
+
+ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index) {
+    constexpr float shade = 0.25f;
+    const std::size_t before = lanesBefore(lanes, index);
+    const Theme& theme = ui.theme;
+    // Of Okabe and Ito's colours those that no machine has and that mean neither right nor wrong.
+    const ImU32 purple = seriesColour(theme, 3);
+    const ImU32 yellow = theme.dark ? IM_COL32(240, 228, 66, 255) : IM_COL32(138, 122, 0, 255);
+    const ImU32 machine = ui.colour(lanes[index]);
+    const ImU32 colour = before % 2 == 0 ? machine : lanes[index].gpu ? purple : yellow;
+    return mixed(colour, theme.text, std::min(shade * static_cast<float>(before / 2 * 2), 0.85f));
+}
+
+void drawMark(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index, ImVec2 centre, float size) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    drawLaneMark(draw, lanes[index], centre, size, laneColour(ui, lanes, index));
+    if (lanesBefore(lanes, index) % 2 == 1)
+        drawLaneMark(draw, lanes[index], centre, 0.45f * size, ui.theme.background);
 }
 
 bool continueLine(Ui& ui, float width) {
@@ -40,11 +58,11 @@ struct Figure {
 };
 
 constexpr float trackUnits = 16;
+constexpr float cardUnits = 87; // a whole card, without pictures
 
 /// Only name, track and rate: where many lanes or large letters leave too little for the curves. Before the
 /// first lane is drawn.
 bool lowRoom(const Ui& ui, std::size_t lanes) {
-    constexpr float cardUnits = 87;
     constexpr float mostOfRoom = 0.52f;
     return static_cast<float>(lanes) * ui.px(cardUnits) > mostOfRoom * ImGui::GetContentRegionAvail().y;
 }
@@ -109,8 +127,9 @@ struct Way {
     std::string moment = {}; ///< what `now` is, where there is a later
 };
 
-void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, const Way& way, ImVec2 at, float width,
-               float height) {
+void drawTrack(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, const Way& way, ImVec2 at,
+               float width, float height) {
+    const ImU32 colour = laneColour(ui, specs, index);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float end = at.x + width - (height + ui.px(4)) / 2;
     draw.AddRectFilled(at, {at.x + width, at.y + height}, ui.theme.background, height / 2);
@@ -128,7 +147,7 @@ void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, const Way& way, ImVec
     }
     if (way.now > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
     drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));
-    drawLaneMark(draw, spec, {x, at.y + height / 2}, height + ui.px(9), colour);
+    drawMark(ui, specs, index, {x, at.y + height / 2}, height + ui.px(9));
 }
 
 /// A card in the machine's colour. Returns its upper left corner.
@@ -202,13 +221,13 @@ std::string deviceText(const MachineInfo& machine, float width) {
     return fittedText(text, width);
 }
 
-void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, const std::string& status,
-                  ImU32 colour, ImU32 statusTint, ImVec2 at, float width) {
+void drawTitleRow(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, const MachineInfo& machine,
+                  const std::string& status, ImU32 statusTint, ImVec2 at, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
-    drawLaneMark(draw, spec, {at.x + line / 2, at.y + line / 2}, ui.px(15), colour);
+    drawMark(ui, specs, index, {at.x + line / 2, at.y + line / 2}, ui.px(15));
     float x = at.x + line + ui.px(6);
-    const std::string name = spec.text();
+    const std::string name = specs[index].text();
     draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, at.y}, ui.theme.text, name.c_str());
     ImGui::PushFont(ui.fonts.strong);
     x += textWidth(name) + ui.px(10);
@@ -239,8 +258,7 @@ Way wayOf(const RaceRun& run, std::size_t index) {
 }
 
 void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
-              const RaceReplay& replay, bool compact) {
-    const LaneSpec& spec = specs[index];
+              const RaceReplay& replay, const RacePictures& pictures, float pictureHeight, bool compact) {
     const LaneResult& lane = run.lanes[index];
     const bool replayed = replay.playing() && !ui.masked;
     const LaneFigures all = run.figures()[index];
@@ -256,6 +274,8 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const float figuresAt = ui.px(8) + line + ui.px(7) + ui.px(trackUnits) + ui.px(8);
     float height = figuresAt;
     if (!compact) height += line + ui.px(8);
+    const float picturesAt = height;
+    height += pictureHeight;
     if (messageHeight > 0) height += messageHeight + ui.px(6);
 
     const ImVec2 low = drawSurface(ui, colour, room, height, index);
@@ -264,73 +284,108 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const ImU32 tint = end.status == LaneStatus::failed     ? ui.theme.bad
                        : end.status == LaneStatus::finished ? ui.theme.good
                                                             : ui.theme.muted;
-    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, end, all, share, compact), colour, tint,
+    drawTitleRow(ui, specs, index, lane.machine, statusLabel(ui, run, index, end, all, share, compact), tint,
                  top, width);
     const Way way = replayed || ui.masked ? Way{share, share} : wayOf(run, index);
-    drawTrack(ui, spec, colour, way, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
+    drawTrack(ui, specs, index, way, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
     if (!compact)
         drawFigures(ui, cardFigures(ui, lane, end, all, run.over), {top.x, low.y + figuresAt}, width);
+    if (pictureHeight > 0) {
+        const Place place{{top.x, low.y + picturesAt}, {top.x + width, low.y + picturesAt + pictureHeight}};
+        pictures.drawAnswers(ui, run, index, {place.min, {place.max.x, place.max.y - ui.px(8)}});
+    }
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
                                             ui.theme.bad, end.message.c_str(), nullptr, width);
 }
 
-/// What a lane is that has not begun. Where it is the best, the machine says more than the rung does.
-std::string startingText(const Ui& ui, const LaneSpec& spec) {
-    if (spec.rung != Rung::best) return std::string(spec.row().idea);
+/// The machine that a lane runs on, as far as it is known before the start.
+std::string machineTitle(const Ui& ui, const LaneSpec& spec) {
     const auto called = [](const std::string& name) {
         MachineInfo machine;
         machine.device = name;
         return shortDevice(machine);
     };
-    if (!spec.gpu) return translatedFormat("{}, with the fastest code for this network", called(cpuName()));
-    if (!spec.device.empty()) return translatedFormat("Device {}, with its fastest kernels", spec.device);
+    if (!spec.gpu) return translatedFormat("Processor: {}", called(cpuName()));
+    if (!spec.device.empty()) return translatedFormat("Device {}", spec.device);
     const gpu::DeviceReport& device = ui.graphics.device().report();
-    const bool software = device.type == gpu::DeviceType::software;
-    const std::string whole = called(device.name);
-    return software ? translatedFormat("{} (software, not a GPU), with its fastest kernels", whole)
-                    : translatedFormat("{}, with its fastest kernels", whole);
+    const std::string name = called(device.name);
+    if (device.type == gpu::DeviceType::software) return translatedFormat("Vulkan in software: {}", name);
+    return translatedFormat("Graphics card: {}", name);
 }
 
-/// Its name in large type, what runs it, as far as there is room for it, and the track.
-void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, float height) {
+/// What a lane does that has not begun.
+std::string startingText(const Ui& ui, const LaneSpec& spec) {
+    if (spec.rung != Rung::best) return std::string(translated(spec.row().idea));
+    if (!spec.gpu) return std::string(translated("Runs the fastest code for this network"));
+    const bool software =
+        spec.device.empty() && ui.graphics.device().report().type == gpu::DeviceType::software;
+    return std::string(translated(software
+                                      ? "Runs the fastest kernels for this network, on the CPU: not a GPU"
+                                      : "Runs the fastest kernels for this network"));
+}
+
+/// The machine in large type, the lane's name beside it, the data that it is about to learn, and the track.
+void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, const RacePictures& pictures,
+                      std::size_t index, float height) {
     const LaneSpec& spec = specs[index];
-    const ImU32 colour = laneColour(ui, specs, index);
     const float pad = ui.px(14);
     const float room = ImGui::GetContentRegionAvail().x;
-    const float width = room - 2 * pad;
-    const ImVec2 low = drawSurface(ui, colour, room, height, index);
+    float width = room - 2 * pad;
+    const ImVec2 low = drawSurface(ui, laneColour(ui, specs, index), room, height, index);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    ImFont* font = height > ui.px(80) ? ui.fonts.title : ui.fonts.strong;
-    const float title = font->FontSize;
-    draw.AddText(font, title, {low.x + pad, low.y + pad}, ui.theme.text, spec.text().c_str());
+    const ImVec2 at{low.x + pad, low.y + pad};
+    const float bottom = low.y + height - pad;
+    if (pictures.kind() == RacePictures::Kind::points) {
+        const float side = std::min(bottom - at.y, 0.4f * width);
+        pictures.drawPoints(ui, {{at.x + width - side, at.y}, {at.x + width, bottom}});
+        width -= side + pad;
+    }
+
+    ImGui::PushFont(height > ui.px(80) ? ui.fonts.title : ui.fonts.strong);
+    const float title = ImGui::GetFontSize();
+    const float nameWidth = textWidth(spec.text());
+    drawMark(ui, specs, index, {at.x + title / 2, at.y + title / 2}, 0.9f * title);
+    const float left = at.x + title + ui.px(8);
+    const std::string machine = fittedText(machineTitle(ui, spec), at.x + width - left - nameWidth);
+    draw.AddText({left, at.y}, ui.theme.text, machine.c_str());
+    const float beside = left + lettersWidth(machine) + ui.px(12);
+    ImGui::PopFont();
+    draw.AddText({beside, at.y + title - 1.1f * ImGui::GetFontSize()}, ui.theme.muted, spec.text().c_str());
+
+    const bool images = pictures.kind() == RacePictures::Kind::images;
+    const float track = std::clamp((images ? 0.12f : 0.22f) * height, ui.px(6), ui.px(images ? 24 : 48));
+    const float trackTop = bottom - track;
+    drawTrack(ui, specs, index, {}, {at.x, trackTop}, width, track);
 
     const std::string idea = startingText(ui, spec);
-    const float ideaTop = low.y + pad + title + ui.px(4);
+    float top = at.y + title + ui.px(6);
     const float ideaHeight = ImGui::CalcTextSize(idea.c_str(), nullptr, false, width).y;
-    const float left = low.y + height - ideaTop - ideaHeight - pad;
-    const bool told = left >= ui.px(trackUnits + 16);
-    if (told) draw.AddText(nullptr, 0, {low.x + pad, ideaTop}, ui.theme.muted, idea.c_str(), nullptr, width);
-    const float top = told ? ideaTop + ideaHeight : ideaTop;
-    const float free = low.y + height - pad - top;
-    const float track = std::clamp(free * 0.5f, ui.px(6), ui.px(56));
-    drawTrack(ui, spec, colour, {}, {low.x + pad, top + (free - track) / 2 + ui.px(4)}, width, track);
+    if (top + ideaHeight + ui.px(12) <= trackTop) {
+        draw.AddText(nullptr, 0, {at.x, top}, ui.theme.muted, idea.c_str(), nullptr, width);
+        top += ideaHeight + ui.px(10);
+    }
+    pictures.drawRows(ui, {{at.x, top}, {at.x + width, trackTop - ui.px(12)}});
 }
 
 } // namespace
 
-void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay) {
+void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay, const RacePictures& pictures) {
     const std::vector<LaneSpec> specs = run.specs();
     const bool compact = lowRoom(ui, specs.size());
-    for (std::size_t i = 0; i < specs.size(); ++i) drawLane(ui, run, specs, i, replay, compact);
+    const float row =
+        compact ? 0
+                : pictures.rowHeight(ui, specs.size(), ui.px(cardUnits), ImGui::GetContentRegionAvail().y);
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        drawLane(ui, run, specs, i, replay, pictures, row, compact);
 }
 
-void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, float height) {
+void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, const RacePictures& pictures, float height) {
     constexpr float leastUnits = 58;
     const float gap = ImGui::GetStyle().ItemSpacing.y;
     const auto count = static_cast<float>(specs.size());
     const float each = std::max((height - gap * (count - 1)) / count, ui.px(leastUnits));
-    for (std::size_t i = 0; i < specs.size(); ++i) drawStartingLane(ui, specs, i, each);
+    for (std::size_t i = 0; i < specs.size(); ++i) drawStartingLane(ui, specs, pictures, i, each);
 }
 
 } // namespace lockstep::demos

@@ -6,13 +6,18 @@
 
 #include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
+#include "demos/exhibits/race/race_pictures.h"
 #include "demos/exhibits/race/race_replay.h"
 #include "demos/exhibits/race/race_words.h"
 
 namespace lockstep::demos {
 
-/// Lane `index` of several: its machine's colour, the second lane of a machine a shade nearer to the text.
+/// How many lanes of the same machine stand before lane `index`.
+std::size_t lanesBefore(std::span<const LaneSpec> lanes, std::size_t index);
+/// Lane `index` of several: its machine's colour, and a colour of its own for each further lane of a machine.
 ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index);
+/// The machine's sign in that colour; with a hole for every second lane of a machine.
+void drawMark(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index, ImVec2 centre, float size);
 
 /// Continues the line of the item before with what is `width` pixels wide, or begins a new line. False then.
 bool continueLine(Ui& ui, float width);
@@ -25,8 +30,8 @@ inline std::string whyText(const Ui& ui, const RaceRun& run) {
 }
 
 /// The lanes of `run`: as they are, or where `replay` shows them.
-void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay);
+void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay, const RacePictures& pictures);
 /// Lanes at the start, `height` pixels high in total, if they need no more.
-void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, float height);
+void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, const RacePictures& pictures, float height);
 
 } // namespace lockstep::demos

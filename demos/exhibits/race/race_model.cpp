@@ -45,8 +45,33 @@ void waitUntilHeld(Lane& lane, std::uint64_t step) {
     }
 }
 
+std::optional<LaneAnswers> pictureAnswers(const TrainJob& job, Trainer& trainer) {
+    const std::size_t rows = pictureRows(*job.data);
+    if (rows == 0) return {};
+    return LaneAnswers{trainer.completedSteps(), 0, rows, trainer.predict(Split::test, 0, rows)};
+}
+
+/// The same maker; the lane's trainer is known to `looks` from then on.
+Lane::MakeTrainer lookedInto(Lane::MakeTrainer make, std::shared_ptr<EpochLooks> looks, std::size_t lane) {
+    return [make = std::move(make), looks = std::move(looks), lane](const std::atomic<bool>* cancelled) {
+        std::unique_ptr<Trainer> trainer = make(cancelled);
+        const std::lock_guard lock(looks->mutex);
+        looks->trainers[lane] = trainer.get();
+        return trainer;
+    };
+}
+
+/// On the thread that uses the trainer, while it stands still.
+void lookInto(EpochLooks& looks, const TrainJob& job, Trainer& trainer) {
+    std::optional<LaneAnswers> answers = pictureAnswers(job, trainer);
+    const std::lock_guard lock(looks.mutex);
+    const auto lane = std::ranges::find(looks.trainers, &trainer) - looks.trainers.begin();
+    if (lane < std::ssize(looks.answers)) looks.answers[static_cast<std::size_t>(lane)] = std::move(answers);
+}
+
 /// On the thread that uses the trainer.
 LaneProbe answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer) {
+    const double begin = secondsNow();
     LaneProbe probe;
     const std::uint64_t step = trainer.completedSteps();
     if (wish.operations) probe.operations = trainer.operations();
@@ -55,10 +80,12 @@ LaneProbe answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer) {
         const std::size_t rows = std::min(wish.rows, count - wish.first);
         probe.answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
     }
+    if (wish.pictures) probe.pictures = pictureAnswers(job, trainer);
     if (wish.evaluation) probe.evaluation = trainer.evaluate(Split::test);
     if (wish.network) // one row is too little work for threads or a device
         probe.network = makeInference(job.shape, trainer.state().parameters, laneSpecFromText("cpu:scalar"));
     probe.evaluatedStep = probe.networkStep = step;
+    probe.seconds = secondsNow() - begin;
     return probe;
 }
 
@@ -66,6 +93,8 @@ LaneProbe answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer) {
 void add(LaneProbe&& news, LaneProbe& probe) {
     if (!news.operations.empty()) probe.operations = std::move(news.operations);
     if (news.answers) probe.answers = std::move(news.answers);
+    if (news.pictures) probe.pictures = std::move(news.pictures);
+    probe.seconds = news.seconds;
     if (news.network) {
         probe.network = std::move(news.network);
         probe.networkStep = news.networkStep;
@@ -222,12 +251,25 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     options.lane.finish = run.finish;
     options.lane.evaluateEvery = run.settings.run.evaluateEvery;
     options.lane.startPaused = true;
-    if (pacer_.flatOut() && !paused_ && !byScript_ && !options.together) options.lane.compareTimes();
+    run.timed = pacer_.flatOut() && !paused_ && !byScript_ && !options.together;
+    if (run.timed) options.lane.compareTimes();
+    run.looks.reset();
+    if (run.timed && pictureRows(*run.data) > 0 && run.settings.run.evaluateEvery > 0) {
+        run.looks = std::make_shared<EpochLooks>();
+        run.looks->trainers.assign(run.lanes.size(), nullptr);
+        run.looks->answers.resize(run.lanes.size());
+        options.lane.saveEvery = run.settings.run.evaluateEvery; // where it stops anyway
+        options.lane.save = [looks = run.looks, &job = run.job](Trainer& trainer) {
+            lookInto(*looks, job, trainer);
+        };
+    }
     if (byScript_ && !rough && !options.together) options.lane.timeOn();
     std::vector<RaceEntry> entries;
     run.probes.assign(run.lanes.size(), {}); // one for each, also where a device cannot be opened
     for (LaneResult& lane : run.lanes) {
-        entries.push_back({lane.spec, machines.maker(run.job, lane.spec, run.settings.run.share())});
+        Lane::MakeTrainer make = machines.maker(run.job, lane.spec, run.settings.run.share());
+        if (run.looks) make = lookedInto(std::move(make), run.looks, entries.size());
+        entries.push_back({lane.spec, std::move(make)});
         lane = {.spec = lane.spec, .machine = lane.machine, .telemetry = Telemetry(run.job.order())};
     }
     run.asked.resize(run.lanes.size());
@@ -261,6 +303,10 @@ void RaceModel::look() {
         view.gflops = shot.rate() * run_->job.shape.flopsPerExample() * 1e-9;
     }
     addAgreements(run_->lanes);
+    if (!run_->looks) return;
+    const std::lock_guard lock(run_->looks->mutex);
+    for (std::size_t i = 0; i < run_->probes.size(); ++i)
+        if (run_->looks->answers[i]) run_->probes[i].pictures = run_->looks->answers[i];
 }
 
 /// All lanes are over: the next run begins, unless a lane cannot be compared, which would happen again.
@@ -335,7 +381,8 @@ std::future<LaneProbe> RaceModel::ask(std::size_t index, const ProbeWish& wish) 
     const TrainJob& job = run_->job; // outlives the race, and with it the lane's thread
     if (!lane.snapshot().over())
         return lane.ask([wish, &job](Trainer& trainer) { return answer(wish, job, trainer); });
-    const ProbeWish rest{wish.operations, false, wish.first, wish.rows, wish.network};
+    ProbeWish rest = wish;
+    rest.evaluation = false;
     return std::async(std::launch::async,
                       [rest, &job, &trainer = *lane.trainer()] { return answer(rest, job, trainer); });
 }

@@ -2,10 +2,13 @@
 // waits for training, unless a script asks it to.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +24,15 @@
 #include "engine/run/race.h"
 
 namespace lockstep::demos {
+
+inline bool haveImages(const Dataset& data) {
+    return data.imageWidth > 0 && data.classes > 1 && data.test.count > 0;
+}
+/// How many test images, from the first on, lanes are asked about for the pictures on their cards.
+inline std::size_t pictureRows(const Dataset& data) {
+    constexpr std::size_t most = 24;
+    return haveImages(data) ? std::min(most, data.test.count) : 0;
+}
 
 /// What a lane's network answers to examples [first, first + rows) of the test split.
 struct LaneAnswers {
@@ -38,6 +50,8 @@ struct LaneProbe {
     std::uint64_t evaluatedStep = 0;
     std::shared_ptr<Inference> network; ///< with the weights of step `networkStep`
     std::uint64_t networkStep = 0;
+    std::optional<LaneAnswers> pictures; ///< to the first test images
+    double seconds = 0;                  ///< that the last answer took the lane
 };
 
 /// What to fetch when polling lanes.
@@ -46,7 +60,16 @@ struct ProbeWish {
     bool evaluation = false;
     std::size_t first = 0; ///< answers to test examples [first, first + rows)
     std::size_t rows = 0;
-    bool network = false; ///< the network itself, for an example that is not in the data
+    bool network = false;  ///< the network itself, for an example that is not in the data
+    bool pictures = false; ///< answers to the first test images
+};
+
+/// Answers to the first test images that timed lanes give where they stop for an evaluation anyway, so that
+/// no look takes anything from what is timed. Shared with the lanes' threads.
+struct EpochLooks {
+    std::mutex mutex;
+    std::vector<const Trainer*> trainers; ///< by lane
+    std::vector<std::optional<LaneAnswers>> answers;
 };
 
 /// What the window's frames took from a lane while it trained.
@@ -87,9 +110,11 @@ struct RaceRun {
     std::vector<std::string>
         preparations; ///< likewise, what it does while it prepares; empty before an update
     bool over = false;
-    bool paused = false;   ///< by a person
-    bool stepped = false;  ///< made in pieces by hand or in slow motion: nothing is compared
-    bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
+    bool paused = false;  ///< by a person
+    bool stepped = false; ///< made in pieces by hand or in slow motion: nothing is compared
+    bool timed = false;   ///< a time trial flat out: its lanes are not looked into while they run
+    std::shared_ptr<EpochLooks> looks; ///< of the run under way, if it is timed
+    bool byFrames = false;             ///< made in pieces by a script: a GPU is a little slower than flat out
     LoadWatch watch;
     // Once `over`:
     RepeatedRace repeated;

@@ -95,7 +95,7 @@ void drawBars(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
         const ImU32 colour = laneColour(ui, specs, lane);
         const float text = at.y + (height - line) / 2;
         const float left = at.x + names;
-        drawLaneMark(draw, specs[lane], {at.x + line / 2, at.y + height / 2}, ui.px(13), colour);
+        drawMark(ui, specs, lane, {at.x + line / 2, at.y + height / 2}, ui.px(13));
         drawText(draw, {at.x + line + ui.px(4), text}, ui.theme.text,
                  fittedText(specs[lane].text(), names - line - ui.px(8)));
         const float length = ui.masked ? 0 : whole * static_cast<float>(valueOf(lane) / longest);
@@ -157,8 +157,7 @@ void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) 
         draw.AddLine({start.x, y - ui.px(4)},
                      {start.x + first + step * static_cast<float>(columns), y - ui.px(4)}, ui.theme.grid,
                      ui.line());
-        drawLaneMark(draw, specs[lane], {start.x + line / 2, y + line / 2}, ui.px(13),
-                     laneColour(ui, specs, lane));
+        drawMark(ui, specs, lane, {start.x + line / 2, y + line / 2}, ui.px(13));
         drawText(draw, {start.x + line + ui.px(4), y}, ui.theme.text,
                  fittedText(specs[lane].text(), first - line - ui.px(8)));
         for (std::size_t i = 0; i < columns; ++i) flushRight(rows[lane + 1][i], i, y, ui.theme.text);

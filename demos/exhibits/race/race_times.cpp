@@ -146,7 +146,7 @@ void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float height = line + ui.px(10);
         ImDrawList& draw = *ImGui::GetWindowDrawList();
-        drawLaneMark(draw, specs[i], {at.x + line / 2, at.y + line / 2}, ui.px(13), laneColour(ui, specs, i));
+        drawMark(ui, specs, i, {at.x + line / 2, at.y + line / 2}, ui.px(13));
         drawText(draw, {at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text());
         const bool unknown = run.window[i].kind == WindowTime::Kind::unknown;
         std::string cost =

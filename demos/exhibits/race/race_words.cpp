@@ -154,6 +154,39 @@ StepCost stepCost(const LaneResult& lane, const LaneFigures& figures) {
     return cost;
 }
 
+std::string becauseText(const RaceRun& run) {
+    if (!run.over || !run.headline.valid || run.headline.ratio < equalBelow) return {};
+    const LaneResult& winner = run.lanes[run.headline.faster];
+    const LaneResult& loser = run.lanes[run.headline.slower];
+    const std::vector<LaneFigures> figures = run.figures();
+    const StepCost fast = stepCost(winner, figures[run.headline.faster]);
+    const StepCost slow = stepCost(loser, figures[run.headline.slower]);
+    if (fast.seconds <= 0 || slow.seconds <= fast.seconds) return {};
+    if (!winner.spec.gpu && loser.machine.software)
+        return translatedFormat("Because there is no GPU in this race: {} runs on the CPU, too, in software "
+                                "that stands in for a GPU.",
+                                loser.spec.text());
+    if (loser.machine.throttled() && !winner.machine.throttled())
+        return translatedFormat("Because {} is throttled.", loser.spec.text());
+    if (!winner.spec.gpu && loser.spec.gpu) {
+        const double launching = slow.launches * slow.shortest;
+        if (slow.wholeSteps)
+            return std::string(translated("Because this network is too small to keep a GPU busy."));
+        if (launching >= launchBound * slow.seconds && launching <= slow.seconds)
+            return std::string(translated("Because starting work on the GPU costs more than the work."));
+    }
+    const double fastRate = figures[run.headline.faster].gflops,
+                 slowRate = figures[run.headline.slower].gflops;
+    if (fastRate <= slowRate) return {};
+    const std::string fastText = amountText(fastRate * 1e9, "FLOP/s");
+    const std::string slowText = amountText(slowRate * 1e9, "FLOP/s");
+    if (winner.spec.gpu && !winner.machine.software && !loser.spec.gpu)
+        return translatedFormat("Because the GPU computes many outputs at the same time: {} against {}.",
+                                fastText, slowText);
+    return translatedFormat("Because {} does more arithmetic per second: {} against {}.", winner.spec.text(),
+                            fastText, slowText);
+}
+
 std::string whyTheProcessorWins(const RaceRun& run) {
     if (!run.over || !run.headline.valid || run.headline.ratio < equalBelow) return {};
     const LaneResult& cpu = run.lanes[run.headline.faster];

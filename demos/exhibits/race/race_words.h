@@ -47,6 +47,9 @@ struct StepCost {
 StepCost stepCost(const LaneResult& lane, const LaneFigures& figures);
 inline StepCost stepCost(const LaneResult& lane) { return stepCost(lane, figuresOf(lane)); }
 
+/// Why the race ended as it did, in one sentence; empty where the lanes' numbers do not tell.
+std::string becauseText(const RaceRun& run);
+
 /// Where a CPU lane beat a GPU lane: why, from their own numbers. Empty otherwise.
 std::string whyTheProcessorWins(const RaceRun& run);
 
