@@ -116,6 +116,7 @@ class LadderExhibit final : public Exhibit {
         if (ui.menuItem("Measure this rung", measureOneWords)) model_.measurePicked();
     }
 
+    void preview(Ui&) override { model_.preview(); }
     bool running() const override { return model_.running(); }
     /// "ladder.batch.finished" (1), ".crossover" (the size from which on the GPU is faster) and
     /// ".crossover_text" (a sentence), of the sweep over batches; the same of "ladder.width".

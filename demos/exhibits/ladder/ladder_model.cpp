@@ -244,6 +244,14 @@ void LadderModel::measurePicked() {
     session_.allow();
 }
 
+void LadderModel::preview() {
+    if (!wanted_.empty() || session_.gaveUp()) return;
+    for (const Rung rung : {Rung::naive, Rung::tiled, Rung::blocked}) {
+        const auto row = std::ranges::find(rungs_, rung, &RungRow::rung);
+        if (row != rungs_.end()) wanted_.push_back(static_cast<std::size_t>(row - rungs_.begin()));
+    }
+}
+
 void LadderModel::forgetSweep(SweepBy by) {
     sweeps_[static_cast<std::size_t>(by)].clear();
     swept_[static_cast<std::size_t>(by)] = false;

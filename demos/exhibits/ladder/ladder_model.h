@@ -69,6 +69,8 @@ class LadderModel {
     /// The picked rung first.
     void measureAll();
     void measurePicked();
+    /// Three rungs far from each other, unless more was asked for.
+    void preview();
     /// What is being done, for people, with what is left of it; empty: nothing.
     std::string doing() const;
     /// The share of what is to be measured that has been: 0 to 1.
