@@ -135,7 +135,7 @@ void RacePictures::drawPoints(const Ui& ui, const Place& place) const {
 
 float RacePictures::rowHeight(const Ui& ui, std::size_t lanes, float card, float room) const {
     constexpr float mostOfRoom = 0.62f;
-    constexpr float leastImage = 26, mostImage = 48;
+    constexpr float leastImage = 20, mostImage = 48;
     if (kind() != Kind::images || lanes == 0) return 0;
     const float text = answerLine(ui) + ui.px(8);
     const float image = mostOfRoom * room / static_cast<float>(lanes) - card - text;
