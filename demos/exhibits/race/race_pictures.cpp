@@ -134,8 +134,8 @@ void RacePictures::drawPoints(const Ui& ui, const Place& place) const {
 }
 
 float RacePictures::rowHeight(const Ui& ui, std::size_t lanes, float card, float room) const {
-    constexpr float mostOfRoom = 0.56f;
-    constexpr float leastImage = 26, mostImage = 60;
+    constexpr float mostOfRoom = 0.62f;
+    constexpr float leastImage = 20, mostImage = 48;
     if (kind() != Kind::images || lanes == 0) return 0;
     const float text = answerLine(ui) + ui.px(8);
     const float image = mostOfRoom * room / static_cast<float>(lanes) - card - text;
@@ -151,29 +151,35 @@ void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lan
     const SmallLetters small(ui);
     const float words = ui.px(92);
     const float first = place.min.x + words;
-    const float step = std::max(side + ui.px(6), ui.px(66)); // room for an answer
+    const float step = std::max(side + ui.px(6), ui.px(46));
     const auto fit = static_cast<std::size_t>(std::max(0.0f, (place.max.x - first + ui.px(6)) / step));
     const std::size_t count = std::min({fit, sheetImages_, pictureRows(*run.data)});
+    const auto answerTo = [&](std::size_t i) -> std::optional<std::size_t> {
+        if (!answers || i >= answers->rows) return {};
+        return plain::predictedClass(answers->outputs.data() + i * shape.outputs(), shape.outputs(),
+                                     shape.outputActivation);
+    };
+    const auto wrong = [&](std::size_t i) {
+        const std::optional<std::size_t> answer = answerTo(i);
+        return run.over && answer && answer != run.data->test.labels[i];
+    };
     std::size_t right = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        std::optional<std::size_t> answer;
-        if (answers && i < answers->rows)
-            answer = plain::predictedClass(answers->outputs.data() + i * shape.outputs(), shape.outputs(),
-                                           shape.outputActivation);
-        const bool correct = answer == run.data->test.labels[i];
-        const bool wrong = answer && !correct && run.over;
+        const bool correct = answerTo(i) == run.data->test.labels[i];
         right += correct ? 1 : 0;
         const ImVec2 at{first + step * static_cast<float>(i), place.min.y};
-        const int alpha = correct || wrong ? 255 : static_cast<int>(255 * dimmedImage);
+        const int alpha = correct || wrong(i) ? 255 : static_cast<int>(255 * dimmedImage);
         drawImage(draw, i, at, side, IM_COL32(255, 255, 255, alpha), ui.px(3));
-        if (!correct && !wrong) continue;
+        if (!correct && !wrong(i)) continue;
         const ImU32 colour = correct ? ui.theme.good : ui.theme.bad;
         const ImVec2 end{at.x + side, at.y + side};
         if (correct) draw.AddRectFilled(at, end, faded(colour, 0.3f), ui.px(3));
         draw.AddRect(at, end, colour, ui.px(3), 0, ui.line(2));
-        if (wrong)
-            draw.AddText({at.x, end.y + ui.px(2)}, legible(ui.theme, colour),
-                         fittedText("✗ " + run.data->classNames[*answer], step - ui.px(4)).c_str());
+        if (correct) continue;
+        // Below the next image, too, unless that has an answer of its own.
+        const float room = (i + 1 < count && wrong(i + 1) ? 1 : 2) * step - ui.px(4);
+        draw.AddText({at.x, end.y + ui.px(2)}, legible(ui.theme, colour),
+                     fittedText("✗ " + run.data->classNames[*answerTo(i)], room).c_str());
     }
     if (!answers || count == 0) return;
     const float line = ImGui::GetTextLineHeight();
