@@ -449,3 +449,26 @@ TEST_CASE("where a lesson quotes a race's ratio, it quotes no seconds of a race 
     }
     CHECK(quoted > 5);
 }
+
+TEST_CASE("the teacher's map of the lessons has each with its minutes and what it needs") {
+    const std::string page = contents(fs::path(LOCKSTEP_SOURCE_DIR) / "docs/teaching.md");
+    for (const LessonEntry& entry : findLessons()) {
+        const Lesson lesson = readLesson(lessonFile(entry.name));
+        std::string needs;
+        for (const std::string& needed : lesson.needs)
+            needs += (needs.empty() ? "" : ", ") + readLesson(lessonFile(needed)).title;
+        if (!needs.empty()) needs += " ";
+        const std::string row = "| [" + lesson.title + "](../assets/lessons/" + lesson.name + ".md) | " +
+                                std::to_string(lesson.minutes) + " | " + needs + "| ";
+        INFO(row);
+        CHECK(page.find(row) != std::string::npos);
+    }
+}
+
+TEST_CASE("every lesson has notes for the teacher") {
+    for (const LessonEntry& entry : findLessons()) {
+        CAPTURE(entry.name);
+        const Lesson lesson = readLesson(lessonFile(entry.name));
+        CHECK(std::ranges::any_of(lesson.steps, [](const LessonStep& each) { return !each.notes.empty(); }));
+    }
+}
