@@ -130,7 +130,7 @@ TEST_CASE("a file that is refused at the start leaves the last state as it is") 
     CHECK(Json::parse(textOf(folder.path() / "state.json")) == ownWork);
 }
 
-TEST_CASE("a trained playground goes on at the next start, also without weights in saved states") {
+TEST_CASE("a trained playground goes on at the next start, and from a saved state") {
     const TemporaryFolder folder;
     Json trained;
     {
@@ -142,7 +142,8 @@ TEST_CASE("a trained playground goes on at the next start, also without weights 
         CHECK_FALSE(first.app.lastState()["exhibits"]["playground"].contains("weights"));
         first.app.exhibit().run(first.app.ui());
         for (int frame = 0; frame < 5; ++frame) first.app.update(0.02);
-        CHECK_FALSE(first.app.state()["exhibits"]["playground"].contains("weights"));
+        CHECK(first.app.state()["exhibits"]["playground"]["step"] > 10);
+        CHECK(first.app.state()["exhibits"]["playground"].contains("weights"));
         trained = first.app.lastState()["exhibits"]["playground"];
         CHECK(trained["step"] > 10);
     }
