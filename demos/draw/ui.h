@@ -242,6 +242,10 @@ class Ui {
     std::vector<Message> messages; ///< the newest last
     /// A person goes on: what was said before needs no place on the screen any more.
     void dismissMessages() { dismissed = messages.size(); }
+    /// Something was done: why the last thing could not be is of no interest any more.
+    void dismissFailure() {
+        if (messages.size() > dismissed && messages.back().severity == Severity::error) dismissMessages();
+    }
     std::size_t dismissed = 0; ///< of the messages, the oldest
     std::set<std::string, std::less<>> hiddenControls;
     bool hidingControls = false; ///< the teacher's mode: a click hides a control instead of using it

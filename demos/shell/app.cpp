@@ -216,8 +216,7 @@ void App::noteEdits() {
     edits.note(held);
     hiding_.note(held);
     if (edits.undoable() <= before || ui_->messages.empty()) return;
-    const Message& last = ui_->messages.back();
-    if (last.severity == Severity::error && last.time < ui_->now) ui_->dismissMessages();
+    if (ui_->messages.back().time < ui_->now) ui_->dismissFailure();
 }
 
 void App::update(double seconds) {
@@ -770,7 +769,7 @@ void App::openHelp(HelpPage page) {
 
 void App::openFile(const std::filesystem::path& file) {
     settle_ = 3;
-    ui_->dismissMessages();
+    const std::size_t said = ui_->messages.size();
     try {
         if (file.extension() == ".json")
             openState(file);
@@ -785,6 +784,7 @@ void App::openFile(const std::filesystem::path& file) {
                      "States end in .json, lessons in .md, tables in .csv, pictures in .png.");
         else
             files_.noteOpened(file);
+        if (ui_->messages.size() == said) ui_->dismissFailure();
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
@@ -792,10 +792,10 @@ void App::openFile(const std::filesystem::path& file) {
 
 void App::saveState(const std::filesystem::path& file) {
     const std::filesystem::path target = file.empty() ? files_.stateFile() : file;
-    ui_->dismissMessages();
     try {
         writeStateFile(target, state());
         files_.noteOpened(target);
+        ui_->dismissFailure();
         ui_->say(Severity::info, fmt::format("State saved to {}", std::filesystem::absolute(target).string()),
                  "Drop the file onto the window to bring it back.");
     } catch (const std::exception& error) {

@@ -77,7 +77,7 @@ void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const Pictur
     trying(app, [&] {
         Offscreen offscreen(app.ui().graphics);
         writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
-        app.ui().dismissMessages();
+        app.ui().dismissFailure();
         app.ui().say(Severity::info, "Picture saved to " + shownName(file));
     });
 }

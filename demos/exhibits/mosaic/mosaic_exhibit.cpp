@@ -210,8 +210,8 @@ class MosaicExhibit final : public Exhibit {
 
     // Both mosaics, and the summary; the settings as far as they are wanted.
     void drawWide(Ui& ui) {
-        ui.headline(translatedFormat("{} networks learn at once. Which settings win?",
-                                     grouped(model_.members())));
+        ui.headline(
+            translatedFormat("{} networks learn at once. Which settings win?", grouped(model_.members())));
         drawMosaicBar(panel(ui));
         if (view_.settingsShown) model_.change(drawMosaicSettings(panel(ui), false));
         const ImVec2 room = ImGui::GetContentRegionAvail();

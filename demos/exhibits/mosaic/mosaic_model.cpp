@@ -161,8 +161,7 @@ void MosaicModel::drivePreview() {
     bool trains = false;
     for (MosaicSide& side : ownSides()) {
         if (!side.spec.gpu || side.over()) continue;
-        if (preview_ == Preview::begun)
-            side.lane->ask([](MosaicRequests& requests) { requests.run = true; });
+        if (preview_ == Preview::begun) side.lane->ask([](MosaicRequests& requests) { requests.run = true; });
         const bool enough =
             side.shot && (side.leastSteps() >= previewSteps || side.shot->seconds >= previewSeconds);
         if (enough) side.lane->pause();

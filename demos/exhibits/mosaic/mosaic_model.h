@@ -103,8 +103,8 @@ class MosaicModel {
         running_ = false;
         for (MosaicSide& side : ownSides()) side.lane->pause();
     }
-    /// On the graphics card, trains every network by a few hundred steps, or for as long as seconds of small work
-    /// take. What is begun after that starts over, on both sides alike.
+    /// On the graphics card, trains every network by a few hundred steps, or for two seconds. What is begun
+    /// after that starts over, on both sides alike.
     void preview() { preview_ = Preview::begun; }
     /// What is shown is that preview.
     bool previewed() const { return preview_ != Preview::none; }

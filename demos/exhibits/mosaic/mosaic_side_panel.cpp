@@ -218,11 +218,10 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     const std::string rate = ui.timing(shortRate(side.networkStepsPerSecond()));
     const std::string steps = shortRate(static_cast<double>(summary.networkSteps));
     const std::string time = ui.timing(duration(side.shot ? side.shot->seconds : 0));
-    const std::string finished =
-        panel.model.previewed() && summary.begun > 0
-            ? translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
-                               grouped(panel.spec.steps))
-            : grouped(summary.finished) + " finished";
+    const std::string finished = panel.model.previewed() && summary.begun > 0
+                                     ? translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
+                                                        grouped(panel.spec.steps))
+                                     : grouped(summary.finished) + " finished";
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
     const float large = ui.fonts.title->FontSize;
