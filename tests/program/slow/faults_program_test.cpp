@@ -339,10 +339,8 @@ TEST_CASE("a lost device costs the window nothing that was learned or seen") {
     for (const std::string fault :
          {"once,vkWaitForFences:30", "once,vkQueueSubmit:150", "once,vkGetSemaphoreCounterValue:300"}) {
         CAPTURE(fault);
-        const std::string keep = "click menu/Run\nclick menu/Save weights with the state\n";
-        const Run playground =
-            script(folder, "playground",
-                   keep + "click Run\nframes 60\nclick Pause\nstate " + state.string() + "\n", fault);
+        const Run playground = script(
+            folder, "playground", "click Run\nframes 60\nclick Pause\nstate " + state.string() + "\n", fault);
         CHECK(playground.code == 0);
         CHECK(playground.says("The graphics device was lost"));
         CHECK(playground.says("The playground continues from step"));

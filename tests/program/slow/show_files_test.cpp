@@ -123,14 +123,16 @@ TEST_CASE("what is said again is shown again once a person has gone on") {
     CHECK(told(save + "key R\n" + save) == 2);
 }
 
-TEST_CASE("a state that is opened begins the history of edits") {
+TEST_CASE("opening a state can be taken back, and done again") {
     const Folder folder;
     std::ofstream(folder.file("other.json")) << R"({"lockstep": 1, "exhibit": "race",
         "exhibits": {"race": {"data": "circle", "finish": {"steps": 10}}}})";
     const Outcome outcome = showScript(folder, "race",
                                        "frames 2\ndrop other.json\nframes 4\nkey Ctrl+Z\nframes 2\nstate " +
+                                           folder.file("back.json") + "\nkey Ctrl+Y\nframes 2\nstate " +
                                            folder.file("s.json") + "\n");
     REQUIRE(outcome.code == 0);
+    CHECK(Json::parse(contents(folder.file("back.json")))["exhibits"]["race"]["data"] == "fashion-mnist");
     CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["race"]["data"] == "circle");
 }
 

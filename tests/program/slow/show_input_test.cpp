@@ -27,16 +27,15 @@ TEST_CASE("states that nobody would write neither hang the program nor make it u
     const auto step = [&] {
         return Json::parse(contents(saved))["exhibits"]["playground"]["step"].get<std::uint64_t>();
     };
-    const std::string keep = "click menu/Run\nclick menu/Save weights with the state\n";
-    REQUIRE(showScript(folder, "playground", keep + "state " + saved + "\n").code == 0);
+    const std::string trained = "click Run\nframes 2\nclick Pause\nstate " + saved + "\n";
+    REQUIRE(showScript(folder, "playground", trained).code == 0);
     Json late = Json::parse(contents(saved));
     for (const std::uint64_t start : {std::uint64_t{1} << 49, std::uint64_t{1} << 50}) {
         CAPTURE(start);
         late["exhibits"]["playground"]["step"] = start;
         std::ofstream(folder.file("late.json")) << late.dump();
-        const Outcome outcome =
-            showScript(folder, "playground",
-                       keep + "drop late.json\nclick Run\nframes 5\nclick Pause\nstate " + saved + "\n");
+        const Outcome outcome = showScript(
+            folder, "playground", "drop late.json\nclick Run\nframes 5\nclick Pause\nstate " + saved + "\n");
         CHECK(outcome.code == 0);
         const bool taken = start < std::uint64_t{1} << 50;
         CHECK(outcome.says("the field 'step' must be a whole number up to") == !taken);
@@ -202,7 +201,7 @@ TEST_CASE("keys lead through the numbers of a neuron, and round again") {
     const Folder folder;
     const Outcome outcome = showScript(
         folder, "playground",
-        "click menu/Run\nclick menu/Save weights with the state\nstate " + folder.file("before.json") +
+        "click Run\nframes 2\nclick Pause\nstate " + folder.file("before.json") +
             "\nclick neuron/2.1\n"
             // From its bias by Next to the second input, to zero; by Previous over the bias to the last one.
             "key Down\nkey Down\nkey Right\nkey Space\nkey Space\nkey Up\nkey Left\nkey Space\n"

@@ -27,7 +27,8 @@ bool differ(const Folder& folder, const char* first, const char* second) {
 
 } // namespace
 
-TEST_CASE("a click shows a network, and from there it opens in the playground as it is: data, settings and weights") {
+TEST_CASE("a click shows a network, and from there it opens in the playground as it is: data, settings and "
+          "weights") {
     for (const std::string side : {"GPU", "CPU"}) {
         CAPTURE(side);
         const Folder folder;

@@ -131,10 +131,7 @@ TEST_CASE("weights are saved in few digits, and come back to the bit") {
     const std::string first = folder.file("first.json");
     const std::string second = folder.file("second.json");
     const Outcome outcome =
-        showScript(folder, "playground",
-                   "click menu/Run\nclick menu/Save weights with the state\nclick Run\nframes 20\nclick "
-                   "Pause\nstate " +
-                       first + "\n");
+        showScript(folder, "playground", "click Run\nframes 20\nclick Pause\nstate " + first + "\n");
     REQUIRE(outcome.code == 0);
     std::ofstream(folder.file("again.txt")) << "state " << second << "\n";
     REQUIRE(run("show " + first + " --headless --script " + folder.file("again.txt")).code == 0);
@@ -153,9 +150,7 @@ TEST_CASE("the speed that the list shows is the exhibit's, and no other's") {
     const Outcome outcome =
         showScript(folder, "playground",
                    "click ##speed\nclick ##speed/1 step/s\nclick Race\nstate " + other +
-                       "\nclick Playground\nclick menu/Run\nclick menu/Save weights with the state\n"
-                       "click Run\nframes 150\nclick Pause\nstate " +
-                       state + "\n");
+                       "\nclick Playground\nclick Run\nframes 150\nclick Pause\nstate " + state + "\n");
     REQUIRE(outcome.code == 0);
     CHECK_FALSE(Json::parse(contents(other)).contains("speed"));
     CHECK(Json::parse(contents(other))["speeds"] == Json{{"playground", 1}});
