@@ -138,7 +138,9 @@ std::string hyperparameterText(double logarithm, double decades) {
 
 std::string endingText(const MapJob& job, MapOutcome outcome) {
     if (std::isnan(outcome)) return "not trained yet";
-    if (outcome >= 0) return fmt::format("converged: mean loss {} % of initial", twoDigits(100 * static_cast<double>(outcome)));
+    if (outcome >= 0)
+        return fmt::format("converged: mean loss {} % of initial",
+                           twoDigits(100 * static_cast<double>(outcome)));
     if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the start";
     return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
 }

@@ -153,9 +153,8 @@ void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, Tile
 }
 
 std::string openingText(const MemberResult& result) {
-    return fmt::format(
-        "Opens it in the playground with its {}weights. Undo brings the network there back.",
-        result.diverged ? "initial " : "");
+    return fmt::format("Opens it in the playground with its {}weights. Undo brings the network there back.",
+                       result.diverged ? "initial " : "");
 }
 
 void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, ImVec2 size) {
@@ -201,8 +200,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 ti
                       tile.y * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(
-        name, "Every tile is a network; its colour shows the loss. Click one to show it by itself.",
-        size);
+        name, "Every tile is a network; its colour shows the loss. Click one to show it by itself.", size);
     if (panel.ui.hidden(name)) return;
     const TileOrder& order = view.order[side];
     ImDrawList& draw = *ImGui::GetWindowDrawList();
