@@ -73,6 +73,11 @@ template <class Shared> class Worker {
         const std::lock_guard lock(mutex_);
         return idleNow();
     }
+    /// Its thread has told something that was not taken.
+    bool news() const {
+        const std::lock_guard lock(mutex_);
+        return news_;
+    }
     /// It is not idle, or has told what nobody has taken: as long as that holds, a frame is due.
     bool busy() const {
         const std::lock_guard lock(mutex_);
@@ -156,7 +161,9 @@ class WorkQueue {
         return worker_.takeNews([](Desk& desk) { return std::exchange(desk.news, {}); });
     }
     /// Nothing is left to do, and takeNews() would bring nothing.
-    bool idle() const { return !worker_.busy(); }
+    bool idle() const {
+        return !worker_.news() && worker_.read([](const Desk& desk) { return desk.pieces.empty(); });
+    }
     /// Name of the piece under way; empty: none.
     std::string doing() const {
         return worker_.read(

@@ -8,6 +8,7 @@
 // add the scaled gradient to the weights as they multiply, which rounds differently.
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "engine/plan/rewrites.h"
 
@@ -31,8 +32,16 @@ bool canFoldUpdate(const StepPlan& plan) {
 }
 
 void foldUpdate(StepPlan& plan) {
-    if (!canFoldUpdate(plan))
-        throw std::logic_error("the update of this plan cannot be folded into its weight gradients");
+    if (!canFoldUpdate(plan)) {
+        const auto first = std::ranges::find_if(plan.operations, isWeightGradient);
+        const auto between = std::find_if(first, plan.operations.end(), [](const PlannedOperation& each) {
+            return !isWeightGradient(each) && each.operation != Operation::update;
+        });
+        throw std::logic_error("the update of this plan cannot be folded into its weight gradients" +
+                               (between == plan.operations.end()
+                                    ? ""
+                                    : ": '" + std::string(name(between->operation)) + "' comes between"));
+    }
     plan.operations.pop_back();
     for (PlannedOperation& each : plan.operations) {
         if (!isWeightGradient(each)) continue;

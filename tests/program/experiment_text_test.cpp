@@ -125,8 +125,9 @@ TEST_CASE("launch: decided, too busy, and without a GPU") {
     CHECK(said("launch", result) ==
           "One dispatch takes 10.0 µs, and 100 that wait for each other take 510 µs. Each further dispatch "
           "costs 5.00 µs, whether or not it waits for the one before. A submission of its own costs 20.0 µs, "
-          "or 50.0 µs if the host waits for each. The arithmetic is the same, so this is launch overhead. On "
-          "a large GPU, that is most of a small network's step. At this rate, ten dispatches cost 50.0 µs, "
+          "or 50.0 µs if the host waits for each. The arithmetic is the same, so this is launch overhead. A "
+          "small network's step is mostly launches, where each operation is a launch of its own. At this "
+          "rate, ten dispatches cost 50.0 µs, "
           "however small the network.");
     result.numbers["microseconds_per_barrier"] = 8;
     result.gpu.software = true;
@@ -157,7 +158,8 @@ TEST_CASE("one to all: workers that help, and those that do not") {
           "On the CPU, one thread takes 20.0 ms, and more of them are not clearly faster. On the GPU, one "
           "workgroup takes 80.0 ms, 64 workgroups take 10.0 ms: 8 times as fast. By design a tenth is "
           "serial; measured, it is 10.00 %. Amdahl's law then allows at most 10 times. This GPU is software: "
-          "its workgroups share the CPU's cores. Hardware runs hundreds at once. If the work grows with the "
+          "its workgroups share the CPU's cores. A graphics card runs dozens or hundreds at once. If the "
+          "work grows with the "
           "workers, the speed-up keeps growing (Gustafson's law). A larger batch does that in training.");
     CHECK(valuesOf(experimentFromName("one-to-all"), result).at("gpu_growth_helps").number == 1);
 }

@@ -32,9 +32,9 @@ TEST_CASE("the loss of a device after the race is a message, not the loss of the
         Faults::failNext("vkQueueSubmit");
         ProbeWish answers;
         answers.rows = 10;
-        model.probe(answers, true);
         std::string message;
         try {
+            model.probe(answers, true);
             frame();
         } catch (const gpu::DeviceLostError& loss) {
             FAIL(std::string(loss.what()));

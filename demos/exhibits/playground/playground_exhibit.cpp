@@ -171,11 +171,10 @@ class PlaygroundExhibit : public Exhibit {
         const std::vector<float>& weights = model_.parameters();
         // A network that has diverged comes back with fresh weights: its own may be finite, but would fail
         // again, and JSON has no NaN.
-        if (keepWeights && model_.changed() && !model_.failedLayer() &&
-            weights.size() == ParamLayout(model_.shape()).size() &&
+        if (keepWeights && !model_.failedLayer() && weights.size() == ParamLayout(model_.shape()).size() &&
             std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
             json["step"] = model_.step();
-            json["weights"] = weightsToJson(weights);
+            if (model_.changed()) json["weights"] = weightsToJson(weights); // else the seed says them
         }
         return json;
     }

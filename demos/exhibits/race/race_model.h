@@ -176,7 +176,8 @@ class RaceModel {
     /// wrong with data, settings or devices; there is no race then.
     void update(Machines& machines, double seconds, bool wait);
     /// Asks all lanes that can answer, but for those whose last question is still open; true when there are
-    /// none of these. Waits for the answers with `wait`.
+    /// none of these. With `wait`, the answers are there when this returns, and it throws what
+    /// update() throws.
     bool probe(const ProbeWish& wish, bool wait);
 
     /// The data of the next race as it would read them; null while they are loaded. Throws what is wrong with

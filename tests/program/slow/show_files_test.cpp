@@ -132,7 +132,7 @@ TEST_CASE("opening a state can be taken back, and done again") {
                                            folder.file("back.json") + "\nkey Ctrl+Y\nframes 2\nstate " +
                                            folder.file("s.json") + "\n");
     REQUIRE(outcome.code == 0);
-    CHECK(Json::parse(contents(folder.file("back.json")))["exhibits"]["race"]["data"] == "fashion-mnist");
+    CHECK(Json::parse(contents(folder.file("back.json")))["exhibits"]["race"]["data"] == "spiral");
     CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["race"]["data"] == "circle");
 }
 

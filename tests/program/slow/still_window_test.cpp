@@ -75,15 +75,15 @@ TEST_CASE("every exhibit comes to its end by itself") {
     Window window;
     const auto ended = [&] { return !window.app.exhibit().running(); };
     window.show("race", {{"data", "circle"},
-                         {"hidden", {8}},
-                         {"finish", {{"steps", 200}}},
+                         {"hidden", {8u}},
+                         {"finish", {{"steps", 200u}}},
                          {"lanes", {"cpu:best", "gpu:naive"}}});
     CHECK(window.shows(ended));
     CHECK(window.measured("race.finished"));
-    window.show("map", {{"picture", 256}, {"steps", 5}});
+    window.show("map", {{"picture", 256}, {"steps", 5u}});
     CHECK(window.shows(ended));
     CHECK(window.measured("map.finished"));
-    window.show("mosaic", {{"columns", 3}, {"rows", 3}, {"steps", 50}});
+    window.show("mosaic", {{"columns", 3u}, {"rows", 3u}, {"steps", 50u}});
     CHECK(window.shows(ended));
     CHECK(window.measured("mosaic.finished"));
 }
