@@ -46,14 +46,6 @@ struct Touch {
     int before = none; // an invocation, or several
 };
 
-/// What shared memory holds a copy of, where the kernel is a tiled product C = A B.
-std::string sharedTitle(const AccessRecord& record, const RecordedArray& array) {
-    const std::uint32_t second = record.product == Product::backwardWeights ? 2 : 1;
-    if (array.name.starts_with("aSlab")) return "shared copy of the " + record.array(0).name;
-    if (array.name.starts_with("bSlab")) return "shared copy of the " + record.array(second).name;
-    return array.name + ", shared";
-}
-
 std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, std::size_t moment) {
     std::vector<Touch> touches(grid.rows * grid.columns);
     const auto eachWord = [&](const AccessEvent& event, auto change) {
@@ -95,7 +87,7 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
             grid.columns = sharedColumns(record.kernel, id);
             grid.rows = (words + grid.columns - 1) / grid.columns;
         }
-        grid.title = array.shared ? sharedTitle(record, array)
+        grid.title = array.shared ? wordsFor(record, array)
                                   : fmt::format("{} {}×{}", array.name, grid.rows, grid.columns);
         grids.push_back(std::move(grid));
     }

@@ -113,4 +113,12 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
     return result;
 }
 
+std::string wordsFor(const AccessRecord& record, const RecordedArray& array) {
+    if (!array.shared) return array.name;
+    const std::uint32_t second = record.product == Product::backwardWeights ? 2 : 1; // B's binding
+    if (array.name.starts_with("aSlab")) return "shared copy of the " + record.array(0).name;
+    if (array.name.starts_with("bSlab")) return "shared copy of the " + record.array(second).name;
+    return array.name + " (shared)";
+}
+
 } // namespace lockstep::demos

@@ -43,6 +43,10 @@ struct AccessRecord {
     const RecordedArray& array(std::uint32_t id) const;
 };
 
+/// How people are told of an array: "weights", "shared copy of the inputs" for the tiles of a product C = A
+/// B.
+std::string wordsFor(const AccessRecord& record, const RecordedArray& array);
+
 /// A device's kernels with recording, compiled when first asked for. Used by one thread at a time.
 class AccessRecorder {
   public:

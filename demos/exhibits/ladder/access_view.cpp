@@ -44,7 +44,7 @@ void drawAccessLegend(Ui& ui, std::size_t invocations) {
             line * 0.7f, [&](ImVec2 low, ImVec2 high) { draw.AddRectFilled(low, high, colour); }, label);
     };
     filled(ui.theme.text, "several");
-    filled(touchedBefore(ui.theme, colourOfInvocation(1, 2)), "earlier");
+    filled(touchedBefore(ui.theme, ui.theme.text), "earlier");
     ImGui::NewLine();
 }
 

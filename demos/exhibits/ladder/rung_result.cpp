@@ -246,8 +246,7 @@ std::string momentText(const AccessRecord& record, std::size_t moment) {
     if (arrays.empty())
         return waiting > 0 ? "Barrier: the invocations wait for each other." : "All invocations are done.";
     const RecordedArray& array = record.array(*arrays.begin());
-    const std::string text =
-        fmt::format("{} {}{}: ", write ? "Writing" : "Reading", array.name, array.shared ? " (shared)" : "");
+    const std::string text = fmt::format("{} {}: ", write ? "Writing" : "Reading", wordsFor(record, array));
     if (arrays.size() > 1) return text + "the invocations are at different places in the program.";
     const auto distance = usualDistance(record, moment);
     if (!distance) return text + "a single invocation is active.";

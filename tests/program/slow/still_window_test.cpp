@@ -80,7 +80,7 @@ TEST_CASE("every exhibit comes to its end by itself") {
                          {"lanes", {"cpu:best", "gpu:naive"}}});
     CHECK(window.shows(ended));
     CHECK(window.measured("race.finished"));
-    window.show("map", {{"picture", 256}, {"steps", 5u}});
+    window.show("map", {{"picture", 256u}, {"steps", 5u}});
     CHECK(window.shows(ended));
     CHECK(window.measured("map.finished"));
     window.show("mosaic", {{"columns", 3u}, {"rows", 3u}, {"steps", 50u}});
