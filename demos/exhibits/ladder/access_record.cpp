@@ -116,8 +116,9 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
 std::string wordsFor(const AccessRecord& record, const RecordedArray& array) {
     if (!array.shared) return array.name;
     const std::uint32_t second = record.product == Product::backwardWeights ? 2 : 1; // B's binding
-    if (array.name.starts_with("aSlab")) return "shared copy of the " + record.array(0).name;
-    if (array.name.starts_with("bSlab")) return "shared copy of the " + record.array(second).name;
+    const bool a = array.name.starts_with("aSlab"), b = array.name.starts_with("bSlab");
+    const auto operand = std::ranges::find(record.arrays, a ? 0 : second, &RecordedArray::id);
+    if ((a || b) && operand != record.arrays.end()) return "shared copy of the " + operand->name;
     return array.name + " (shared)";
 }
 
