@@ -247,7 +247,7 @@ TEST_CASE("a question's answer comes back, or what kept it from coming") {
     lane.start();
     CHECK(step.get() == 2);
     done.get();
-    CHECK(lane.snapshot().status == LaneStatus::ready);
+    CHECK(eventually([&] { return lane.snapshot().status == LaneStatus::ready; }));
     std::future<int> refused = lane.ask([](Trainer&) -> int { throw std::runtime_error("no such neuron"); });
     CHECK_THROWS_WITH_AS(refused.get(), "no such neuron", std::runtime_error);
     REQUIRE(lane.waitFor(patience));
