@@ -22,7 +22,7 @@ constexpr std::uint32_t capabilities[] = {
     // Not of built-in shaders.
     CapabilityImageQuery, // textureSize
 };
-constexpr std::string_view extensions[] = {
+constexpr std::string_view knownExtensions[] = {
     "SPV_KHR_integer_dot_product", "SPV_KHR_shader_clock", "SPV_NV_cooperative_matrix",
     "SPV_KHR_cooperative_matrix", // what its capability becomes: matrix_dialect.h
 };
@@ -134,7 +134,7 @@ class RuleCheck : SpirvRewriter {
         for (const SpirvInstruction& now : code_) switch (now.opcode) {
             case OpCapability: checkCapability(operand(now, 0)); break;
             case OpExtension:
-                if (const std::string name = text(now.operands); !isIn(extensions, name))
+                if (const std::string name = text(now.operands); !isIn(knownExtensions, name))
                     refuse("the extension " + name);
                 break;
             case OpExtInstImport:
@@ -208,7 +208,7 @@ class RuleCheck : SpirvRewriter {
 } // namespace
 
 std::span<const std::uint32_t> allowedCapabilities() { return capabilities; }
-std::span<const std::string_view> allowedExtensions() { return extensions; }
+std::span<const std::string_view> allowedExtensions() { return knownExtensions; }
 std::span<const std::uint32_t> allowedStorageClasses() { return storageClasses; }
 
 void requireHarmless(std::span<const std::uint32_t> words, const SpecConstants& constants,
