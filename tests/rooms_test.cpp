@@ -19,17 +19,20 @@ namespace {
 // Room -> rooms that it may include, one arrow's length each: what is not listed is not allowed.
 const std::map<std::string, std::set<std::string>> arrows{
     {"shaders/shared", {}},
+    {"engine/platform", {}},
     {"engine/net", {"shaders/shared"}},
     {"engine/plan", {"engine/net"}},
-    {"engine/files", {"engine/net"}},
-    {"engine/data", {"engine/files", "engine/net"}},
-    {"engine/cpu", {"engine/net", "shaders/shared"}},
-    {"engine/gpu", {}},
+    {"engine/files", {"engine/net", "engine/platform"}},
+    {"engine/data", {"engine/files", "engine/net", "engine/platform"}},
+    {"engine/cpu", {"engine/net", "engine/platform", "shaders/shared"}},
+    {"engine/gpu", {"engine/platform"}},
     {"engine/step", {"engine/plan", "engine/net", "engine/cpu", "engine/gpu", "shaders/shared"}},
-    {"engine/tune", {"engine/step", "engine/plan", "engine/files", "engine/net", "engine/cpu", "engine/gpu"}},
+    {"engine/tune",
+     {"engine/step", "engine/plan", "engine/files", "engine/net", "engine/cpu", "engine/gpu",
+      "engine/platform"}},
     {"engine/run",
      {"engine/tune", "engine/step", "engine/plan", "engine/data", "engine/files", "engine/net", "engine/cpu",
-      "engine/gpu"}},
+      "engine/gpu", "engine/platform"}},
     {"engine/plane",
      {"engine/tune", "engine/step", "engine/plan", "engine/net", "engine/gpu", "shaders/shared"}},
     {"engine/grid",
@@ -153,6 +156,30 @@ TEST_CASE("the arrows run one way") {
     }
     for (const auto& [room, targets] : left) FAIL_CHECK(room << " is part of a cycle");
     CHECK(left.empty());
+}
+
+TEST_CASE("only the platform's room knows which system it runs on") {
+    const std::regex systems(R"(^#.*\b(_WIN32|WIN32|__linux__|__APPLE__|__unix__|_POSIX\w*)\b)");
+    const std::regex headers(
+        "^#include <(unistd|dlfcn|fcntl|sched|pthread|termios|poll|spawn|io|process|windows)[.]h>|^#include "
+        "<(sys/|mach)");
+    const fs::path root = LOCKSTEP_SOURCE_DIR;
+    std::size_t inTheRoom = 0;
+    for (const char* top : {"engine", "demos"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            if (!entry.is_regular_file()) continue;
+            const std::string name = fs::relative(entry.path(), root).generic_string();
+            std::ifstream file(entry.path());
+            for (std::string line; std::getline(file, line);) {
+                if (!line.starts_with('#')) continue;
+                if (!std::regex_search(line, systems) && !std::regex_search(line, headers)) continue;
+                CAPTURE(name);
+                CAPTURE(line);
+                CHECK(roomOf(name) == "engine/platform");
+                ++inTheRoom;
+            }
+        }
+    CHECK(inTheRoom > 10); // the search itself works
 }
 
 TEST_CASE("the check detects violations") {

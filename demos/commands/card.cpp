@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "demos/card/card_measure.h"
 #include "demos/commands/command.h"
@@ -21,6 +20,7 @@
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
+#include "engine/platform/terminal.h"
 
 namespace lockstep::demos {
 
@@ -73,7 +73,7 @@ class CardProgressLine {
 
   private:
     bool quiet_;
-    bool live_ = isatty(STDERR_FILENO) != 0;
+    bool live_ = platform::isTerminal(stderr);
     std::string part_;
 };
 

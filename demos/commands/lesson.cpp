@@ -1,6 +1,4 @@
 // `lockstep lesson`: lessons without a window.
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -31,6 +29,7 @@
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/net/names.h"
+#include "engine/platform/file.h"
 
 namespace lockstep::demos {
 
@@ -133,8 +132,8 @@ ShowOptions lookingAt(const std::filesystem::path& file, const LessonOptions& wa
 
 /// Beside no file of the reader's, and gone in the end whatever happens.
 struct PictureFile {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / fmt::format("lockstep-print-{}.png", ::getpid());
+    std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                 fmt::format("lockstep-print-{}.png", platform::processNumber());
     PictureFile() = default;
     PictureFile(const PictureFile&) = delete;
     PictureFile& operator=(const PictureFile&) = delete;

@@ -1,7 +1,5 @@
 #include "demos/commands/lesson_notes.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -20,6 +18,7 @@
 #include "demos/shell/state_file.h"
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
+#include "engine/platform/terminal.h"
 
 namespace lockstep::demos {
 
@@ -102,7 +101,7 @@ int printNotes(const std::filesystem::path& lesson) {
 int followNotes() {
     const std::filesystem::path progress = lessonProgressFile();
     if (progress.empty()) throw std::runtime_error("there is no folder for stored state to look into");
-    const bool live = isatty(STDOUT_FILENO) != 0;
+    const bool live = platform::isTerminal(stdout);
     const InterruptGuard guard;
     Follower follower;
     while (guard.exitCode() == 0 && outputWorks()) {

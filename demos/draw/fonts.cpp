@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "engine/files/file_bytes.h"
+#include "engine/platform/folders.h"
 
 namespace lockstep::demos {
 
@@ -33,7 +33,7 @@ std::string firstThatExists(const std::vector<std::string>& names) {
     std::vector<fs::path> folders{
         "/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/dejavu",   "/usr/share/fonts/TTF",
         "/usr/share/fonts/inter",          "/usr/share/fonts/dejavu-sans-fonts", "/Library/Fonts"};
-    const fs::path program = programFolder();
+    const fs::path program = platform::programFolder();
     folders.insert(folders.begin(), {program / "assets/fonts", program / "../assets/fonts"});
     std::error_code ignored;
     for (const std::string& name : names)

@@ -12,10 +12,14 @@
 
 #include <shaderc/shaderc.hpp>
 
-#include "demos/kit/run_apart.h"
 #include "engine/net/names.h"
+#include "engine/platform/apart.h"
 
 namespace lockstep::demos {
+
+using platform::ApartEnd;
+using platform::ApartOutcome;
+using platform::runApart;
 
 std::string_view textOf(const ShaderTexts& changed, std::string_view file) {
     const auto found = changed.find(file);

@@ -8,7 +8,6 @@
 #include "demos/kit/pacer.h"
 #include "demos/words/median.h"
 #include "engine/cpu/cpu_info.h"
-#include "engine/cpu/topology.h"
 
 namespace lockstep::demos {
 

@@ -1,16 +1,9 @@
 #include "demos/report/other_load.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <fstream>
-#include <numeric>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace lockstep::demos {
 
@@ -23,48 +16,14 @@ constexpr double leastBusySeconds = 0.1;
 // The average covers a minute, in which much may have ended.
 constexpr double busyAverageShare = 0.25;
 
-std::optional<CpuTicks> readCpuTicks() {
-    std::ifstream file("/proc/stat");
-    std::string line;
-    std::getline(file, line);
-    return cpuTicksFromText(line);
-}
-
-double ownCpuSeconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-std::size_t allCores() { return static_cast<std::size_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
-
 } // namespace
-
-std::optional<CpuTicks> cpuTicksFromText(std::string_view procStat) {
-    std::istringstream line{std::string(procStat.substr(0, procStat.find('\n')))};
-    std::string label;
-    line >> label;
-    // user, nice, system, idle, waiting for a disk, interrupts, soft interrupts, steal. Old kernels lack the
-    // last ones. The times of guests, which follow, are part of user and nice.
-    std::array<double, 8> ticks{};
-    constexpr std::size_t idle = 3;
-    constexpr std::size_t waiting = 4;
-    std::size_t count = 0;
-    while (count < ticks.size() && line >> ticks[count]) ++count;
-    if (label != "cpu" || count <= idle) return std::nullopt;
-    const double all = std::accumulate(ticks.begin(), ticks.end(), 0.0);
-    return CpuTicks{all - ticks[idle] - ticks[waiting], all};
-}
 
 bool OtherLoad::busy() const {
     return fromAverage ? share > busyAverageShare : share > busyShare && seconds > leastBusySeconds;
 }
 
-std::optional<OtherLoad> otherLoad(const CpuTicks& before, const CpuTicks& after, double ownTicks,
-                                   std::size_t cores, double ticksPerSecond) {
+std::optional<OtherLoad> otherLoad(const platform::CpuTicks& before, const platform::CpuTicks& after,
+                                   double ownTicks, std::size_t cores, double ticksPerSecond) {
     const double all = after.all - before.all;
     if (all <= 0) return std::nullopt;
     const double others = std::clamp(after.busy - before.busy - ownTicks, 0.0, all);
@@ -77,20 +36,21 @@ OtherLoad otherLoad(double loadAverage, std::size_t cores) {
     return {share, share * static_cast<double>(cores), cores, 0, true};
 }
 
-LoadWatch::LoadWatch() : before_(readCpuTicks()), ownBefore_(ownCpuSeconds()) {
-    if (double average = 0; getloadavg(&average, 1) == 1) average_ = average;
-}
+LoadWatch::LoadWatch()
+    : before_(platform::cpuTicks()), ownBefore_(platform::ownCpuSeconds()),
+      average_(platform::loadAverage()) {}
 
 std::optional<OtherLoad> LoadWatch::load() const {
+    const std::size_t cores = platform::machineProcessors();
     if (before_) {
-        const auto ticksPerSecond = static_cast<double>(sysconf(_SC_CLK_TCK));
-        const std::optional<CpuTicks> after = readCpuTicks();
-        const double own = (ownCpuSeconds() - ownBefore_) * ticksPerSecond;
+        const double ticksPerSecond = platform::ticksPerSecond();
+        const std::optional<platform::CpuTicks> after = platform::cpuTicks();
+        const double own = (platform::ownCpuSeconds() - ownBefore_) * ticksPerSecond;
         if (after)
-            if (const auto load = otherLoad(*before_, *after, own, allCores(), ticksPerSecond)) return load;
+            if (const auto load = otherLoad(*before_, *after, own, cores, ticksPerSecond)) return load;
     }
     if (!average_) return std::nullopt;
-    return otherLoad(*average_, allCores());
+    return otherLoad(*average_, cores);
 }
 
 std::string busyText(const std::optional<OtherLoad>& load) {

@@ -4,20 +4,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "engine/platform/load.h"
+
 namespace lockstep::demos {
-
-/// CPU time of all cores since the start of the system, in clock ticks.
-struct CpuTicks {
-    double busy = 0; ///< includes interrupts, and what a hypervisor gave to other virtual machines ("steal")
-    double all = 0;  ///< busy and idle
-};
-
-/// Reads the first line of /proc/stat; empty if `procStat` does not begin with it.
-std::optional<CpuTicks> cpuTicksFromText(std::string_view procStat);
 
 struct OtherLoad {
     double share = 0;         ///< of all cores, 0 to 1
@@ -32,8 +24,8 @@ struct OtherLoad {
 
 /// The load between two readings. Empty if the counters did not move.
 ///   ownTicks   CPU time of this process in between
-std::optional<OtherLoad> otherLoad(const CpuTicks& before, const CpuTicks& after, double ownTicks,
-                                   std::size_t cores, double ticksPerSecond);
+std::optional<OtherLoad> otherLoad(const platform::CpuTicks& before, const platform::CpuTicks& after,
+                                   double ownTicks, std::size_t cores, double ticksPerSecond);
 
 /// Where CPU times are missing: from the load average (mean number of processes that want a core) before the
 /// run.
@@ -47,7 +39,7 @@ class LoadWatch {
     std::optional<OtherLoad> load() const;
 
   private:
-    std::optional<CpuTicks> before_;
+    std::optional<platform::CpuTicks> before_;
     double ownBefore_ = 0; // seconds
     std::optional<double> average_;
 };

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
-#include <unistd.h>
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
+#include "engine/platform/terminal.h"
 
 namespace lockstep::demos {
 
@@ -42,17 +41,6 @@ std::string numbersOf(const LaneSnapshot& snapshot, const std::string& preparati
     text += timeLeft(snapshot);
     if (snapshot.over()) text += fmt::format("  {}", name(snapshot.status));
     return text;
-}
-
-/// Whether lines can be redrawn on standard error.
-bool isLive() {
-    const char* kind = std::getenv("TERM");
-    return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
-}
-
-std::size_t terminalWidth() {
-    winsize size{};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 /// "gpu:best  [######----]   60 %  step 281  mean loss 0.4312". At most `width` columns.
@@ -94,14 +82,15 @@ void ProgressLines::show(const std::vector<LaneProgress>& lanes) {
     if (quiet_) return;
     printed_.resize(lanes.size());
     for (const LaneProgress& lane : lanes) laneWidth_ = std::max(laneWidth_, lane.title.size());
-    if (isLive())
+    if (platform::obeysEscapes(stderr))
         drawLive(lanes);
     else
         printNews(lanes);
 }
 
 void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
-    const std::size_t width = terminalWidth(); // it may have been resized
+    const std::size_t columns = platform::terminalColumns(stderr); // it may have been resized
+    const std::size_t width = columns > 0 ? columns : 80;
     const bool coloured = std::getenv("NO_COLOR") == nullptr;
     std::string picture;
     if (drawnLines_ > 0) picture += fmt::format("\x1b[{}A", drawnLines_);

@@ -2,13 +2,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "demos/words/text.h"
+#include "engine/platform/terminal.h"
 
 namespace lockstep::demos {
 
@@ -23,15 +20,7 @@ void noteFailure(const std::FILE* stream) {
 
 } // namespace
 
-void prepareStreams() {
-    // Opened the wrong way round, so that reading and writing fail as on a closed one. A new descriptor is
-    // the lowest that is free: in this order, the one that is closed.
-    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-            static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-}
+void prepareStreams() { platform::prepareStandardStreams(); }
 
 void writeText(std::FILE* stream, std::string_view text) noexcept {
     errno = 0;
@@ -49,10 +38,10 @@ bool outputWorks() noexcept { return outputError == 0; }
 
 int exitCodeAfter(int code) noexcept {
     flushText(stdout);
-    // Network file systems report some failures only when a file is closed; closing a copy is enough.
-    const int copy = ::dup(STDOUT_FILENO);
-    errno = 0;
-    if (copy >= 0 && ::close(copy) != 0) noteFailure(stdout);
+    if (const std::error_code error = platform::errorOfClosing(stdout)) {
+        errno = error.value();
+        noteFailure(stdout);
+    }
     if (outputWorks()) return code;
     printError("lockstep: cannot write standard output: {}\n", std::generic_category().message(outputError));
     return code == 0 ? 1 : code;

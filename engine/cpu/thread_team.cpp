@@ -5,9 +5,7 @@
 #include <string>
 #include <system_error>
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <dlfcn.h>
-#endif
+#include "engine/platform/library.h"
 
 namespace lockstep {
 
@@ -17,13 +15,9 @@ namespace {
 // rather than linked: the ones that count are those of the runtime which oneDNN brought along, GNU's or
 // LLVM's, whichever compiler built this file.
 struct OpenMp {
-#if defined(__unix__) || defined(__APPLE__)
-    int (*getMaxThreads)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
-    void (*setNumThreads)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-#else
-    int (*getMaxThreads)() = nullptr;
-    void (*setNumThreads)(int) = nullptr;
-#endif
+    platform::Library process = platform::Library::ofProcess();
+    int (*getMaxThreads)() = process.function<int (*)()>("omp_get_max_threads");
+    void (*setNumThreads)(int) = process.function<void (*)(int)>("omp_set_num_threads");
 };
 
 const OpenMp& openMp() {

@@ -16,6 +16,7 @@
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
 #include "engine/net/random.h"
+#include "engine/platform/folders.h"
 
 namespace lockstep {
 
@@ -161,7 +162,7 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
     std::vector<std::filesystem::path> folders;
     if (const char* chosen = std::getenv("LOCKSTEP_DATA"); chosen != nullptr && *chosen != '\0')
         folders.push_back(std::filesystem::path(chosen) / "fashion-mnist");
-    if (const std::filesystem::path program = programFolder(); !program.empty()) {
+    if (const std::filesystem::path program = platform::programFolder(); !program.empty()) {
         folders.push_back(program / "assets/data/fashion-mnist");
         folders.push_back(program.parent_path() / "assets/data/fashion-mnist");
         folders.push_back(program.parent_path() / "share/lockstep/data/fashion-mnist");

@@ -1,18 +1,13 @@
 #include "engine/files/atomic_file.h"
 
 #include <atomic>
-#include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "engine/platform/file.h"
 
 namespace lockstep {
 
@@ -27,24 +22,26 @@ void requireAllowed(const fs::path& path) {
         throw std::runtime_error("cannot write " + path.string() + ": " + std::string(refusal));
 }
 
-const char* hintFor(int error) {
-    switch (error) {
-    case ENOSPC:
-    case EDQUOT: return "; free some space, or save to another disk";
-    case EACCES:
-    case EPERM:
-    case EROFS: return "; save to a folder you can write to";
-    case ENOENT: return "; create its folder first";
-    case ENAMETOOLONG: return "; choose a shorter name";
-    case EFBIG: return "; raise the limit on file sizes (ulimit -f), or save to another disk";
-    case ENXIO: return "; no program reads this pipe";
-    default: return "";
-    }
+const char* hintFor(std::error_code error) {
+    if (platform::isFull(error)) return "; free some space, or save to another disk";
+    if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted ||
+        error == std::errc::read_only_file_system)
+        return "; save to a folder you can write to";
+    if (error == std::errc::no_such_file_or_directory) return "; create its folder first";
+    if (error == std::errc::filename_too_long) return "; choose a shorter name";
+    if (error == std::errc::file_too_large)
+        return "; raise the limit on file sizes (ulimit -f), or save to another disk";
+    if (error == std::errc::no_such_device_or_address) return "; no program reads this pipe";
+    if (error == std::errc::device_or_resource_busy) return "; close the program that has it open";
+    return "";
 }
 
-[[noreturn]] void throwUnwritable(const fs::path& path, int error) {
-    throw std::runtime_error("cannot write " + path.string() + ": " + std::generic_category().message(error) +
-                             hintFor(error));
+[[noreturn]] void throwUnwritable(const fs::path& path, std::error_code error) {
+    throw std::runtime_error("cannot write " + path.string() + ": " + error.message() + hintFor(error));
+}
+
+[[noreturn]] void throwUnwritable(const fs::path& path, std::errc error) {
+    throwUnwritable(path, std::make_error_code(error));
 }
 
 std::string temporaryPrefix(const fs::path& target) { return target.filename().string() + ".tmp-"; }
@@ -53,32 +50,21 @@ fs::path folderOf(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
 
-// A file descriptor that is closed at the end of its scope.
-struct Descriptor {
-    int number = -1;
-    explicit Descriptor(int opened) : number(opened) {}
-    ~Descriptor() {
-        if (number >= 0) ::close(number);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-};
-
 // The process that has made a temporary with this name, "file.tmp-PID-N"; 0 if it is no such name.
-::pid_t writerOf(std::string_view name, std::string_view prefix) {
+unsigned long writerOf(std::string_view name, std::string_view prefix) {
     if (!name.starts_with(prefix)) return 0;
     const char* const end = name.data() + name.size();
-    ::pid_t process = 0;
+    unsigned long process = 0;
     unsigned number = 0;
     const auto first = std::from_chars(name.data() + prefix.size(), end, process);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-' || process <= 0) return 0;
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return 0;
     const auto second = std::from_chars(first.ptr + 1, end, number);
     return second.ec == std::errc() && second.ptr == end ? process : 0;
 }
 
 // The present process counts as ended: its number may have been that of another one, and its locks tell.
-bool hasEnded(::pid_t process) {
-    return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
+bool hasEnded(unsigned long process) {
+    return process == platform::processNumber() || !platform::processRuns(process);
 }
 
 // A writer keeps its temporary locked until its process ends, and names it by its process: other files, a
@@ -87,62 +73,30 @@ void removeStaleTemporaries(const fs::path& target) {
     const std::string prefix = temporaryPrefix(target);
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folderOf(target), ignored)) {
-        const ::pid_t writer = writerOf(entry.path().filename().string(), prefix);
+        const unsigned long writer = writerOf(entry.path().filename().string(), prefix);
         if (writer == 0 || !hasEnded(writer) || !fs::is_regular_file(entry.symlink_status(ignored))) continue;
-        const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        if (file.number >= 0 && ::flock(file.number, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+        platform::removeAbandoned(entry.path());
     }
 }
 
-// Returns 0 or the error number.
-int writeAll(int file, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return errno;
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
-// Devices and pipes have no old contents to protect, and a rename would replace them with a file. Opening a
-// pipe that nothing reads fails at once, where it would wait for ever otherwise.
+// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
 void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK));
-    if (file.number >= 0) ::fcntl(file.number, F_SETFL, O_WRONLY); // a slow reader is waited for
-    if (const int error = file.number < 0 ? errno : writeAll(file.number, bytes); error != 0)
-        throwUnwritable(path, error);
+    std::error_code error;
+    platform::OutputFile device = platform::OutputFile::openDevice(path, error);
+    if (device) error = device.write(bytes);
+    if (error) throwUnwritable(path, error);
 }
 
-// The new file keeps the old one's permissions.
-void keepPermissions(int file, const fs::path& target) {
-    struct ::stat old {};
-    if (::stat(target.c_str(), &old) == 0 && ::fchmod(file, old.st_mode & 0777) != 0) errno = 0;
-}
-
-// The rename survives a crash only once the folder is flushed. File systems that refuse this write in order.
-void flushFolder(const fs::path& folder) {
-    const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (descriptor.number >= 0 && ::fsync(descriptor.number) != 0) errno = 0;
-}
-
-// Between creation and lock, a temporary looks stale to other writers. False: one of them removed it.
-bool lockTemporary(int file) {
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
-    struct ::stat status {};
-    return ::fstat(file, &status) != 0 || status.st_nlink > 0;
-}
-
-// Creates, opens and locks a new file; sets `path` to its name.
-int openTemporary(const fs::path& target, fs::path& path) {
+platform::OutputFile openTemporary(const fs::path& target) {
     static std::atomic<unsigned> counter{0};
     for (;;) {
-        path = folderOf(target) / (temporaryPrefix(target) + std::to_string(::getpid()) + "-" +
-                                   std::to_string(counter.fetch_add(1)));
-        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST) throwUnwritable(target, errno);
-        if (file >= 0 && lockTemporary(file)) return file;
-        if (file >= 0) ::close(file);
+        const fs::path path =
+            folderOf(target) / (temporaryPrefix(target) + std::to_string(platform::processNumber()) + "-" +
+                                std::to_string(counter.fetch_add(1)));
+        std::error_code error;
+        platform::OutputFile file = platform::OutputFile::create(path, error);
+        if (file) return file;
+        if (error != std::errc::file_exists) throwUnwritable(target, error);
     }
 }
 
@@ -158,9 +112,9 @@ fs::path behindLinks(const fs::path& path) {
     std::error_code error;
     fs::path target = path;
     for (int links = 0; fs::is_symlink(target, error); ++links) {
-        if (links == mostLinks) throwUnwritable(path, ELOOP);
+        if (links == mostLinks) throwUnwritable(path, std::errc::too_many_symbolic_link_levels);
         target = target.parent_path() / fs::read_symlink(target, error);
-        if (error) throwUnwritable(path, error.value());
+        if (error) throwUnwritable(path, error);
     }
     return target;
 }
@@ -168,7 +122,7 @@ fs::path behindLinks(const fs::path& path) {
 Target targetOf(const fs::path& path) {
     std::error_code ignored; // what is wrong with the path, opening it tells
     const fs::file_status status = fs::status(path, ignored);
-    if (fs::is_directory(status)) throwUnwritable(path, EISDIR);
+    if (fs::is_directory(status)) throwUnwritable(path, std::errc::is_a_directory);
     if (fs::exists(status) && !fs::is_regular_file(status)) return {path, true};
     return {behindLinks(path), false};
 }
@@ -180,18 +134,15 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
     const auto [target, direct] = targetOf(path);
     if (direct) return writeDirectly(target, bytes);
     removeStaleTemporaries(target);
-    fs::path temporary;
-    const Descriptor file(openTemporary(target, temporary));
-    keepPermissions(file.number, target);
-
-    int error = writeAll(file.number, bytes);
-    if (error == 0 && ::fsync(file.number) != 0) error = errno;
-    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-    if (error != 0) {
-        ::unlink(temporary.c_str());
+    platform::OutputFile file = openTemporary(target);
+    std::error_code error = file.write(bytes);
+    if (!error) error = file.flush();
+    if (!error) error = file.renameOver(target);
+    if (error) {
+        file.remove();
         throwUnwritable(target, error);
     }
-    flushFolder(folderOf(target));
+    platform::flushFolder(folderOf(target));
 }
 
 void writeFileAtomically(const std::filesystem::path& path, std::string_view text) {
@@ -207,9 +158,7 @@ void requireWritable(const std::filesystem::path& path) {
     requireAllowed(path);
     const auto [target, direct] = targetOf(path);
     if (direct) return;
-    fs::path temporary;
-    const Descriptor file(openTemporary(target, temporary));
-    ::unlink(temporary.c_str());
+    openTemporary(target).remove();
 }
 
 bool sameFile(const std::filesystem::path& a, const std::filesystem::path& b) {

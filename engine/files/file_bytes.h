@@ -47,7 +47,4 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
 /// nothing above 10FFFF); std::string_view::npos when the text is valid.
 std::size_t findInvalidUtf8(std::string_view text);
 
-/// The folder of the running program, where installed files are found; empty if the system does not say.
-std::filesystem::path programFolder();
-
 } // namespace lockstep

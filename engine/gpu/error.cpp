@@ -1,5 +1,7 @@
 #include "engine/gpu/error.h"
 
+#include "engine/platform/library.h"
+
 namespace lockstep::gpu {
 
 namespace {
@@ -48,12 +50,7 @@ std::string resultName(VkResult result) {
 }
 
 std::string installHint() {
-#if defined(__APPLE__)
-    return "Install the Vulkan SDK, which brings MoltenVK.";
-#else
-    return "Install a Vulkan driver: on Debian and Ubuntu `apt-get install mesa-vulkan-drivers` (AMD, Intel "
-           "and software Vulkan) or the NVIDIA driver; CPU lanes work without one.";
-#endif
+    return std::string("Install ") + platform::vulkanPackage + "; CPU lanes work without one.";
 }
 
 void check(VkResult result, const char* call) {

@@ -1,33 +1,23 @@
 #include "engine/gpu/vulkan_api.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
 #include "engine/gpu/error.h"
+#include "engine/platform/folders.h"
+#include "engine/platform/library.h"
 
 namespace lockstep::gpu {
 
 namespace {
 
 // The program's folder and a bundle's ../lib come last, because a system's own loader matches its drivers.
-std::vector<std::string> loaderNames() {
-#if defined(__APPLE__)
-    const std::string file = "libvulkan.1.dylib";
-#else
-    const std::string file = "libvulkan.so.1";
-#endif
-    std::vector<std::string> names{file};
-    std::error_code ignored;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    if (!program.empty()) {
-        names.push_back((program.parent_path() / file).string());
-        names.push_back((program.parent_path().parent_path() / "lib" / file).string());
-    }
-    return names;
+std::vector<std::filesystem::path> loaderFiles() {
+    const std::filesystem::path name = platform::vulkanLoader, folder = platform::programFolder();
+    if (folder.empty()) return {name};
+    return {name, folder / name, folder.parent_path() / "lib" / name};
 }
 
 // For the members of `api`, by a function `load` that looks up their names.
@@ -35,11 +25,9 @@ std::vector<std::string> loaderNames() {
 
 GlobalApi openLoader() {
     GlobalApi api;
-    for (const std::string& name : loaderNames()) {
-        void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) continue;
-        api.GetInstanceProcAddr =
-            reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
+    for (const std::filesystem::path& file : loaderFiles()) {
+        const platform::Library library = platform::Library::open(file);
+        api.GetInstanceProcAddr = library.function<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr");
         if (api.GetInstanceProcAddr != nullptr) break;
     }
     if (api.GetInstanceProcAddr == nullptr) return api;
@@ -54,7 +42,8 @@ const GlobalApi& loadVulkan() {
     // Never closed, because drivers keep threads and thread-local state that outlive an instance.
     static const GlobalApi api = openLoader();
     if (api.CreateInstance == nullptr)
-        throw NoDeviceError("no Vulkan loader (libvulkan.so.1) was found. " + installHint());
+        throw NoDeviceError(std::string("no Vulkan loader (") + platform::vulkanLoader + ") was found. " +
+                            installHint());
     return api;
 }
 

@@ -93,7 +93,8 @@ struct DeviceApi {
 
 #undef LOCKSTEP_VULKAN_MEMBER
 
-/// Opens the system's Vulkan loader (libvulkan.so.1, libvulkan.1.dylib), or one beside the program or in its
+/// Opens the system's Vulkan loader (libvulkan.so.1, libvulkan.1.dylib, vulkan-1.dll), or one beside the
+/// program or in its
 /// ../lib. If there is none, throws NoDeviceError that names the package to install.
 const GlobalApi& loadVulkan();
 

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/thread_team.h"
+#include "engine/platform/processors.h"
 #include "engine/run/cpu_forward.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
@@ -117,9 +118,11 @@ void CpuTrainer::describeMachine() {
 void CpuTrainer::warmUp() {
     const auto start = std::chrono::steady_clock::now();
     const Examples& examples = job_.data->train;
-    preferHugePages(examples.pixels.data(), examples.pixels.size());
-    preferHugePages(examples.values.data(), examples.values.size() * sizeof(float));
-    preferHugePages(arenas_.parameters.data(), arenas_.parameters.size() * sizeof(float));
+    // A shuffled batch touches pages all over the data set: with pages of 4 KiB, each of its rows costs a
+    // walk through the page tables, which takes longer than reading the row.
+    platform::preferHugePages(examples.pixels.data(), examples.pixels.size());
+    platform::preferHugePages(examples.values.data(), examples.values.size() * sizeof(float));
+    platform::preferHugePages(arenas_.parameters.data(), arenas_.parameters.size() * sizeof(float));
     const TrainerState initial = state();
     runChunk(1, team_.size());
     restore(initial);

@@ -4,10 +4,6 @@
 #include <set>
 #include <utility>
 
-#if !defined(_WIN32)
-#include <dlfcn.h>
-#endif
-
 namespace lockstep {
 
 namespace {
@@ -21,8 +17,6 @@ template <class T> std::optional<T> firstWord(const fs::path& file) {
     return std::nullopt;
 }
 
-#if !defined(_WIN32)
-
 /// NVIDIA's management library, as much of it as counts energy.
 class Nvml {
   public:
@@ -32,13 +26,12 @@ class Nvml {
     ///   uuid   32 hexadecimal digits
     static std::function<std::optional<double>()> counterOf(const std::string& uuid,
                                                             const std::string& file) {
-        // Never closed: its threads may outlive a call.
-        void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr || uuid.size() != 32) return {};
-        const auto start = load<int (*)()>(library, "nvmlInit_v2");
-        const auto find = load<int (*)(const char*, Handle*)>(library, "nvmlDeviceGetHandleByUUID");
+        const platform::Library library = platform::Library::open(file);
+        if (!library || uuid.size() != 32) return {};
+        const auto start = library.function<int (*)()>("nvmlInit_v2");
+        const auto find = library.function<int (*)(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
         const auto count =
-            load<int (*)(Handle, unsigned long long*)>(library, "nvmlDeviceGetTotalEnergyConsumption");
+            library.function<int (*)(Handle, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
         if (start == nullptr || find == nullptr || count == nullptr || start() != 0) return {};
         std::string name = "GPU-" + uuid;
         for (const std::size_t at : {12u, 17u, 22u, 27u}) name.insert(at, "-"); // 8-4-4-4-12 digits
@@ -50,22 +43,7 @@ class Nvml {
             return 1e-3 * static_cast<double>(millijoules);
         };
     }
-
-  private:
-    template <class Function> static Function load(void* library, const char* name) {
-        return reinterpret_cast<Function>(dlsym(library, name));
-    }
 };
-
-std::function<std::optional<double>()> cardCounter(const std::string& uuid, const EnergySources& sources) {
-    return Nvml::counterOf(uuid, sources.nvml);
-}
-
-#else
-
-std::function<std::optional<double>()> cardCounter(const std::string&, const EnergySources&) { return {}; }
-
-#endif
 
 } // namespace
 
@@ -87,7 +65,7 @@ std::optional<double> processorJoules(const EnergySources& sources) {
 
 EnergyMeter::EnergyMeter(const MachineInfo& machine, const EnergySources& sources) {
     if (machine.gpu && !machine.software)
-        counter_ = cardCounter(machine.uuid, sources);
+        counter_ = Nvml::counterOf(machine.uuid, sources.nvml);
     else
         counter_ = [sources] { return processorJoules(sources); };
     if (counter_) last_ = counter_();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/platform/library.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -14,7 +15,7 @@ namespace lockstep {
 /// Where counters are looked for.
 struct EnergySources {
     std::filesystem::path powercap = "/sys/class/powercap";
-    std::string nvml = "libnvidia-ml.so.1";
+    std::string nvml = platform::nvidiaManagement;
 };
 
 /// Joules that processors' packages have used since some moment. Empty where this cannot be read.

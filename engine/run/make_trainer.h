@@ -6,8 +6,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "engine/cpu/cpu_info.h"
 #include "engine/cpu/kernels.h"
-#include "engine/cpu/topology.h"
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"

@@ -11,6 +11,7 @@
 #include "engine/files/json_text.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/plan/operation.h"
+#include "engine/platform/folders.h"
 #include "engine/step/shaders.h"
 
 namespace lockstep {
@@ -92,12 +93,7 @@ std::string enabledText(const gpu::Limits& limits) {
 
 std::filesystem::path cacheFolder() {
     if (const char* own = std::getenv("LOCKSTEP_CACHE_DIR"); own != nullptr && *own != '\0') return own;
-    // The specification of these folders has a relative one ignored.
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-        return std::filesystem::path(cache) / "lockstep";
-    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-        return std::filesystem::path(home) / ".cache" / "lockstep";
-    return {};
+    return platform::ownCacheFolder();
 }
 
 /// The choices of processes without a folder, by device.

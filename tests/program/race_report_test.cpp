@@ -268,16 +268,16 @@ TEST_CASE("short times have enough decimals for their rate") {
 }
 
 TEST_CASE("the system's CPU times are read from the first line of /proc/stat") {
-    const auto ticks =
-        cpuTicksFromText("cpu  5213426 1172332 737968 1290163 11789 100 2589 18983 70 30\ncpu0 1 2 3 4\n");
+    const auto ticks = lockstep::platform::cpuTicksFromText(
+        "cpu  5213426 1172332 737968 1290163 11789 100 2589 18983 70 30\ncpu0 1 2 3 4\n");
     REQUIRE(ticks);
     CHECK(ticks->busy ==
           5213426.0 + 1172332 + 737968 + 100 + 2589 + 18983); // guests are part of user and nice
     CHECK(ticks->all == ticks->busy + 1290163 + 11789);
-    CHECK(cpuTicksFromText("cpu 1 2 3 4")->busy == 6); // an old kernel
+    CHECK(lockstep::platform::cpuTicksFromText("cpu 1 2 3 4")->busy == 6); // an old kernel
     for (const char* text : {"", "cpu", "cpu 1 2 3", "cpu0 1 2 3 4", "intr 1 2 3 4"}) {
         CAPTURE(text);
-        CHECK_FALSE(cpuTicksFromText(text));
+        CHECK_FALSE(lockstep::platform::cpuTicksFromText(text));
     }
 }
 

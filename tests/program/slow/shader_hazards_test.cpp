@@ -9,18 +9,19 @@
 
 #include <spirv/unified1/spirv.hpp>
 
-#include "demos/kit/run_apart.h"
 #include "engine/gpu/bounded_access.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/loop_limit.h"
 #include "engine/gpu/recorder.h"
 #include "engine/gpu/shader_rules.h"
+#include "engine/platform/apart.h"
 #include "engine/step/shaders.h"
 #include "tests/shader_trials.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
+using namespace lockstep::platform;
 using namespace lockstep::test;
 
 namespace {

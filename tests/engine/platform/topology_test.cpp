@@ -1,5 +1,5 @@
 // Fast physical cores, counted in made-up descriptions of processors.
-#include "engine/cpu/topology.h"
+#include "engine/platform/topology.h"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +12,7 @@
 #include "engine/cpu/cpu_info.h"
 
 using namespace lockstep;
+using namespace lockstep::platform;
 
 namespace {
 

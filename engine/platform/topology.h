@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-namespace lockstep {
+namespace lockstep::platform {
 
 struct CoreCount {
     std::size_t physical = 1; ///< logical processors that share a core (SMT siblings) count once
@@ -23,4 +23,4 @@ struct CoreCount {
 ///          cpuN/cpufreq/cpuinfo_max_freq        the same, where the capacity is not told
 CoreCount countCores(const std::filesystem::path& cpus, std::span<const std::size_t> usable);
 
-} // namespace lockstep
+} // namespace lockstep::platform

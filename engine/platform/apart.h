@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace lockstep::demos {
+namespace lockstep::platform {
 
 struct ApartLimits {
     unsigned seconds = 10;                             ///< of processor time
@@ -30,6 +30,8 @@ struct ApartOutcome {
 
 /// Runs `work` in a copy of this process (fork). One at a time: others wait.
 /// Only the calling thread is in the copy: `work` must not wait for others, nor for locks that they may hold.
+/// Windows cannot copy a process: there, `work` runs in this one, its exceptions are outcomes, and a crash or
+/// an endless loop is the program's.
 ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimits& limits);
 
-} // namespace lockstep::demos
+} // namespace lockstep::platform

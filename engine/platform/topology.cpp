@@ -1,11 +1,11 @@
-#include "engine/cpu/topology.h"
+#include "engine/platform/topology.h"
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
 
-namespace lockstep {
+namespace lockstep::platform {
 
 namespace {
 
@@ -50,4 +50,4 @@ CoreCount countCores(const fs::path& cpus, std::span<const std::size_t> usable) 
     return {std::max<std::size_t>(cores.size(), 1), std::max<std::size_t>(count, 1)};
 }
 
-} // namespace lockstep
+} // namespace lockstep::platform

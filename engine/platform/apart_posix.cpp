@@ -1,4 +1,4 @@
-#include "demos/kit/run_apart.h"
+#include "engine/platform/apart.h"
 
 #include <array>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-namespace lockstep::demos {
+namespace lockstep::platform {
 
 namespace {
 
@@ -106,4 +106,4 @@ ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimit
     return {end, end == ApartEnd::finished ? std::move(output) : std::string()};
 }
 
-} // namespace lockstep::demos
+} // namespace lockstep::platform
