@@ -10,6 +10,8 @@ namespace lockstep::platform {
 
 namespace {
 
+constexpr DWORD quotaExceeded = 1295; // ERROR_DISK_QUOTA_EXCEEDED; headers of 2022 lack it
+
 std::error_code errorOf(DWORD code) {
     // What std::system_category() does not know how to translate, or calls a lack of permission.
     switch (code) {
@@ -18,7 +20,7 @@ std::error_code errorOf(DWORD code) {
     case ERROR_USER_MAPPED_FILE: return std::make_error_code(std::errc::device_or_resource_busy);
     case ERROR_DISK_FULL:
     case ERROR_HANDLE_DISK_FULL:
-    case ERROR_DISK_QUOTA_EXCEEDED: return std::make_error_code(std::errc::no_space_on_device);
+    case quotaExceeded: return std::make_error_code(std::errc::no_space_on_device);
     case ERROR_FILE_EXISTS:
     case ERROR_ALREADY_EXISTS: return std::make_error_code(std::errc::file_exists);
     case ERROR_PATH_NOT_FOUND:

@@ -15,6 +15,18 @@ namespace {
 /// The processors of all groups, numbered one after the other: a group has at most 64.
 constexpr std::size_t processorsOfGroup = 64;
 
+/// EfficiencyClass, its second byte; headers of 2022 lack the name.
+unsigned efficiencyClass(const PROCESSOR_RELATIONSHIP& core) {
+    return reinterpret_cast<const unsigned char*>(&core)[1];
+}
+
+/// THREAD_POWER_THROTTLING_STATE, which headers of 2022 lack.
+struct ThrottlingState {
+    ULONG version = 1;
+    ULONG controlled = 1; // THREAD_POWER_THROTTLING_EXECUTION_SPEED
+    ULONG throttled = 0;  // never
+};
+
 } // namespace
 
 std::string processorName() {
@@ -61,7 +73,7 @@ CoreCount usableCores(std::span<const std::size_t> usable) {
             return number / processorsOfGroup == mask.Group &&
                    (mask.Mask >> number % processorsOfGroup & 1) != 0;
         });
-        if (used) classes.push_back(entry.Processor.EfficiencyClass);
+        if (used) classes.push_back(efficiencyClass(entry.Processor));
         at += entry.Size;
     }
     if (classes.empty()) return {};
@@ -73,10 +85,9 @@ CoreCount usableCores(std::span<const std::size_t> usable) {
 void preferHugePages(const void*, std::size_t) {}
 
 void runAtFullSpeed() {
-    THREAD_POWER_THROTTLING_STATE state{};
-    state.Version = THREAD_POWER_THROTTLING_CURRENT_VERSION;
-    state.ControlMask = THREAD_POWER_THROTTLING_EXECUTION_SPEED; // with a state of 0: never throttled
-    SetThreadInformation(GetCurrentThread(), ThreadPowerThrottling, &state, sizeof(state));
+    ThrottlingState state;
+    constexpr auto powerThrottling = static_cast<THREAD_INFORMATION_CLASS>(3);
+    SetThreadInformation(GetCurrentThread(), powerThrottling, &state, sizeof(state));
 }
 
 } // namespace lockstep::platform
