@@ -105,7 +105,7 @@ std::vector<double> ticks(const std::vector<float>& samples) {
     return begins;
 }
 
-/// A file in 16-bit or 32-bit samples of two channels, as OpenAL writes it.
+/// A file that OpenAL wrote, in 16-bit samples of two channels.
 Stereo readWave(const std::string& file) {
     const std::string bytes = contents(file);
     const auto number = [&]<class T>(std::size_t at, T value) {
@@ -231,13 +231,17 @@ TEST_CASE("a race is heard, and its pitch falls with its loss") {
         return;
     }
     const Folder folder;
-    std::ofstream(folder.file("openal.conf")) << "[wave]\nfile = " << folder.file("race.wav") << "\n";
+    std::ofstream(folder.file("openal.conf"))
+        << "[general]\nchannels = stereo\nsample-type = int16\n[wave]\nfile = " << folder.file("race.wav")
+        << "\n";
     nlohmann::json state = nlohmann::json::parse(contents(stateOf("race")));
     state["exhibits"]["race"]["lanes"] = {"cpu:simd", "cpu:scalar"};
     state["exhibits"]["race"]["together"] = true;
+    state["exhibits"]["race"]["finish"] = {{"steps", 3000u}};
+    state["speed"] = 300u; // 5 steps a frame: long enough to be heard
     std::ofstream(folder.file("race.json")) << state;
     std::ofstream(folder.file("script.txt"))
-        << "click menu/View\nhover menu/Sound\nframes 5\nclick menu/Loud\nframes 3\nclick Run\nframes 300\n"
+        << "click menu/View\nhover menu/Sound\nframes 5\nclick menu/Loud\nframes 3\nclick Run\nframes 700\n"
         << "state " << folder.file("after.json") << "\n";
     const std::string show =
         "show " + folder.file("race.json") + " --headless --script " + folder.file("script.txt");
