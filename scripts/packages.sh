@@ -6,6 +6,7 @@ build_packages=(
     libdnnl-dev libcli11-dev nlohmann-json3-dev libfmt-dev # products on the processor, options, JSON, text
     zlib1g-dev libstb-dev libwebp-dev                      # gzip, PNG, animated pictures
     libglfw3-dev libimgui-dev libglm-dev                   # window
+    libopenal-dev                                          # its sound
     libmd4c-dev libmd4c-html0-dev libyaml-cpp-dev          # lessons: Markdown (its CMake files name both), YAML
     libshaderc-dev glslang-dev spirv-tools                 # shaders compiled by the running program
     fonts-inter fonts-dejavu-core                          # its letters

@@ -17,6 +17,7 @@
 #include "demos/kit/edit_history.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/measured.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
 
@@ -62,6 +63,8 @@ class Exhibit {
     virtual bool timesProcessor() const { return false; }
     /// Examples trained by its lanes since they started, to measure training beside a window.
     virtual std::uint64_t trainedExamples() const { return 0; }
+    /// Its lanes as it shows them at this moment: what is heard of it.
+    virtual std::vector<LaneSnapshot> lanesShown() const { return {}; }
     virtual void run(Ui&) {}
     virtual void pause() {}
     virtual bool canStep(StepUnit) const { return false; }

@@ -17,6 +17,7 @@
 #include "demos/shell/state_file.h"
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
+#include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 
@@ -223,6 +224,7 @@ void App::update(double seconds) {
     ui_->delta = seconds;
     ui_->now += seconds;
     guarded(*ui_, [this] { exhibit().update(*ui_); });
+    sound_.update(*ui_, exhibit());
     lookAtLesson();
     followLink();
 }
@@ -231,7 +233,8 @@ bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
     return settle_ > 0 || repeating || !input_->empty() || devices_.listing() || ui_->explanationPending() ||
-           ui_->easing() || exhibits_.shown().moving() || (lessonIsHere() && guide_.clockMoves(*ui_));
+           ui_->easing() || exhibits_.shown().moving() || sound_.news() ||
+           (lessonIsHere() && guide_.clockMoves(*ui_));
 }
 
 std::string App::releaseDevice() {
@@ -395,7 +398,8 @@ void App::drawExhibitMenu() {
 }
 
 void App::drawViewMenu() {
-    if (!ui_->menu("View", "Theme, size of the text, presenter mode, animations, and hidden controls."))
+    if (!ui_->menu("View",
+                   "Theme, size of the text, presenter mode, animations, sound, and hidden controls."))
         return;
     if (ui_->menuItem("Dark", "Light text on a dark background.", nullptr, ui_->theme.dark)) setDark(true);
     if (ui_->menuItem("Light", "Dark text on a light background, for bright rooms.", nullptr,
@@ -415,6 +419,7 @@ void App::drawViewMenu() {
     if (ui_->menuItem("Animations", "The selection mark slides to its new place instead of jumping.", nullptr,
                       ui_->animations))
         ui_->animations = !ui_->animations;
+    sound_.drawMenu(*ui_);
     if (ui_->menu("Language", "The language of the window and of the lessons that are translated.")) {
         drawLanguages();
         ImGui::EndMenu();
@@ -919,6 +924,7 @@ ordered_json App::frameOfState() const {
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
     json["animations"] = ui_->animations;
+    if (sound_.level() > 0) json["sound"] = Sound::levels[sound_.level()];
     if (!language_.empty()) json["language"] = language_;
     if (detailsChosen_) json["details"] = *detailsChosen_;
     json["hidden"] = ui_->hiddenControls;
@@ -969,6 +975,7 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto presenter = stateField(state, "presenter", ui_->presenter);
     const auto zoom = stateField(state, "zoom", zoom_);
     const auto animations = stateField(state, "animations", ui_->animations);
+    const std::size_t sound = jsonWordOr(state, "sound", Sound::levels, sound_.level());
     const auto language = stateField(state, "language", language_);
     std::optional<bool> details = detailsChosen_;
     if (state.contains("details")) details = stateField(state, "details", false);
@@ -1000,6 +1007,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         ui_->hiddenControls = hidden;
         ui_->presenter = presenter;
         ui_->animations = animations;
+        sound_.setLevel(sound);
         detailsChosen_ = details;
         setZoom(zoom);
         if (!languageFixed_ && language != language_) guarded(*ui_, [&] { setLanguage(language); });

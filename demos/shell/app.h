@@ -26,6 +26,7 @@
 #include "demos/shell/input_queue.h"
 #include "demos/shell/lesson_guide.h"
 #include "demos/shell/status_line.h"
+#include "demos/sound/sound.h"
 
 namespace lockstep::demos {
 
@@ -215,6 +216,7 @@ class App {
     DevicePicker devices_;
     HelpPages help_;
     StatusLine status_;
+    Sound sound_;
     std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
     AppWishes wishes_;
     int settle_ = 3; // frames to draw after the last input: ImGui answers a frame late

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "demos/sound/sound.h"
 #include "demos/words/glossary.h"
 
 namespace lockstep::demos {
@@ -42,6 +43,7 @@ void drawKeys(Ui& ui) {
         ImGui::SameLine(column);
         ui.paragraph(what);
     }
+    if (!Sound::available()) ui.muted("The View menu has no sound: this program was built without OpenAL.");
 }
 
 // By name in the language shown.

@@ -116,6 +116,12 @@ class RaceExhibit : public Exhibit {
             examples += run->race->lane(i).snapshot().examples;
         return examples;
     }
+    std::vector<LaneSnapshot> lanesShown() const override {
+        std::vector<LaneSnapshot> lanes;
+        if (const RaceRun* run = model_.shown())
+            for (const LaneResult& lane : run->lanes) lanes.push_back(replay_.shown(lane));
+        return lanes;
+    }
     void run(Ui&) override { model_.start(); }
     void pause() override { model_.pause(); }
     bool canStep(StepUnit unit) const override { return unit != StepUnit::kernel; }

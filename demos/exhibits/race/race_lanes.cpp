@@ -262,7 +262,7 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const LaneResult& lane = run.lanes[index];
     const bool replayed = replay.playing() && !ui.masked;
     const LaneFigures all = run.figures()[index];
-    const LaneSnapshot end = replayed ? snapshotAfter(lane, replay.seconds()) : lane.end;
+    const LaneSnapshot end = ui.masked ? lane.end : replay.shown(lane);
     const double share = replayed ? shareAfter(run, index, replay.seconds()) : shareOfWay(run.finish, lane);
     const ImU32 colour = laneColour(ui, specs, index);
     const float line = ImGui::GetTextLineHeight();

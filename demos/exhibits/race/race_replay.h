@@ -31,6 +31,10 @@ class RaceReplay {
     void stop() { playing_ = false; }
     void advance(double wallSeconds);
     bool playing() const { return playing_; }
+    /// The lane as it is or, while this plays, as it was.
+    LaneSnapshot shown(const LaneResult& lane) const {
+        return playing_ ? snapshotAfter(lane, seconds_) : lane.end;
+    }
     double length() const { return end_ * stretch_; } ///< seconds to watch
     double seconds() const { return seconds_; }       ///< of training
     double stretch() const { return stretch_; }       ///< seconds shown for a second of training
