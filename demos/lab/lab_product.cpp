@@ -10,8 +10,7 @@
 
 namespace lockstep::demos {
 
-std::optional<ProductKernel> fastestProduct(LabBench& bench, const DenseShape& shape) {
-    constexpr std::size_t most = 6; // the others seldom win
+std::optional<ProductKernel> fastestProduct(LabBench& bench, const DenseShape& shape, std::size_t most) {
     ProductTrial trial(*bench.device(), Product::forward, shape, Activation::identity);
     double least = std::numeric_limits<double>::infinity();
     std::optional<ProductKernel> fastest;

@@ -1,6 +1,7 @@
 // The engine's matrix products, as experiments run them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -18,7 +19,8 @@ inline float labElement(std::uint32_t matrix, std::uint32_t at) {
 
 /// Times the likeliest kernels of a forward product on the bench's device, and returns the fastest of those
 /// whose results are right; empty: none is, or the bench was stopped. Takes long: call it before any sample.
-std::optional<ProductKernel> fastestProduct(LabBench& bench, const DenseShape& shape);
+///   most   kernels that are timed
+std::optional<ProductKernel> fastestProduct(LabBench& bench, const DenseShape& shape, std::size_t most = 6);
 
 /// C = A W^T by the CPU's best kernel, on all threads of the bench.
 ///   a   [rows][inputStride]
