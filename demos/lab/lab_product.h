@@ -11,10 +11,10 @@
 
 namespace lockstep::demos {
 
-/// Element `at` of matrix 0 or 1, as shaders/lab/lab_matrix.comp has it: a whole number from -4 to 3. Sums of
-/// up to a million products of them are exact in fp32, in whatever order they are added.
-inline float labElement(std::uint32_t matrix, std::uint32_t at) {
-    return static_cast<float>(static_cast<int>(shared::labScatter(2 * at + matrix, ~0u) >> 29) - 4);
+/// Element `at` of matrix `which`, 0 or 1, as shaders/lab/lab_matrix.comp has it: a whole number from -4
+/// to 3. Sums of up to a million products of them are exact in fp32, in whatever order they are added.
+inline float labElement(std::uint32_t which, std::uint32_t at) {
+    return static_cast<float>(static_cast<int>(shared::labScatter(2 * at + which, ~0u) >> 29) - 4);
 }
 
 /// Times the likeliest kernels of a forward product on the bench's device, and returns the fastest of those
