@@ -43,6 +43,10 @@ constexpr Term terms[] = {
                    "memory transactions. Scattered addresses need many."},
     {"confusion matrix",
      "Counts of test examples by label and prediction. Right predictions are on the diagonal."},
+    {"convolution",
+     "A layer whose outputs are sums over a small window of the input, the same weights (a filter) at every "
+     "place of the picture.",
+     "y[i][j] = sum w[r][s] x[i + r][j + s]"},
     {"cooperative matrix", "A small matrix that a subgroup holds in its registers together and multiplies "
                            "with one instruction (tensor cores, matrix cores)."},
     {"cross-entropy",
@@ -74,6 +78,8 @@ constexpr Term terms[] = {
      "g = ∂L/∂w"},
     {"hyperparameter",
      "A setting that training does not learn, such as the learning rate or a layer's width."},
+    {"im2col", "Copies the window of each output into a row of a matrix, so that a matrix product computes a "
+               "convolution."},
     {"initial weights",
      "Random numbers that training starts from. Their scale should keep signals of equal size from layer to "
      "layer.",

@@ -164,6 +164,48 @@ TEST_CASE("one to all: workers that help, and those that do not") {
     CHECK(valuesOf(experimentFromName("one-to-all"), result).at("gpu_growth_helps").number == 1);
 }
 
+TEST_CASE("convolution: the crossing, noise that hides it, and what each way moves") {
+    const Experiment& experiment = experimentFromName("convolution");
+    LabResult result = resultOn("Card", false);
+    const auto cross = [&](std::vector<LabPoint> product) {
+        result.series = {{true, "direct", {{1, 5, 5, 5}, {2, 5, 5, 5}, {4, 5, 4, 6}, {32, 5, 4, 6}}},
+                         {true, "im2col and fastest kernel", std::move(product)}};
+        return experiment.answer(result);
+    };
+    result.numbers = {{"gpu_side", 10},
+                      {"gpu_filters", 32},
+                      {"gpu_direct_milliseconds", 2},
+                      {"gpu_matrix_milliseconds", 1},
+                      {"gpu_unfold_milliseconds", 0.25},
+                      {"gpu_product_milliseconds", 0.75},
+                      {"gpu_naive_milliseconds", 2.5}};
+    CHECK(cross({{1, 9, 9, 9}, {2, 7, 7, 7}, {4, 3, 3, 3}, {32, 1, 1, 1}}) == 1);
+    CHECK(said("convolution", result).find("From 4 filters on, im2col is faster") != std::string::npos);
+    CHECK(said("convolution", result).find("takes 2.50 ms, longer than direct convolution") !=
+          std::string::npos);
+    CHECK(cross({{1, 4, 4, 4}, {2, 4, 4, 4}, {4, 3, 3, 3}, {32, 1, 1, 1}}) == 0);
+    CHECK(cross({{1, 9, 9, 9}, {2, 9, 9, 9}, {4, 9, 9, 9}, {32, 3, 3, 3}}) == 2);
+    CHECK(cross({{1, 4, 4, 4}, {2, 4, 4, 4}, {4, 9, 9, 9}, {32, 9, 9, 9}}) == 3);
+    CHECK(said("convolution", result).find("With 32 filters, direct convolution is still faster.") !=
+          std::string::npos);
+    // Times that overlap matter only where the choice depends on them.
+    CHECK(cross({{1, 9, 9, 9}, {2, 5, 5, 5}, {4, 3, 3, 3}, {32, 1, 1, 1}}) == 1);
+    CHECK(cross({{1, 9, 9, 9}, {2, 4, 4, 4}, {4, 5, 5, 5}, {32, 1, 1, 1}}) == std::nullopt);
+    CHECK(cross({{1, 9, 9, 9}, {2, 9, 9, 9}, {4, 9, 9, 9}, {32, 5, 5, 5}}) == std::nullopt);
+    CHECK(said("convolution", result).find("too busy to tell") != std::string::npos);
+
+    const MeasuredValues values = valuesOf(experiment, result);
+    const auto value = [&](const char* name) { return values.at(name).number; };
+    CHECK(value("gpu_input_bytes") == 100 * 32 * 4);
+    CHECK(value("gpu_unfolded_bytes") == 9 * value("gpu_input_bytes"));
+    CHECK(value("gpu_direct_bytes") == 100 * 32 * 4 + 288 * 32 * 4 + 100 * 32 * 4);
+    CHECK(value("gpu_matrix_bytes") == value("gpu_direct_bytes") + 2 * value("gpu_unfolded_bytes"));
+    CHECK(value("gpu_million_multiply_adds") == doctest::Approx(0.9216)); // 100 pixels, 32 x 288
+    CHECK(value("gpu_direct_flop_per_byte") == doctest::Approx(2e6 * 0.9216 / value("gpu_direct_bytes")));
+    CHECK(value("gpu_direct_gflops") == doctest::Approx(0.9216));
+    CHECK(value("gpu_matrix_gflops") == doctest::Approx(2 * 0.9216));
+}
+
 TEST_CASE("generations: the first card that is as fast, by name") {
     LabResult result = resultOn("Card", false);
     result.series = {{true, "trained", {{2026, 1, 1, 1}}}};

@@ -289,6 +289,22 @@ TEST_CASE("what theory asks of measured numbers, whatever the machine's speed") 
         CHECK(error("one_after_another") <= count);
     }
 
+    // Every output of both ways was equal to that of plain loops in double precision, or a note would say so.
+    const LabResult convolved = measured(experimentFromName("convolution"));
+    for (const LabSeries& series : convolved.series) {
+        CAPTURE(series.fullName());
+        CHECK(series.note.empty());
+        CHECK(series.points.size() == 5); // 1 to 16 filters
+    }
+    for (const std::string machine : {"cpu", "gpu"}) {
+        CAPTURE(machine);
+        const auto number = [&](const char* name) { return convolved.number(machine + name); };
+        CHECK(number("_filters") == 16);
+        CHECK(number("_direct_milliseconds") > 0);
+        CHECK(number("_unfold_milliseconds") > 0);
+        CHECK(number("_product_milliseconds") > 0);
+    }
+
     // Amdahl: a serial share s allows 1 / s.
     const LabResult shared = measured(experimentFromName("one-to-all"));
     for (const char* machine : {"cpu", "gpu"}) {

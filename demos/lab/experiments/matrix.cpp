@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
+#include "demos/lab/lab_product.h"
 #include "demos/lab/matrix_curves.h"
 #include "demos/lab/systolic_picture.h"
-#include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
 #include "engine/plan/work.h"
-#include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
@@ -29,11 +27,6 @@ constexpr const char* bestCpu = "best kernel";
 constexpr const char* naiveGpu = "naive kernel";
 constexpr const char* bestGpu = "fastest kernel";
 
-/// As shaders/lab/lab_matrix.comp: whole numbers whose sums of products are exact, in any order.
-float elementOf(std::uint32_t matrix, std::uint32_t at) {
-    return static_cast<float>(static_cast<int>(shared::labScatter(2 * at + matrix, ~0u) >> 29) - 4);
-}
-
 /// C[m][n] = sum_k A[m][k] W[n][k]: some outputs of a product of that size, all of those of a small one.
 ///   row   a row of C
 template <class Row> void requireProduct(std::uint32_t size, Row row) {
@@ -43,7 +36,7 @@ template <class Row> void requireProduct(std::uint32_t size, Row row) {
         for (std::uint32_t n = m % step; n < size; n += step) {
             double sum = 0;
             for (std::uint32_t k = 0; k < size; ++k)
-                sum += static_cast<double>(elementOf(0, m * size + k)) * elementOf(1, n * size + k);
+                sum += static_cast<double>(labElement(0, m * size + k)) * labElement(1, n * size + k);
             if (outputs[n] != static_cast<float>(sum))
                 throw std::runtime_error("wrong results, so it is not timed");
         }
@@ -78,8 +71,8 @@ class HostProduct {
             for (auto row = static_cast<std::uint32_t>(share.begin); row < share.end; ++row)
                 for (std::uint32_t column = 0; column < size; ++column) {
                     const std::uint32_t at = row * size + column;
-                    a_.data()[at] = elementOf(0, at);
-                    second_.data()[at] = elementOf(1, transposed ? at : column * size + row);
+                    a_.data()[at] = labElement(0, at);
+                    second_.data()[at] = labElement(1, transposed ? at : column * size + row);
                 }
         });
     }
@@ -127,24 +120,12 @@ void multiplyTiles(const float* a, const float* b, float* c, std::size_t size) {
 
 DenseShape square(std::size_t size) { return {size, size, size, size, size}; }
 
-void multiplyBest(LabBench& bench, const float* a, const float* w, float* c, std::size_t size) {
-    const std::vector<float> bias(size);
-    bench.team().run([&](std::size_t thread) {
-        const Share share = shareOf(size, thread, bench.threads(), 4);
-        DenseShape shape = square(size);
-        shape.rows = share.end - share.begin;
-        if (shape.rows == 0) return;
-        bestKernels().dense(shape, a + share.begin * size, w, bias.data(), Activation::identity,
-                            c + share.begin * size, nullptr);
-    });
-}
-
 class DeviceProduct {
   public:
     DeviceProduct(LabBench& bench, std::uint32_t most)
         : bench_(bench), a_(matrix("A", most)), w_(matrix("W", most)), c_(matrix("C", most)),
           bias_(bench.buffer(4 * most, "bias")) {
-        if (!bench.rough()) tryKernels();
+        if (!bench.rough()) won_ = fastestProduct(bench, square(trialSize())); // a sample would look slow
     }
 
     double milliseconds(std::uint32_t size, bool fastest) {
@@ -192,21 +173,6 @@ class DeviceProduct {
         return fastCandidates(*bench_.device(), Product::forward, shape).front();
     }
     std::size_t trialSize() const { return bench_.software() ? 256 : 1024; }
-    // Before any sample: it would be taken for slowness.
-    void tryKernels() {
-        const DenseShape shape = square(trialSize());
-        ProductTrial trial(*bench_.device(), Product::forward, shape, Activation::identity);
-        double least = std::numeric_limits<double>::infinity();
-        auto candidates = fastCandidates(*bench_.device(), Product::forward, shape);
-        candidates.resize(std::min<std::size_t>(candidates.size(), 6));
-        for (const ProductKernel& candidate : candidates) {
-            const TrialResult result = trial.measure(
-                bench_.kernels().dense(Product::forward, candidate, Activation::identity), 3, 100);
-            if (!result.verified() || result.milliseconds >= least) continue;
-            least = result.milliseconds;
-            won_ = candidate;
-        }
-    }
 
     LabBench& bench_;
     gpu::Buffer a_, w_, c_, bias_;
@@ -259,7 +225,7 @@ void measure(LabBench& bench, LabResult& result) {
     processor(goodOrder, false, multiplyInOrder);
     processor(tiles, false, multiplyTiles);
     processor(bestCpu, true, [&](const float* a, const float* w, float* c, std::size_t size) {
-        multiplyBest(bench, a, w, c, size);
+        multiplyOnThreads(bench, square(size), a, w, c);
     });
     const auto note = [&](const std::string& name, bool gpu, const char* series) {
         const LabSeries* found = result.find(gpu, series);

@@ -95,6 +95,10 @@ TEST_CASE("a wrong result is refused with the note of its series") {
     checkSays(refusal("launch", edited("lab_launch.comp", "round = 0", "round = 1")), "not timed");
     checkSays(refusal("matrix", edited("dense_naive.comp", "sum += bias[o]", "sum += 1 + bias[o]")),
               "GPU naive kernel: wrong results, so it is not timed");
+    checkSays(refusal("convolution", edited("lab_convolution.comp", "x + s - 1", "x + s")),
+              "GPU direct: wrong results, so it is not timed");
+    checkSays(refusal("convolution", edited("lab_convolution_unfold.comp", "vec4(0.0)", "vec4(1.0)")),
+              "GPU im2col and fastest kernel: wrong results, so it is not timed");
     checkSays(refusal("sum", edited("lab_sum_pairs.comp", "2 * i + 1", "2 * i")), "not timed");
 }
 
