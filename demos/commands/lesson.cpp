@@ -167,7 +167,7 @@ int print(const std::string& name, const LessonOptions& wanted) {
     };
     if (const int code = runHeadless(options); code != 0) return code;
     const Lesson lesson = readLesson(file);
-    steps += endingHtml(lesson);
+    if (!wanted.answers) steps += endingHtml(lesson);
     for (const std::string& source : lesson.sources)
         steps += fmt::format("<p><small>{}</small></p>\n", translatedFormat("Source: {}", htmlText(source)));
     writeResult(wanted.htmlFile, htmlPage(lesson.title, steps));
