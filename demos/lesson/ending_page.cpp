@@ -71,8 +71,13 @@ EndingPress drawEndingButtons(Ui& ui, const LessonEnding& ending, const LessonEn
     if (ui.button("Save picture##ending", "Saves this page as a picture to share, without your name."))
         press = EndingPress::savePicture;
     if (ending.score.questions == 0) return press;
+    const float nameWidth = ui.px(150);
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
     ImGui::SameLine(0, ui.px(16));
-    ImGui::SetNextItemWidth(ui.px(150));
+    if (ImGui::GetContentRegionAvail().x <
+        nameWidth + textWidth("Your name") + textWidth("Save answers") + 4 * gap)
+        ImGui::NewLine();
+    ImGui::SetNextItemWidth(nameWidth);
     if (const auto typed = ui.typedText(
             "Your name##lesson", "The name in the file of your answers. It stays on this machine.", learner))
         learner = *typed;

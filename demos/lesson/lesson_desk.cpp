@@ -196,8 +196,10 @@ void LessonDesk::readAgain(const fs::path& file) {
     written_ = writtenAt(file);
     Lesson lesson = readLesson(file);
     const ordered_json progress = run_->progress();
+    const bool ended = run_->ended();
     run_.emplace(std::move(lesson));
     run_->resume(progress);
+    if (ended) run_->end();
 }
 
 const std::vector<LessonEntry>& LessonDesk::list() {
