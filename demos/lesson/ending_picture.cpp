@@ -24,10 +24,12 @@ constexpr std::uint32_t barWidth = 6;
 constexpr std::uint32_t textLeft = endingMargin + barWidth + 18;
 constexpr std::uint32_t textWide = endingWidth - textLeft - endingMargin;
 
-std::uint32_t linesOf(const Letters& letters) { return static_cast<std::uint32_t>(letters.height() * 1.35f); }
+std::uint32_t lineHeight(const Letters& letters) {
+    return static_cast<std::uint32_t>(letters.height() * 1.35f);
+}
 
 /// A colour, and a sign for those who cannot tell it from the others.
-std::pair<ImU32, std::string_view> signOf(const Theme& theme, const EndingRow& row) {
+std::pair<ImU32, std::string_view> markOf(const Theme& theme, const EndingRow& row) {
     if (row.verdict == AnswerVerdict::right) return {theme.good, "✓"};
     if (row.verdict == AnswerVerdict::wrong) return {theme.bad, "✗"};
     return {theme.muted, "–"};
@@ -66,7 +68,7 @@ class EndingDrawing {
         for (const EndingRow& each : ending_.rows) {
             if (!each.asks) continue;
             if (x + squareSize > endingWidth - endingMargin) x = endingMargin, y_ += squareSize + squareGap;
-            const auto [colour, sign] = signOf(theme_, each);
+            const auto [colour, sign] = markOf(theme_, each);
             if (canvas != nullptr) {
                 canvas->fill(x, y_, squareSize, squareSize, colour);
                 canvas->text(body_, static_cast<float>(x) + (squareSize - body_.width(sign)) / 2,
@@ -86,7 +88,7 @@ class EndingDrawing {
         if (!each.result.empty())
             write(canvas, small_, translatedFormat("Here: {}", each.result), theme_.text, textLeft);
         if (canvas != nullptr)
-            canvas->fill(endingMargin, top + 3, barWidth, y_ - top - 6, signOf(theme_, each).first);
+            canvas->fill(endingMargin, top + 3, barWidth, y_ - top - 6, markOf(theme_, each).first);
         y_ += 18;
     }
 
@@ -98,7 +100,7 @@ class EndingDrawing {
         for (const std::string_view line : linesAtBlanks(text, width, widthOf)) {
             if (canvas != nullptr)
                 canvas->text(letters, static_cast<float>(left), static_cast<float>(y_), line, colour);
-            y_ += linesOf(letters);
+            y_ += lineHeight(letters);
         }
     }
 

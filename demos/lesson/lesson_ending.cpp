@@ -83,7 +83,7 @@ std::string rightText(const Question& question, const MeasuredValues& values) {
     return question.value.empty() ? fmt::format("{:.6g}", number) : valueText(values, question.value);
 }
 
-bool measuredIn(const LessonRun& run, std::size_t step) {
+bool wasMeasured(const LessonRun& run, std::size_t step) {
     const std::string mark = fmt::format("{}:", step + 1);
     const auto first = run.kept().lower_bound(mark);
     return first != run.kept().end() && first->first.starts_with(mark);
@@ -108,7 +108,7 @@ LessonEnding endingOf(const LessonRun& run, const MeasuredValues& values) {
                       .result = {}};
         // Who has neither answered nor measured is not given the answer here.
         const bool answered = !row.prediction.empty();
-        if (answered || !row.asks || measuredIn(run, i)) row.result = measuredSentence(step, then);
+        if (answered || !row.asks || wasMeasured(run, i)) row.result = measuredSentence(step, then);
         if (answered && row.result.empty()) row.result = rightText(*step.ask, then);
         if (row.asks || !row.result.empty()) ending.rows.push_back(std::move(row));
     }
