@@ -142,8 +142,8 @@ bool LessonGuide::drawInstead(Ui& ui, std::optional<std::filesystem::path>& next
 const LessonEntry* LessonGuide::nextLesson() {
     const std::vector<LessonEntry>& list = desk_.list();
     const auto here = std::ranges::find(list, open()->lesson().name, &LessonEntry::name);
-    const auto at = static_cast<std::size_t>(here - list.begin());
-    for (std::size_t i = 1; i < list.size(); ++i) {
+    const auto at = here == list.end() ? list.size() - 1 : static_cast<std::size_t>(here - list.begin());
+    for (std::size_t i = 1; i <= list.size(); ++i) {
         const LessonEntry& each = list[(at + i) % list.size()];
         if (each.problem.empty() && !desk_.done(each.name) && each.name != open()->lesson().name)
             return &each;
