@@ -118,7 +118,7 @@ TEST_CASE("a race that was run and a network that was trained are as they were o
     const Outcome outcome = showScript(
         folder, "playground",
         "click Run\nframes 9\nclick Pause\nstate " + folder.file("trained.json") + "\n" + seen("trained") +
-            "drop race.json\nframes 2\n" + seen("idle") + "click Run\nframes 60\n" + seen("raced") + lesson +
+            "drop race.json\nframes 2\n" + seen("idle") + "click Run\nframes 120\n" + seen("raced") + lesson +
             seen("raced-after") + "click Playground\n" + seen("trained-after") + "state " +
             folder.file("trained-after.json") + "\n");
     INFO(outcome.out << outcome.err);
