@@ -24,6 +24,7 @@
 #include "demos/shell/lesson_check.h"
 #include "demos/shell/run_window.h"
 #include "demos/shell/script_lines.h"
+#include "demos/shell/state_file.h"
 #include "demos/words/html.h"
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
@@ -40,7 +41,7 @@ constexpr const char* lessonAbout =
 which docs/lessons.md describes. Your own go into the folder "lessons" beside the stored state, or are named with their path.)";
 
 constexpr const char* lessonExamples = R"(examples:
-  lockstep lesson                          the list
+  lockstep lesson                          the list, and how far you have come in each
   lockstep lesson show what-is-a-gpu       its text
   lockstep lesson run what-is-a-gpu        does what it asks for, without a window, and prints what was measured
   lockstep lesson print what-is-a-gpu --html handout.html
@@ -68,11 +69,15 @@ std::filesystem::path fileOf(const std::string& name) {
 }
 
 int listLessons() {
+    LessonDesk desk; // as the window keeps it
+    if (const std::filesystem::path progress = lessonProgressFile(); !progress.empty()) desk.keepIn(progress);
     std::vector<std::vector<std::string>> rows;
-    for (const LessonEntry& entry : findLessons())
-        rows.push_back(
-            {entry.name, entry.title, entry.problem.empty() ? minutesText(entry.minutes) : entry.problem});
-    printOut("{}", table(rows, 3));
+    for (const LessonEntry& entry : desk.list())
+        rows.push_back({entry.name, entry.title,
+                        entry.problem.empty() ? minutesText(entry.minutes) : entry.problem,
+                        progressText(entry, desk)});
+    printOut("{}", table(rows, 4));
+    if (const std::string all = progressText(desk.list(), desk); !all.empty()) printOut("\n{}\n", all);
     return 0;
 }
 
@@ -161,6 +166,7 @@ int print(const std::string& name, const LessonOptions& wanted) {
     };
     if (const int code = runHeadless(options); code != 0) return code;
     const Lesson lesson = readLesson(file);
+    if (!wanted.answers) steps += endingHtml(lesson);
     for (const std::string& source : lesson.sources)
         steps += fmt::format("<p><small>{}</small></p>\n", translatedFormat("Source: {}", htmlText(source)));
     writeResult(wanted.htmlFile, htmlPage(lesson.title, steps));

@@ -156,6 +156,12 @@ Measured measuredVerdict(const TrialReport* tried) {
     return verdict;
 }
 
+Measured measuredFailure(const TrialReport* tried) {
+    Measured failure;
+    if (tried != nullptr) failure.number = tried->verdict == Verdict::notCompiled ? 1 : 0;
+    return failure;
+}
+
 nlohmann::ordered_json toJson(const ShaderTexts& texts) {
     auto json = nlohmann::ordered_json::object();
     for (const auto& [file, text] : texts) {

@@ -103,6 +103,8 @@ class ShaderEdits {
 /// How ShaderEdits::tried() ended, for lessons: 1: the kernels passed; 0: they were refused. Not measured
 /// where nothing ran.
 Measured measuredVerdict(const TrialReport* tried);
+/// Likewise whether they did not compile: 1; 0: they did.
+Measured measuredFailure(const TrialReport* tried);
 
 /// "dense_naive.comp": a list of lines.
 nlohmann::ordered_json toJson(const ShaderTexts& texts);

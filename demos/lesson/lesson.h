@@ -52,6 +52,7 @@ struct LessonStep {
     std::string point;             ///< the name of a control to draw a ring around; empty: none
     std::optional<Condition> wait; ///< the step is done once this holds
     std::optional<Question> ask;
+    bool cover = false; ///< the exhibit is not shown until the question about it is answered
     std::vector<LessonInput> inputs;
     std::string answer;             ///< Markdown, shown on demand or after an answer
     std::string notes;              ///< Markdown, for the teacher alone

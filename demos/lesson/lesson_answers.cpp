@@ -71,19 +71,24 @@ std::vector<SheetValue> measuredIn(const LessonRun& run) {
 
 } // namespace
 
-AnswerSheet answerSheet(const LessonRun& run, const MeasuredValues& values, const std::string& learner,
-                        const std::string& pupil) {
+std::string machinesText(const MeasuredValues& values) {
     const auto gpu = values.find("machine.gpu.software");
     const bool software = gpu != values.end() && gpu->second.number > 0;
+    return fmt::format("{}, {}{}", valueText(values, "machine.cpu"), valueText(values, "machine.gpu"),
+                       software ? " (software, not a GPU)" : "");
+}
+
+std::string presentDate() { return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(std::time(nullptr))); }
+
+AnswerSheet answerSheet(const LessonRun& run, const MeasuredValues& values, const std::string& learner,
+                        const std::string& pupil) {
     AnswerSheet sheet{.learner = cut(learner, longestLearner),
                       .pupil = pupil,
                       .lesson = run.lesson().name,
                       .title = cut(run.lesson().title, longestAnswer),
                       .language = run.lesson().language,
-                      .date = fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(std::time(nullptr))),
-                      .machine = fmt::format("{}, {}{}", valueText(values, "machine.cpu"),
-                                             valueText(values, "machine.gpu"),
-                                             software ? " (software, not a GPU)" : ""),
+                      .date = presentDate(),
+                      .machine = machinesText(values),
                       .questions = {},
                       .values = measuredIn(run)};
     for (std::size_t i = 0; i < run.lesson().steps.size(); ++i) {

@@ -8,6 +8,10 @@
 
 namespace lockstep::demos {
 
+/// "AMD Ryzen 9 9950X, NVIDIA GeForce RTX 4090": what measured here, and whether that is no GPU.
+std::string machinesText(const MeasuredValues& values);
+/// The present date and time, as answer sheets have it.
+std::string presentDate();
 /// With the present time. `pupil` as LessonDesk::pupil() returns it.
 AnswerSheet answerSheet(const LessonRun& run, const MeasuredValues& values, const std::string& learner,
                         const std::string& pupil);

@@ -38,6 +38,8 @@ LessonEntry entryOf(const fs::path& file) {
         entry.minutes = lesson.minutes;
         entry.place = lesson.place;
         entry.steps = lesson.steps.size();
+        const auto asks = [](const LessonStep& step) { return step.ask.has_value(); };
+        entry.questions = static_cast<std::size_t>(std::ranges::count_if(lesson.steps, asks));
     } catch (const std::exception& error) {
         entry.problem = error.what();
     }
@@ -194,8 +196,10 @@ void LessonDesk::readAgain(const fs::path& file) {
     written_ = writtenAt(file);
     Lesson lesson = readLesson(file);
     const ordered_json progress = run_->progress();
+    const bool ended = run_->ended();
     run_.emplace(std::move(lesson));
     run_->resume(progress);
+    if (ended) run_->end();
 }
 
 const std::vector<LessonEntry>& LessonDesk::list() {
@@ -214,6 +218,51 @@ std::optional<std::size_t> LessonDesk::reached(std::string_view name) const {
 bool LessonDesk::done(std::string_view name) const {
     const auto found = progress_.find(name);
     return found != progress_.end() && found->is_object() && found->value("done", ordered_json()) == true;
+}
+
+std::size_t LessonDesk::stepsDone(std::string_view name) const {
+    const auto found = progress_.find(name);
+    if (found == progress_.end() || !found->is_object()) return 0;
+    const auto steps = found->find("steps_done");
+    return steps == found->end() || !steps->is_array() ? 0 : steps->size();
+}
+
+std::size_t LessonDesk::asPredicted(std::string_view name) const {
+    const auto found = progress_.find(name);
+    if (found == progress_.end() || !found->is_object()) return 0;
+    const auto predictions = found->find("predictions");
+    if (predictions == found->end() || !predictions->is_object()) return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(*predictions, [](const ordered_json& each) {
+        return each.is_object() &&
+               each.value("verdict", ordered_json()) == static_cast<unsigned>(AnswerVerdict::right);
+    }));
+}
+
+std::string progressText(const LessonEntry& entry, const LessonDesk& desk) {
+    const std::optional<std::size_t> reached = desk.reached(entry.name);
+    if (!reached) return {};
+    if (!desk.done(entry.name)) return translatedFormat("step {} of {}", *reached + 1, entry.steps);
+    if (entry.questions == 0) return std::string(translated("done"));
+    return translatedFormat("done, {} of {} as predicted",
+                            std::min(desk.asPredicted(entry.name), entry.questions), entry.questions);
+}
+
+std::string progressText(const std::vector<LessonEntry>& entries, const LessonDesk& desk) {
+    std::size_t begun = 0;
+    std::size_t done = 0;
+    std::size_t right = 0;
+    std::size_t questions = 0; // of those that were begun
+    for (const LessonEntry& entry : entries) {
+        if (!desk.reached(entry.name)) continue;
+        ++begun;
+        done += desk.done(entry.name) ? 1u : 0u;
+        right += std::min(desk.asPredicted(entry.name), entry.questions);
+        questions += entry.questions;
+    }
+    if (begun == 0) return {};
+    return translatedFormat(
+        "{} of {} lessons done. In those that you began, {} of {} questions as predicted.", done,
+        entries.size(), right, questions);
 }
 
 void LessonDesk::decline() {

@@ -24,6 +24,7 @@ struct LessonEntry {
     std::size_t minutes = 0;
     std::size_t place = 0;
     std::size_t steps = 0;
+    std::size_t questions = 0;
     std::string problem; ///< why it cannot be opened; empty: nothing
 };
 
@@ -53,6 +54,13 @@ struct OpenStep {
 };
 /// Empty where none is open, or the file cannot be read.
 std::optional<OpenStep> openStepIn(const std::filesystem::path& progressFile);
+
+class LessonDesk;
+/// How far somebody has come in a lesson of the list: "done, 4 of 6 as predicted", "step 3 of 7"; empty: not
+/// begun.
+std::string progressText(const LessonEntry& entry, const LessonDesk& desk);
+/// The same over all: "3 of 24 lessons done, 14 of 18 questions as predicted"; empty: none was begun.
+std::string progressText(const std::vector<LessonEntry>& entries, const LessonDesk& desk);
 
 class LessonDesk {
   public:
@@ -85,6 +93,9 @@ class LessonDesk {
     /// The step where it was left, from 0; empty: not begun.
     std::optional<std::size_t> reached(std::string_view name) const;
     bool done(std::string_view name) const;
+    /// Steps that were done, and predictions that were right; 0 where it was not begun.
+    std::size_t stepsDone(std::string_view name) const;
+    std::size_t asPredicted(std::string_view name) const;
 
     /// True until a lesson was begun here, or the offer declined.
     bool offers() const { return !kept_.empty() && !declined_ && progress_.empty() && !run_; }

@@ -23,9 +23,9 @@ constexpr std::string_view ownPrefix = "my."; // of what a lesson defines itself
 
 constexpr std::string_view lessonFields[] = {"title",   "about", "minutes", "needs",
                                              "sources", "place", "values"};
-constexpr std::string_view stepFields[] = {"state",  "point",  "wait",      "ask",    "choices",
-                                           "right",  "value",  "tolerance", "sketch", "within",
-                                           "inputs", "answer", "notes",     "try"};
+constexpr std::string_view stepFields[] = {"state", "point",  "wait",      "ask",    "choices",
+                                           "right", "value",  "tolerance", "sketch", "within",
+                                           "cover", "inputs", "answer",    "notes",  "try"};
 
 /// Names lead to files beside the lesson, or to presets, and to no other folder.
 ordered_json stateNamed(const std::string& name, const fs::path& folder) {
@@ -253,8 +253,9 @@ void readStepFields(LessonStep& step, const YamlMap& map, const fs::path& folder
         step.tries = texts(json, "try");
         for (const std::string& each : step.tries) checkTry(each);
     });
+    fields.take("cover", step.cover);
     if (fields.has("ask")) return readQuestion(step.ask.emplace(), fields);
-    for (const char* name : {"choices", "right", "value", "tolerance", "sketch", "within"})
+    for (const char* name : {"choices", "right", "value", "tolerance", "sketch", "within", "cover"})
         if (fields.has(name))
             fields.problem(name, fmt::format("'{}' belongs to a question, and there is no 'ask'", name));
 }

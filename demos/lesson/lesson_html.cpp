@@ -177,4 +177,12 @@ std::string stepHtml(const LessonRun& run, const MeasuredValues& all, const std:
     return html + "</section>\n";
 }
 
+std::string endingHtml(const Lesson& lesson) {
+    const auto questions =
+        std::ranges::count_if(lesson.steps, [](const LessonStep& step) { return step.ask.has_value(); });
+    return questions == 0 ? std::string()
+                          : fmt::format("<p><strong>{}</strong></p>\n",
+                                        translatedFormat("{} of {} as predicted", leftBlank, questions));
+}
+
 } // namespace lockstep::demos

@@ -18,4 +18,7 @@ std::string headerHtml(const Lesson& lesson);
 std::string stepHtml(const LessonRun& run, const MeasuredValues& values, const std::filesystem::path& picture,
                      bool answers);
 
+/// What stands below the steps: a line for the score, "____ of 6 as predicted"; empty without questions.
+std::string endingHtml(const Lesson& lesson);
+
 } // namespace lockstep::demos

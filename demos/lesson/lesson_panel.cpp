@@ -29,7 +29,9 @@ float buttonWidth(const char* label) {
 
 /// "2 of 7", for a presenter with the time that the step has taken.
 std::string placeText(const Ui& ui, const LessonRun& run) {
-    const std::string place = translatedFormat("{} of {}", run.at() + 1, run.lesson().steps.size());
+    const std::string place = run.ended()
+                                  ? std::string(translated("The end"))
+                                  : translatedFormat("{} of {}", run.at() + 1, run.lesson().steps.size());
     return ui.presenter ? place + "  " + ui.timing(clockTime(run.secondsOnStep())) : place;
 }
 
@@ -41,10 +43,10 @@ LessonPress drawTurning(Ui& ui, const LessonRun& run) {
     if (ui.button("Back##lesson", "The lesson's step before this one (Page Up).", !run.first()))
         press = LessonPress::back;
     ImGui::SameLine();
-    const bool done = !run.waits() && !run.last();
-    constexpr std::string_view nextWords = "The lesson's next step (Page Down).";
-    if (done ? ui.primaryButton("Next##lesson", nextWords)
-             : ui.button("Next##lesson", nextWords, !run.last()))
+    const std::string_view nextWords =
+        run.last() ? "What became of your predictions (Page Down)." : "The lesson's next step (Page Down).";
+    if (!run.waits() && !run.ended() ? ui.primaryButton("Next##lesson", nextWords)
+                                     : ui.button("Next##lesson", nextWords, !run.ended()))
         press = LessonPress::next;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
@@ -147,6 +149,15 @@ void drawInputs(Ui& ui, LessonRun& run, bool inLine) {
     }
 }
 
+/// Another answer than the present one counts.
+std::string earlierText(const LessonRun& run) {
+    const LessonAnswer& first = run.prediction(run.at());
+    if (!run.frozen(run.at()) || first == run.answer()) return {};
+    if (first.choice)
+        return translatedFormat("Your prediction stays: {}", run.step().ask->choices[*first.choice].text);
+    return first.number ? translatedFormat("Your prediction stays: {:.6g}", *first.number) : std::string();
+}
+
 void drawQuestion(Ui& ui, LessonRun& run, const MeasuredValues& values) {
     if (!run.step().ask) return;
     const Question& question = *run.step().ask;
@@ -160,6 +171,7 @@ void drawQuestion(Ui& ui, LessonRun& run, const MeasuredValues& values) {
     const std::string verdict = verdictText(question, run.answer(), values);
     const bool right = judge(question, run.answer(), values) == AnswerVerdict::right;
     if (!verdict.empty()) ui.paragraph(ui.timing(verdict), right ? ui.theme.good : ui.theme.text);
+    if (const std::string first = earlierText(run); !first.empty()) ui.muted(first);
 }
 
 void drawShown(Ui& ui, const LessonRun& run, std::span<const TextBlock> blocks, const LessonView& view) {
@@ -168,21 +180,6 @@ void drawShown(Ui& ui, const LessonRun& run, std::span<const TextBlock> blocks, 
 
 void drawText(Ui& ui, const LessonRun& run, const std::string& markdown, const LessonView& view) {
     drawShown(ui, run, filledBlocks(markdown, view.values), view);
-}
-
-// At the end of a lesson with questions: the answers as a file, which a teacher collects.
-LessonPress drawSaving(Ui& ui, const LessonRun& run, const LessonView& view) {
-    if (!turns(run) || !run.last() || !run.asks()) return LessonPress::none;
-    ImGui::SetNextItemWidth(ui.px(160));
-    if (const auto typed =
-            ui.typedText("Your name##lesson",
-                         "The name in the file of your answers. It stays on this machine.", view.learner))
-        view.learner = *typed;
-    return ui.button("Save answers##lesson",
-                     "Writes your answers to a file for your teacher, in the folder that you choose.",
-                     !view.learner.empty())
-               ? LessonPress::saveAnswers
-               : LessonPress::none;
 }
 
 /// Answered, and what decides is measured: the answer follows by itself. Before that, it is shown on request.
@@ -197,6 +194,20 @@ void drawAnswer(Ui& ui, LessonRun& run, const LessonView& view) {
     const bool known = decided(run, view.values);
     if (!known) drawAnswerButton(ui, run);
     if (known || run.answerShown) drawText(ui, run, run.step().answer, view);
+}
+
+void drawSources(Ui& ui, const Lesson& lesson) {
+    if (lesson.sources.empty()) return;
+    ui.heading("Sources");
+    for (const std::string& source : lesson.sources) {
+        ui.paragraph(source, ui.theme.muted);
+        ImGui::Dummy({0, ui.px(2)});
+    }
+}
+
+/// Nothing has to be measured again where the step finds it measured.
+void drawHeldBefore(Ui& ui, const LessonRun& run) {
+    if (run.heldBefore() && run.step().wait) ui.muted("Measured already: this step is done.");
 }
 
 } // namespace
@@ -218,18 +229,20 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view) {
     }
     ImGui::SameLine(right);
     if (ui.button(closeLabel, closeWords)) press = LessonPress::close;
-    if (turns(run)) {
-        ui.muted(fittedText(run.lesson().title, ImGui::GetContentRegionAvail().x));
-        title(0);
+    if (turns(run)) ui.muted(fittedText(run.lesson().title, ImGui::GetContentRegionAvail().x));
+    if (run.ended()) {
+        drawSources(ui, run.lesson());
+        return press;
     }
+    if (turns(run)) title(0);
     std::vector<TextBlock> blocks = filledBlocks(step.text, view.values);
     // The answer takes the place of all but the task: both would be more than a panel should say.
     const std::span<const TextBlock> all = blocks;
     drawShown(ui, run, run.answerShown && !step.ask && !all.empty() ? all.last(1) : all, view);
+    drawHeldBefore(ui, run);
     drawInputs(ui, run, false);
     drawQuestion(ui, run, view.values);
     drawAnswer(ui, run, view);
-    if (const LessonPress saving = drawSaving(ui, run, view); saving != LessonPress::none) press = saving;
     ImGui::Dummy({0, ui.px(2)});
     ImGui::Separator();
     ImGui::Dummy({0, ui.px(2)});
@@ -241,14 +254,15 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     LessonPress press = LessonPress::none;
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     float buttons = buttonWidth(closeLabel) + gap;
-    const bool answers = !step.answer.empty() && !decided(run, view.values);
+    const bool answers = !step.answer.empty() && !run.ended() && !decided(run, view.values);
     if (answers) buttons += buttonWidth(answerLabel(run)) + gap;
     if (turns(run))
         buttons += buttonWidth("Back") + buttonWidth("Next") + textWidth(placeText(ui, run)) + 3 * gap;
     const float right = ImGui::GetContentRegionMax().x;
     ImGui::AlignTextToFramePadding();
     ImGui::PushFont(ui.fonts.strong);
-    ui.text(fittedText(step.title, right - ImGui::GetCursorPosX() - buttons));
+    ui.text(
+        fittedText(run.ended() ? run.lesson().title : step.title, right - ImGui::GetCursorPosX() - buttons));
     ImGui::PopFont();
     ImGui::SameLine(right - buttons + gap);
     if (turns(run)) {
@@ -260,6 +274,7 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
         ImGui::SameLine();
     }
     if (ui.button(closeLabel, closeWords)) press = LessonPress::close;
+    if (run.ended()) return press;
     // A class reads one paragraph: of a state's texts the task, which is the last one.
     const std::vector<TextBlock> blocks = filledBlocks(step.text, view.values);
     const std::span<const TextBlock> all = blocks;
@@ -270,13 +285,26 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     drawInputs(ui, run, true);
     drawQuestion(ui, run, view.values);
     if (answered) drawText(ui, run, step.answer, view);
-    if (!ui.presenter)
-        if (const LessonPress saving = drawSaving(ui, run, view); saving != LessonPress::none) press = saving;
     return press;
 }
 
+void drawCover(Ui& ui) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddRectFilled(start, {start.x + room.x, start.y + room.y}, ui.theme.panel,
+                                              ui.px(10));
+    const float width = std::min(room.x - ui.px(32), ui.px(440));
+    ImGui::SetCursorScreenPos({start.x + (room.x - width) / 2, start.y + room.y * 0.4f});
+    ImGui::BeginGroup();
+    ui.headline("Answer first", width);
+    ui.paragraph("This machine has measured it already. The result is here once you have answered.",
+                 ui.theme.muted, width);
+    ImGui::EndGroup();
+}
+
 bool hidesAnswer(const LessonRun& run, const MeasuredValues& values) {
-    return !run.step().answer.empty() && !run.answerShown && !run.waits() && !decided(run, values);
+    return !run.ended() && !run.step().answer.empty() && !run.answerShown && !run.waits() &&
+           !decided(run, values);
 }
 
 void drawLessonRing(const Ui& ui, const LessonStep& step) {

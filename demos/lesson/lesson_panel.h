@@ -9,13 +9,12 @@
 
 namespace lockstep::demos {
 
-enum class LessonPress { none, back, next, close, saveAnswers };
+enum class LessonPress { none, back, next, close };
 
 /// What the panel needs besides the lesson.
 struct LessonView {
     const MeasuredValues& values;
     LessonPictures& pictures;
-    std::string& learner; ///< as typed
 };
 
 /// At the top of the side panel.
@@ -23,6 +22,8 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view);
 /// Above the exhibit, where there is no side panel: the title, the first paragraph, the question and the
 /// answer; for presenters, how long the step has been shown.
 LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view);
+/// In place of the exhibit, while LessonRun::covers().
+void drawCover(Ui& ui);
 /// The step has an answer that is not on the screen, and what it waits for has happened.
 bool hidesAnswer(const LessonRun& run, const MeasuredValues& values);
 /// A ring around the control that the step points at, over everything else. Nothing where it is not on the

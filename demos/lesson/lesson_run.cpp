@@ -148,10 +148,59 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
 bool LessonRun::go(std::size_t step) {
     if (step >= lesson_.steps.size()) return false;
     at_ = step;
+    ended_ = false;
+    shown_[step] = true;
     since_ = secondsNow();
     answerShown = false;
-    holds_ = false;
+    holds_ = looked_ = heldBefore_ = false;
     return true;
+}
+
+bool LessonRun::end() {
+    if (lesson_.steps.size() < 2) return false;
+    go(lesson_.steps.size() - 1);
+    ended_ = true;
+    return true;
+}
+
+LessonRun::Score LessonRun::score() const {
+    Score score;
+    for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
+        if (!lesson_.steps[i].ask) continue;
+        ++score.questions;
+        if (first_[i].verdict == AnswerVerdict::right) ++score.right;
+    }
+    return score;
+}
+
+bool LessonRun::covers(const MeasuredValues& values) const {
+    if (!step().cover || !step().ask || ended_ || answerShown || answer().given()) return false;
+    const Question& question = *step().ask;
+    return question.choices.empty() ? !std::isnan(rightNumber(question, values))
+                                    : rightChoice(question, values).has_value();
+}
+
+MeasuredValues LessonRun::valuesOf(std::size_t step, const MeasuredValues& values) const {
+    MeasuredValues result;
+    for (const auto& [name, value] : values)
+        if (isOfStep(name) || name.starts_with("my.") || name.starts_with("machine.")) result[name] = value;
+    // Steps that share a state also share what was measured in it.
+    for (std::size_t i = firstWithState(step); i <= step; ++i) {
+        const std::string mark = fmt::format("{}:", i + 1);
+        for (auto kept = kept_.lower_bound(mark); kept != kept_.end() && kept->first.starts_with(mark);
+             ++kept) {
+            result[kept->first] = kept->second;
+            result[kept->first.substr(mark.size())] = kept->second;
+        }
+    }
+    result[presentStepName].number = static_cast<double>(step + 1);
+    return result;
+}
+
+std::size_t LessonRun::stepsDone() const {
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < lesson_.steps.size(); ++i) done += stepDone(i) ? 1u : 0u;
+    return done;
 }
 
 const std::string& LessonRun::stateOf(std::size_t step) const {
@@ -159,6 +208,12 @@ const std::string& LessonRun::stateOf(std::size_t step) const {
     for (std::size_t i = step + 1; i-- > 0;)
         if (!lesson_.steps[i].state.empty()) return lesson_.steps[i].state;
     return none;
+}
+
+std::size_t LessonRun::firstWithState(std::size_t step) const {
+    std::size_t first = step;
+    while (first > 0 && stateOf(first - 1) == stateOf(step)) --first;
+    return first;
 }
 
 double LessonRun::input(const LessonInput& input) const {
@@ -173,20 +228,22 @@ void LessonRun::setInput(const std::string& name, std::optional<double> number) 
         typed_.erase(name);
 }
 
-void LessonRun::look(MeasuredValues& values) {
+void LessonRun::look(MeasuredValues& values, bool measuring) {
     values.insert(kept_.begin(), kept_.end());
+    values[presentStepName].number = static_cast<double>(at_ + 1);
     for (const LessonStep& each : lesson_.steps)
         for (const LessonInput& one : each.inputs) values[one.name].number = input(one);
     for (const LessonFormula& formula : lesson_.formulas)
         values[formula.name].number = formula.expression.evaluate(values);
     if (step().ask && !step().ask->sketch.empty()) noteSketch(step().ask->sketch, values);
-    judgeAnswers(values);
+    judgeAnswers(values, measuring);
     const bool held = std::exchange(holds_, step().wait && step().wait->holds(values));
+    if (!std::exchange(looked_, true)) heldBefore_ = holds_;
     done_ = done_ || (last() && (holds_ || !waits()));
     if (held || !holds_) return; // what counts is the moment when it began to hold
     waited_[at_] = true;
     for (const auto& [name, value] : values) // the latest, if it is done again
-        if (value.known() && !isOfStep(name))
+        if (value.known() && !isOfStep(name) && name != presentStepName)
             kept_.insert_or_assign(fmt::format("{}:{}", at_ + 1, name), value);
 }
 
@@ -194,23 +251,30 @@ void LessonRun::judgeAnew(const Question& question, Judged& last, const LessonAn
                           const MeasuredValues& values) {
     const AnswerVerdict now = judge(question, answer, values);
     const bool decided = now == AnswerVerdict::right || now == AnswerVerdict::wrong;
-    if (decided || last.answer != answer) last = {answer, now};
+    if (decided || last.answer != answer) last.answer = answer, last.verdict = now;
+}
+
+// Who thinks again before the measurement begins has predicted the later answer. Where nothing is measured,
+// the first answer is judged at once, and stands.
+void LessonRun::notePrediction(std::size_t step, const MeasuredValues& values, bool measuring) {
+    const Question& question = *lesson_.steps[step].ask;
+    Judged& first = first_[step];
+    judgeAnew(question, first, first.frozen ? first.answer : answers_[step], values);
+    const bool decided = first.verdict == AnswerVerdict::right || first.verdict == AnswerVerdict::wrong;
+    const bool drawing = first.answer.sketch == 0.0; // it is measured when its factor is known
+    first.frozen = first.frozen || (first.answer.given() && !drawing && (decided || measuring));
 }
 
 // A prediction is often decided a step later, in the same state; in another one, the values mean another
 // thing.
-void LessonRun::judgeAnswers(const MeasuredValues& values) {
+void LessonRun::judgeAnswers(const MeasuredValues& values, bool measuring) {
     for (std::size_t i = 0; i < answers_.size(); ++i) {
-        const LessonStep& each = lesson_.steps[i];
-        if (!each.ask) continue;
-        // A sketch that is not measured yet is still being drawn.
-        const bool unfinished = first_[i].answer.sketch == 0.0;
-        const LessonAnswer first = first_[i].answer.given() && !unfinished ? first_[i].answer : answers_[i];
+        if (!lesson_.steps[i].ask) continue;
         if (stateOf(i) == state()) {
-            judgeAnew(*each.ask, judged_[i], answers_[i], values);
-            judgeAnew(*each.ask, first_[i], first, values);
-        } else if (first_[i].answer != first) {
-            first_[i] = {first, AnswerVerdict::waiting};
+            judgeAnew(*lesson_.steps[i].ask, judged_[i], answers_[i], values);
+            notePrediction(i, values, measuring);
+        } else if (!first_[i].frozen && first_[i].answer != answers_[i]) {
+            first_[i] = {answers_[i], AnswerVerdict::waiting};
         }
     }
 }
@@ -242,6 +306,8 @@ nlohmann::ordered_json LessonRun::progress() const {
         else
             kept = value.text;
     }
+    for (std::size_t i = 0; i < lesson_.steps.size(); ++i)
+        if (stepDone(i)) json["steps_done"].push_back(i);
     if (!typed_.empty()) json["typed"] = typed_;
     for (const Judged& judged : judged_) json["judged"].push_back(static_cast<unsigned>(judged.verdict));
     for (std::size_t i = 0; i < first_.size(); ++i)
@@ -250,7 +316,8 @@ nlohmann::ordered_json LessonRun::progress() const {
                 {"step", i},
                 {"number", numberOf(first_[i].answer)},
                 {"answer", textOf(lesson_.steps[i], first_[i].answer)},
-                {"verdict", static_cast<unsigned>(first_[i].verdict)}};
+                {"verdict", static_cast<unsigned>(first_[i].verdict)},
+                {"frozen", first_[i].frozen}};
     for (std::size_t i = 0; i < judged_.size(); ++i)
         if (judged_[i].verdict != AnswerVerdict::none)
             json["verdicts"][lesson_.steps[i].title] = static_cast<unsigned>(judged_[i].verdict);
@@ -266,6 +333,7 @@ void LessonRun::resumePredictions(const nlohmann::ordered_json& progress, bool s
     const auto predictions = progress.find("predictions");
     if (predictions == progress.end() || !predictions->is_object()) {
         first_ = judged_; // of an earlier version: the answers that there are came first
+        for (Judged& each : first_) each.frozen = each.answer.given();
         return;
     }
     for (const auto& [title, each] : predictions->items()) {
@@ -282,7 +350,8 @@ void LessonRun::resumePredictions(const nlohmann::ordered_json& progress, bool s
         LessonAnswer answer = answerFromText(question, field("answer"));
         if (!answer.given() && sameSteps) answer = answerFromNumber(question, field("number"));
         // Without an answer of its own, the question is another one by now.
-        if (answer.given() && answers_[step].given()) first_[step] = {answer, verdictFrom(field("verdict"))};
+        if (answer.given() && answers_[step].given())
+            first_[step] = {answer, verdictFrom(field("verdict")), field("frozen") != false};
     }
 }
 
@@ -326,6 +395,10 @@ void LessonRun::resume(const nlohmann::ordered_json& progress) {
                 judged_[i] = {answers_[i], verdictFrom(progress, i)};
             }
     resumePredictions(progress, sameSteps);
+    if (const auto steps = progress.find("steps_done"); steps != progress.end() && steps->is_array())
+        for (const auto& each : *steps)
+            if (each.is_number_unsigned() && each.get<std::size_t>() < lesson_.steps.size())
+                shown_[each.get<std::size_t>()] = waited_[each.get<std::size_t>()] = true;
     if (const auto at = progress.find("at"); at != progress.end() && at->is_number_unsigned())
         go(at->get<std::size_t>());
 }

@@ -199,7 +199,7 @@ void App::drawWindow(const std::vector<KeyPress>& pressed, bool typing, double s
     drawRecordingSign();
     if (help_.isOpen())
         openLater(help_.draw(*ui_, guide_.desk()));
-    else if (lessonIsHere())
+    else if (lessonIsHere() && !guide_.standsInstead())
         drawLessonRing(*ui_, guide_.open()->step());
     openLater(guide_.drawOffer(*ui_, exhibit().running(), help_.isOpen()));
     ui_->drawExplanation();
@@ -543,13 +543,15 @@ void App::drawMiddle() {
         if (lessons) openHelp(HelpPage::lessons);
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(6), ui_->px(12)}, drawExhibits);
-    ui_->lessonAsks = lessonIsHere() && guide_.open()->step().ask;
+    ui_->lessonAsks = lessonIsHere() && guide_.open()->step().ask && !guide_.open()->ended();
     part("exhibit", left, display.x - left - right, false, wide, [&] {
         if (right == 0) drawLessonPart(false);
         exhibitPlace_.min = ImGui::GetCursorScreenPos();
         const ImVec2 room = ImGui::GetContentRegionAvail();
         exhibitPlace_.max = {exhibitPlace_.min.x + room.x, exhibitPlace_.min.y + room.y};
-        exhibit().draw(*ui_);
+        std::optional<std::filesystem::path> next;
+        if (!lessonIsHere() || !guide_.drawInstead(*ui_, next)) exhibit().draw(*ui_);
+        openLater(next);
     });
     ui_->prose = 0;
     ui_->lessonShown = lessonIsHere();
@@ -568,7 +570,6 @@ void App::drawLessonPart(bool inSidePanel) {
     if (press != LessonPress::none) settle_ = 3;
     switch (press) {
     case LessonPress::close: later_ = [this] { closeLesson(); }; break;
-    case LessonPress::saveAnswers: later_ = [this] { command([this] { guide_.saveAnswers(*ui_); }); }; break;
     case LessonPress::next: turnLesson(1); break;
     case LessonPress::back: turnLesson(-1); break;
     case LessonPress::none: break;
@@ -578,7 +579,7 @@ void App::drawLessonPart(bool inSidePanel) {
 void App::drawDetails() {
     drawLessonPart(true);
     if (!ui_->hovered) {
-        exhibit().drawDetails(*ui_);
+        if (!lessonIsHere() || !guide_.standsInstead()) exhibit().drawDetails(*ui_);
         return;
     }
     const Detail& detail = *ui_->hovered;
@@ -885,7 +886,7 @@ void App::closeLesson() {
 void App::lookAtLesson() {
     if (guide_.open() == nullptr) return;
     if (guide_.reload(*ui_)) showStep();
-    guide_.look(measured());
+    guide_.look(measured(), lessonIsHere() && exhibit().running());
 }
 
 // To a lesson in the list, or one beside the open one.

@@ -81,6 +81,8 @@ class App {
     void openLesson(const std::filesystem::path& file);
     /// How far people come in lessons is kept from now on in `file`.
     void keepLessons(const std::filesystem::path& file) { guide_.desk().keepIn(file); }
+    /// A lesson's exhibits are seen before its questions are answered, as on paper.
+    void uncoverLessons() { guide_.uncover(); }
     /// The lesson that is open; null: none.
     const LessonRun* lesson() const { return guide_.open(); }
     /// To a neighbour of the lesson's step, if there is one.

@@ -126,15 +126,37 @@ void HelpPages::drawGlossary(Ui& ui) const {
     if (!any) ui.muted("No term contains these letters.");
 }
 
+namespace {
+
+// Steps done, along the lower edge of a lesson's entry.
+void drawStepsDone(const Ui& ui, const LessonEntry& entry, const LessonDesk& lessons, ImVec2 left,
+                   float room) {
+    if (entry.steps == 0 || !lessons.reached(entry.name)) return;
+    const float share =
+        std::min(1.0f, static_cast<float>(lessons.stepsDone(entry.name)) / static_cast<float>(entry.steps));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float height = ui.px(3);
+    draw.AddRectFilled(left, {left.x + room, left.y + height}, ui.theme.border, height / 2);
+    if (share > 0)
+        draw.AddRectFilled(left, {left.x + room * share, left.y + height},
+                           lessons.done(entry.name) ? ui.theme.good : ui.theme.accent, height / 2);
+}
+
+} // namespace
+
 std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& lessons) {
     std::optional<std::filesystem::path> pressed;
     if (lessons.list().empty()) ui.muted("No lessons were found beside the program.");
+    if (const std::string all = progressText(lessons.list(), lessons); !all.empty()) {
+        ui.paragraph(all, ui.theme.muted);
+        ImGui::Dummy({0, ui.px(2)});
+    }
     for (const LessonEntry& entry : lessons.list()) {
         const std::string name = "lesson/" + entry.name;
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float room = ImGui::GetContentRegionAvail().x;
         const float line = ImGui::GetTextLineHeight();
-        const float height = 2 * line + ui.px(14);
+        const float height = 2 * line + ui.px(18);
         if (ui.tile(name.c_str(),
                     "Opens this lesson where you left it. Your own settings come back when you close it.",
                     {room, height}) &&
@@ -143,23 +165,25 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
             pressed = entry.file;
         }
         if (ui.hidden(name.c_str())) continue;
-        ui.explainItem({.title = entry.title, .text = entry.problem.empty() ? entry.about : entry.problem});
+        const std::string& about = entry.problem.empty() ? entry.about : entry.problem;
+        ui.explainItem({.title = entry.title, .text = about});
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         if (ImGui::IsItemHovered())
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui.theme.hovered, ui.px(6));
-        const std::optional<std::size_t> reached = lessons.reached(entry.name);
-        const bool through = lessons.done(entry.name);
-        const std::string right = through   ? std::string(translated("done"))
-                                  : reached ? translatedFormat("step {} of {}", *reached + 1, entry.steps)
-                                            : minutesText(entry.minutes);
+        const std::string progress = progressText(entry, lessons);
+        const std::string right = progress.empty() ? minutesText(entry.minutes) : progress;
         const float left = at.x + ui.px(8);
+        const float wide = room - ui.px(16);
         const float top = at.y + ui.px(5);
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {left, top}, ui.theme.text, entry.title.c_str());
-        draw.AddText({at.x + room - textWidth(right) - ui.px(8), top},
-                     through ? ui.theme.good : ui.theme.muted, right.c_str());
-        const std::string& about = entry.problem.empty() ? entry.about : entry.problem;
+        ImGui::PushFont(ui.fonts.strong);
+        drawText(draw, {left, top}, ui.theme.text,
+                 fittedText(entry.title, wide - textWidth(right) - ui.px(12)));
+        ImGui::PopFont();
+        draw.AddText({left + wide - textWidth(right), top},
+                     lessons.done(entry.name) ? ui.theme.good : ui.theme.muted, right.c_str());
         draw.AddText({left, top + line + ui.px(2)}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad,
-                     fittedText(about, room - ui.px(16)).c_str());
+                     fittedText(about, wide).c_str());
+        drawStepsDone(ui, entry, lessons, {left, top + 2 * line + ui.px(6)}, wide);
     }
     return pressed;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "demos/draw/png.h"
+#include "demos/lesson/ending_page.h"
 #include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/guarded.h"
@@ -20,6 +22,7 @@ constexpr double lookSeconds = 1; // between looks at the lesson's file, which i
 
 void LessonGuide::begin(Lesson lesson, const ordered_json& own) {
     if (own_.is_null()) own_ = own;
+    ending_.reset();
     stateTexts_ = ordered_json::object();
     stepState_.clear();
     left_.clear();
@@ -74,13 +77,17 @@ std::optional<std::size_t> LessonGuide::neighbour(int by, bool presenter) {
         run->answerShown = true;
         return {};
     }
+    if (run->ended()) return by < 0 ? std::optional(run->at()) : std::nullopt;
     const auto to = static_cast<std::ptrdiff_t>(run->at()) + by;
-    if (to < 0 || to >= std::ssize(run->lesson().steps)) return {};
+    const bool single = run->lesson().steps.size() < 2; // it has no end
+    if (to < 0 || to >= std::ssize(run->lesson().steps) + (single ? 0 : 1)) return {};
     return static_cast<std::size_t>(to);
 }
 
 bool LessonGuide::go(std::size_t step) {
-    if (open() == nullptr || !open()->go(step)) return false;
+    if (open() == nullptr) return false;
+    ending_.reset();
+    if (!(step == open()->lesson().steps.size() ? open()->end() : open()->go(step))) return false;
     desk_.save();
     return true;
 }
@@ -89,6 +96,7 @@ void LessonGuide::retell(const std::string& language) {
     if (!own_.is_null()) own_["language"] = language;
     desk_.look();
     desk_.retell();
+    ending_.reset();
 }
 
 bool LessonGuide::reload(Ui& ui) {
@@ -96,21 +104,61 @@ bool LessonGuide::reload(Ui& ui) {
     lookedAtLesson_ = ui.now;
     bool changed = false;
     guarded(ui, [&] { changed = desk_.reload(); });
-    if (changed) left_.clear();
+    if (changed) left_.clear(), ending_.reset();
     return changed;
 }
 
-void LessonGuide::look(MeasuredValues measured) {
+void LessonGuide::look(MeasuredValues measured, bool measuring) {
     values_ = std::move(measured);
-    open()->look(values_); // adds what earlier steps have measured
+    open()->look(values_, measuring); // adds what earlier steps have measured
 }
 
 LessonPress LessonGuide::draw(Ui& ui, bool inSidePanel) {
     static const MeasuredValues masked; // quotes differ from run to run
     const MeasuredValues& values = ui.masked ? masked : values_;
-    const LessonView view{values, pictures_, desk_.learner};
+    const LessonView view{values, pictures_};
     clockShown_ = std::floor(open()->secondsOnStep());
     return inSidePanel ? drawLesson(ui, *open(), view) : drawLessonLine(ui, *open(), view);
+}
+
+bool LessonGuide::drawInstead(Ui& ui, std::optional<std::filesystem::path>& next) {
+    if (!standsInstead()) return false;
+    if (!open()->ended()) {
+        drawCover(ui);
+        return true;
+    }
+    if (!ending_) ending_ = endingOf(*open(), values_);
+    const LessonEntry* following = nextLesson();
+    switch (drawEnding(ui, *ending_, following, desk_.learner)) {
+    case EndingPress::none: break;
+    case EndingPress::nextLesson: next = following->file; break;
+    case EndingPress::savePicture: savePicture(ui); break;
+    case EndingPress::saveAnswers: saveAnswers(ui); break;
+    }
+    return true;
+}
+
+// The first one after this in the list that is not done; from the list's end on, its beginning.
+const LessonEntry* LessonGuide::nextLesson() {
+    const std::vector<LessonEntry>& list = desk_.list();
+    const auto here = std::ranges::find(list, open()->lesson().name, &LessonEntry::name);
+    const auto at = here == list.end() ? list.size() - 1 : static_cast<std::size_t>(here - list.begin());
+    for (std::size_t i = 1; i <= list.size(); ++i) {
+        const LessonEntry& each = list[(at + i) % list.size()];
+        if (each.problem.empty() && !desk_.done(each.name) && each.name != open()->lesson().name)
+            return &each;
+    }
+    return nullptr;
+}
+
+void LessonGuide::savePicture(Ui& ui) const {
+    ui.saveWish =
+        SaveWish{"lesson-" + open()->lesson().name + ".png",
+                 [&ui, ending = *ending_](const std::filesystem::path& file) {
+                     writePng(file, endingPicture(ending));
+                     ui.say(Severity::info, translatedFormat("The picture is in {}.",
+                                                             std::filesystem::absolute(file).string()));
+                 }};
 }
 
 bool LessonGuide::clockMoves(const Ui& ui) const {

@@ -13,6 +13,7 @@
 
 #include "demos/draw/ui.h"
 #include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_ending.h"
 #include "demos/lesson/lesson_panel.h"
 
 namespace lockstep::demos {
@@ -52,8 +53,8 @@ class LessonGuide {
     void noteState() { stepState_ = open()->state(); }
     /// The step is shown, and is about that exhibit.
     void noteStep(std::string_view exhibit);
-    /// The neighbour to go to, if there is one. In front of a class, where a clicker has one key, the answer
-    /// comes before the next step.
+    /// The neighbour to go to, if there is one; after the last step, the page that ends the lesson. In front
+    /// of a class, where a clicker has one key, the answer comes before the next step.
     std::optional<std::size_t> neighbour(int by, bool presenter);
     /// False where the lesson has no such step any more.
     bool go(std::size_t step);
@@ -63,16 +64,22 @@ class LessonGuide {
     /// Once per frame: returns whether the lesson's file has changed, so that its step is to be shown anew.
     bool reload(Ui& ui);
     /// Takes what the exhibits have measured, for the step to wait for and to quote.
-    void look(MeasuredValues measured);
+    ///   measuring   the step's exhibit is at work
+    void look(MeasuredValues measured, bool measuring);
     /// As of the last frame, with what was measured in earlier steps.
     const MeasuredValues& values() const { return values_; }
 
     /// The step, in the side panel or above the exhibit.
     LessonPress draw(Ui& ui, bool inSidePanel);
+    /// In place of the exhibit that the step is about: the lesson's last page, or a cover until the question
+    /// is answered. False: the exhibit is to be seen. Returns a press on another lesson in `next`.
+    bool drawInstead(Ui& ui, std::optional<std::filesystem::path>& next);
+    /// Whether it would draw something.
+    bool standsInstead() const { return open() != nullptr && (open()->ended() || covers()); }
+    /// Nobody answers: what a step has measured is to be seen.
+    void uncover() { uncovered_ = true; }
     /// The presenter's clock shows another second than the last frame did.
     bool clockMoves(const Ui& ui) const;
-    /// Asks, through ui.saveWish, where to write the answers.
-    void saveAnswers(Ui& ui);
     /// Once, to somebody who is new here or has left a lesson. Returns the lesson that was accepted.
     /// busy   something else was begun
     std::optional<std::filesystem::path> drawOffer(Ui& ui, bool busy, bool covered);
@@ -84,6 +91,12 @@ class LessonGuide {
     void releaseDevice() { pictures_.clear(); }
 
   private:
+    bool covers() const { return !uncovered_ && open()->covers(values_); }
+    /// Both ask, through ui.saveWish, where.
+    void saveAnswers(Ui& ui);
+    void savePicture(Ui& ui) const;
+    const LessonEntry* nextLesson();
+
     LessonDesk desk_;
     std::string exhibit_;
     std::string stepState_;                              // what the lesson has set last
@@ -92,6 +105,8 @@ class LessonGuide {
     nlohmann::ordered_json own_;
     MeasuredValues values_; // as of this frame, while a lesson is open
     LessonPictures pictures_;
+    std::optional<LessonEnding> ending_; // while its page is shown
+    bool uncovered_ = false;
     bool offerGone_ = false;    // until the next start
     double clockShown_ = 0;     // seconds on the step, as of the last frame
     double lookedAtLesson_ = 0; // when its file was looked at

@@ -69,6 +69,7 @@ class Headless {
         app_.fixLanguage(options.language.empty() ? "en" : options.language);
         app_.setFlatOut();
         app_.ui().masked = options.masked;
+        if (options.savesNothing) app_.uncoverLessons(); // nobody answers
         beginWith(app_, options);
     }
 

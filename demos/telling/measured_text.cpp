@@ -176,8 +176,13 @@ std::string_view unitOf(std::string_view name) {
 std::string valueText(const MeasuredValues& values, std::string_view name) {
     const Measured* found = find(values, name);
     // It is of an earlier step, which was passed over.
-    if (found == nullptr && name.find(':') == name.find_first_not_of("0123456789") && name.find(':') > 0)
-        return translatedFormat("(do step {} first)", name.substr(0, name.find(':')));
+    const std::size_t colon = name.find_first_not_of("0123456789");
+    if (found == nullptr && colon > 0 && colon != std::string_view::npos && name[colon] == ':') {
+        const Measured* present = find(values, presentStepName);
+        const std::string step(name.substr(0, colon));
+        if (present == nullptr || fmt::format("{:.0f}", present->number) != step)
+            return translatedFormat("not measured yet (step {})", step);
+    }
     if (found == nullptr) return std::string(translated(notMeasured));
     return found->text.empty() ? numberText(name, found->number) : found->text;
 }

@@ -10,6 +10,9 @@
 
 namespace lockstep::demos {
 
+/// Among the values of a lesson: the number of the step that its texts are shown in.
+inline const std::string presentStepName = "lesson.step";
+
 /// A paragraph or item may begin with what it depends on, in braces; several conditions must all hold:
 ///   {software} {hardware}                      the device that GPU lanes run on
 ///   {measured NAME} {unmeasured NAME}          whether there is a value

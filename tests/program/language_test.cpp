@@ -119,6 +119,7 @@ void compareSteps(const LessonStep& translation, const LessonStep& original) {
     CHECK(translation.state == original.state);
     CHECK(translation.point == original.point);
     CHECK((translation.wait == original.wait));
+    CHECK(translation.cover == original.cover);
     CHECK(translation.tries == original.tries);
     CHECK(sortedNames(translation.text) == sortedNames(original.text));
     CHECK(sortedNames(translation.answer) == sortedNames(original.answer));

@@ -14,6 +14,7 @@
 #include "demos/lesson/class_results.h"
 #include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_desk.h"
+#include "demos/lesson/lesson_ending.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_text.h"
 #include "demos/telling/measured_text.h"
@@ -430,7 +431,9 @@ TEST_CASE("in the window, inputs are typed, links open lessons, and answers are 
     std::ofstream(folder.file("s.txt"))
         << "frames 2\nclick ##input/my.price\ntype 0,5\nkey Enter\nframes 2\ntell\nclick answer/2\n"
         << "key PageDown\nclick ##lesson/number\ntype 3\nkey Enter\nkey PageDown\nframes 2\n"
-        << "click Your name##lesson\ntype Ada\nkey Enter\nframes 2\nclick Save answers##lesson\nframes 2\n"
+        << "key PageDown\nframes 2\nclick Your name##lesson\ntype Ada\nkey Enter\nframes 2\n"
+        << "click Save answers##lesson\nframes 2\nclick Save picture##ending\nframes 2\nkey PageUp\nframes "
+           "2\n"
         << "click link/other.md\nframes 2\ntell\n";
     const Outcome outcome =
         run("show " + folder.file("prices.md") + " --headless --script " + folder.file("s.txt"),
@@ -448,6 +451,64 @@ TEST_CASE("in the window, inputs are typed, links open lessons, and answers are 
     REQUIRE(sheets[0].questions.size() == 2);
     CHECK(sheets[0].questions[0].answer.text == "no");
     CHECK(sheets[0].questions[1].answer.verdict == AnswerVerdict::right);
+    CHECK(contents(folder.file("lesson-prices.png")).starts_with("\x89PNG"));
+}
+
+TEST_CASE("a lesson ends with its score, and with what was measured in each step") {
+    LessonRun lesson(lessonOf(
+        "---\ntitle: T\n---\n## Race\n```step\nask: Q\nchoices: [{text: CPU, when: race.x < 1}, {text: GPU, "
+        "when: race.x >= 1}]\nwait: race.x\nanswer: |\n  No GPU is needed. It took {{race.x_seconds}}, e.g. "
+        "here. More.\n```\n## Sum\n```step\nask: N\nright: 3\nanswer: So.\n```\n## Text\nNothing.\n## "
+        "Later\n```step\nask: M\nvalue: race.y\nanswer: It is {{race.y}}.\n```\n"));
+    MeasuredValues known;
+    lesson.answer().choice = 1;
+    lesson.look(known);
+    known = values({{"race.x", 2}, {"race.x_seconds", 2}});
+    lesson.look(known);
+    known = values({{"race.x_seconds", 7}}); // measured again elsewhere
+    REQUIRE(lesson.go(1));
+    lesson.answer().number = 4;
+    lesson.look(known);
+    CHECK(lesson.score().right == 1);
+    CHECK(lesson.score().questions == 3);
+    REQUIRE(lesson.end());
+    CHECK(lesson.ended());
+    const LessonEnding ending = endingOf(lesson, known);
+    CHECK(scoreText(ending.score) == "1 of 3 as predicted");
+    REQUIRE(ending.rows.size() == 3); // nothing to say of a text
+    CHECK(ending.rows[0].verdict == AnswerVerdict::right);
+    CHECK(ending.rows[0].result == "It took 2.00 s, e.g. here.");
+    CHECK(predictionText(ending.rows[0]) == "You predicted: GPU");
+    CHECK(ending.rows[1].verdict == AnswerVerdict::wrong);
+    CHECK(ending.rows[1].result == "3");
+    CHECK(ending.rows[2].prediction.empty());
+    CHECK(ending.rows[2].result.empty()); // neither answered nor measured: not given away
+    const Pixels picture = endingPicture(ending);
+    CHECK(picture.width == 1200);
+    CHECK(picture.rgba.size() == std::size_t{4} * picture.width * picture.height);
+    CHECK(picture.rgba !=
+          endingPicture({.title = "T", .machine = "", .date = "", .score = {}, .rows = {}}).rgba);
+}
+
+TEST_CASE("a prediction may be changed until its measurement begins") {
+    LessonRun lesson(lessonOf(prices));
+    MeasuredValues none;
+    lesson.answer().choice = 0;
+    lesson.look(none);
+    lesson.answer().choice = 1;
+    lesson.look(none);
+    CHECK(lesson.prediction(0).choice == 1);
+    CHECK_FALSE(lesson.frozen(0));
+    lesson.look(none, true);
+    CHECK(lesson.frozen(0));
+    LessonRun again(lesson.lesson());
+    again.resume(nlohmann::ordered_json::parse(lesson.progress().dump()));
+    CHECK(again.frozen(0));
+    for (LessonRun* each : {&lesson, &again}) {
+        each->answer().choice = 0;
+        each->look(none);
+        CHECK(each->prediction(0).choice == 1);
+    }
 }
 
 TEST_CASE("a teacher's notes follow the window's lesson, and can be printed") {

@@ -359,6 +359,26 @@ TEST_CASE("answers are judged by what was measured, and what was measured then i
         REQUIRE(run.go(0));
         CHECK(run.done());
     }
+    SUBCASE("the last step is followed by a page, which only a lesson of several steps has") {
+        REQUIRE(run.end());
+        CHECK(run.ended());
+        CHECK(run.at() == 2);
+        REQUIRE(run.go(2));
+        CHECK_FALSE(run.ended());
+        CHECK_FALSE(LessonRun(lessonOf(step)).end());
+    }
+    SUBCASE("a step that finds done what it waits for says so") {
+        CHECK_FALSE(run.heldBefore());
+        REQUIRE(run.go(0));
+        run.look(values);
+        CHECK(run.heldBefore());
+    }
+    SUBCASE("what a step itself has not measured is not called another step's") {
+        MeasuredValues later;
+        later[presentStepName].number = 4;
+        CHECK(valueText(later, "4:v.z") == "not measured yet");
+        CHECK(valueText(later, "3:v.z") == "not measured yet (step 3)");
+    }
     SUBCASE("a step without a state has the one before it") {
         LessonRun states(lessonOf(
             head +
@@ -366,6 +386,67 @@ TEST_CASE("answers are judged by what was measured, and what was measured then i
         REQUIRE(states.go(1));
         CHECK(states.state().find("map") != std::string::npos);
     }
+}
+
+TEST_CASE("a covered exhibit is to be seen once its question is answered, or where nothing is measured") {
+    LessonRun run(lessonOf(with("cover: true\nask: N\nvalue: v.x\nwait: v.x") + "## Two\n"));
+    MeasuredValues values;
+    run.look(values);
+    CHECK_FALSE(run.covers(values));
+    values["v.x"].number = 2;
+    CHECK(run.covers(values));
+    run.answerShown = true; // it was asked for
+    CHECK_FALSE(run.covers(values));
+    run.answerShown = false;
+    run.answer().number = 3;
+    CHECK_FALSE(run.covers(values));
+    const std::vector<LessonProblem> problems = problemsOf(with("cover: true"));
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].text == "'cover' belongs to a question, and there is no 'ask'");
+}
+
+TEST_CASE("the list says how far somebody has come, and how many predictions were right") {
+    const Folder folder;
+    const fs::path file = folder.file("mine.md");
+    std::ofstream(file) << with("ask: N\nright: 3") << "## Two\n```step\nask: M\nright: 4\n```\n## Three\n";
+    const LessonEntry entry{.file = file,
+                            .name = "mine",
+                            .title = "T",
+                            .about = {},
+                            .minutes = 0,
+                            .place = 0,
+                            .steps = 3,
+                            .questions = 2,
+                            .problem = {}};
+    {
+        LessonDesk desk;
+        desk.keepIn(folder.file("lessons.json"));
+        CHECK(progressText(entry, desk).empty());
+        CHECK(progressText(std::vector{entry}, desk).empty());
+        desk.start(readLesson(file));
+        MeasuredValues values;
+        desk.open()->answer().number = 3;
+        desk.open()->look(values);
+        REQUIRE(desk.open()->go(1));
+        desk.open()->answer().number = 5;
+        desk.open()->look(values);
+        desk.save();
+        CHECK(progressText(entry, desk) == "step 2 of 3");
+        CHECK(desk.stepsDone("mine") == 2);
+        REQUIRE(desk.open()->go(2));
+        desk.open()->look(values);
+    }
+    LessonDesk desk;
+    desk.keepIn(folder.file("lessons.json"));
+    desk.start(readLesson(file));
+    MeasuredValues values;
+    REQUIRE(desk.open()->go(2));
+    desk.open()->look(values);
+    desk.save();
+    CHECK(desk.stepsDone("mine") == 3);
+    CHECK(progressText(entry, desk) == "done, 1 of 2 as predicted");
+    CHECK(progressText(std::vector{entry}, desk) ==
+          "1 of 1 lessons done. In those that you began, 1 of 2 questions as predicted.");
 }
 
 TEST_CASE("a desk keeps how far somebody has come, and reads a lesson again that its author has changed") {

@@ -133,7 +133,8 @@ class InsideExhibit final : public Exhibit {
     EditHistory& edits() override { return edits_; }
 
     /// "inside.steps" that were traced; of the last one, by machine: "inside.gpu.operations", ".milliseconds"
-    /// (its own clock), ".wall_milliseconds" (the host's). Of edited shaders "inside.edited.passed".
+    /// (its own clock), ".wall_milliseconds" (the host's). Of edited shaders "inside.edited.passed" and
+    /// ".failed".
     void measured(MeasuredValues& values) const override {
         for (std::size_t machine = 0; machine < machineCount; ++machine) {
             const std::string name = machine == 0 ? "inside.cpu." : "inside.gpu.";
@@ -149,6 +150,7 @@ class InsideExhibit final : public Exhibit {
         }
         values.try_emplace("inside.steps");
         values["inside.edited.passed"] = measuredVerdict(inside_.model.edits().tried());
+        values["inside.edited.failed"] = measuredFailure(inside_.model.edits().tried());
     }
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(inside_.model.settings());

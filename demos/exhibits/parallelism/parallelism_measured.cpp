@@ -12,6 +12,7 @@ void addEdited(MeasuredValues& values, const ParallelismModel& model, const Expe
                const std::string& name) {
     const TrialReport* tried = model.triedOf(experiment);
     values[name + "passed"] = measuredVerdict(tried);
+    values[name + "failed"] = measuredFailure(tried);
     values[name + "speed_up"] = {};
     const LabTrialOutcome* outcome = model.editedOf(experiment);
     if (tried == nullptr || !tried->passed() || outcome == nullptr) return;

@@ -159,12 +159,14 @@ TEST_CASE("a handout has every step with its picture; only the teacher's copy ha
         return contents(folder.file("p.html"));
     };
     const std::string handout = page("");
+    CHECK(handout.find("____ of 1 as predicted") != std::string::npos);
     CHECK(handout.find("<h2>1. One</h2>") != std::string::npos);
     CHECK(handout.find("data:image/png;base64,iVBORw0KGgo") != std::string::npos);
     CHECK(handout.find("☐ yes") != std::string::npos);
     CHECK(handout.find("The reason.") == std::string::npos);
     const std::string teacher = page(" --answers");
     CHECK(teacher.find("☑ yes") != std::string::npos);
+    CHECK(teacher.find("as predicted") == std::string::npos);
     CHECK(teacher.find("The reason.") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.file("p.html.png")));
     CHECK(run("lesson print " + folder.file("l.md")).says("needs --html FILE"));
@@ -270,8 +272,9 @@ TEST_CASE("while a lesson's 'try' is done, nothing is saved") {
     const std::string state = "state: {exhibit: playground}\n";
     const auto lessonWith = [&](const std::string& fields) {
         return step + "Text.\n```step\n" + fields + "\n```\n## Two\nText.\n```step\nask: Q\nright: 1\n" +
-               "try: [\"click ##lesson/number\", type 1, key Enter, \"click Your name##lesson\", type Ada, "
-               "key Enter, \"click Save answers##lesson\"]\n```\n";
+               "try: [\"click ##lesson/number\", type 1, key Enter, key PageDown, \"click Your "
+               "name##lesson\", type Ada, key Enter, \"click Save answers##lesson\", \"click Save "
+               "picture##ending\"]\n```\n";
     };
     const auto filesOf = [](const fs::path& path) {
         std::vector<std::string> files;

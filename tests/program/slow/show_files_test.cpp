@@ -101,6 +101,39 @@ TEST_CASE("details come with a lesson and go with it, until they are opened or c
     CHECK(state("open.json")["details"] == true);
 }
 
+TEST_CASE("a race that was run and a network that was trained are as they were once a lesson is closed") {
+    const Folder folder;
+    std::ofstream(folder.file("race.json")) << R"({"lockstep": 1, "exhibit": "race", "exhibits": {"race": {
+        "data": "circle", "hidden": [8], "finish": {"steps": 40}, "lanes": ["cpu:simd", "gpu:naive"]}}})";
+    std::ofstream(folder.file("lesson.md"))
+        << "---\ntitle: T\n---\n## One\nText\n```step\nstate: {exhibit: race, exhibits: {race: {data: xor, "
+           "finish: {steps: 5}}, playground: {data: xor}}}\n```\n## Two\n```step\nstate: {exhibit: "
+           "playground}\n```\n";
+    const auto seen = [&](const std::string& name) {
+        return "move 0.5 0.99\nframes 2\npicture " + folder.file(name + ".png") + " exhibit\n";
+    };
+    const std::string lesson =
+        "drop lesson.md\nframes 2\nclick Run\nframes 20\nkey PageDown\nframes 2\nclick "
+        "Run\nframes 5\nkey PageDown\nframes 2\nclick \u00d7##lesson\nframes 2\n";
+    const Outcome outcome = showScript(
+        folder, "playground",
+        "click Run\nframes 9\nclick Pause\nstate " + folder.file("trained.json") + "\n" + seen("trained") +
+            "drop race.json\nframes 2\n" + seen("idle") + "click Run\nframes 120\n" + seen("raced") + lesson +
+            seen("raced-after") + "click Playground\n" + seen("trained-after") + "state " +
+            folder.file("trained-after.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto picture = [&](const std::string& name) { return contents(folder.file(name + ".png")); };
+    CHECK((picture("raced") != picture("idle"))); // in brackets: a message of a MB
+    CHECK((picture("raced") == picture("raced-after")));
+    CHECK((picture("trained") == picture("trained-after")));
+    const auto network = [&](const char* name) {
+        return Json::parse(contents(folder.file(name)))["exhibits"]["playground"];
+    };
+    CHECK(network("trained.json")["step"] > 0u);
+    CHECK((network("trained.json") == network("trained-after.json")));
+}
+
 TEST_CASE("details that have no room say so") {
     const Folder folder;
     const Outcome outcome = showScript(folder, "playground", "key D\nframes 2\nprose\n", "--size 700x600");
