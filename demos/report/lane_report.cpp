@@ -121,6 +121,7 @@ Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSp
 
 void sayByRate(Headline& headline, const LaneReport& faster, const LaneReport& slower, double fast,
                double slow, const RateComparison& how) {
+    const EnglishHere english; // files have it, and pages that quote them
     for (const LaneReport* lane : {&faster, &slower}) {
         if (lane->end.trainingSeconds >= how.shortest) continue;
         headline.text = fmt::format("no comparison: {} trained for {} only; {}", lane->spec.text(),

@@ -110,10 +110,10 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
 
 std::string memberState(const PopulationSpec& spec, const MemberResult& result) {
     if (result.diverged)
-        return fmt::format("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
+        return translatedFormat("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
     if (result.steps == 0) return "Training has not started: initial weights.";
-    if (result.steps >= spec.steps) return fmt::format("Trained for all {} steps.", grouped(spec.steps));
-    return fmt::format("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
+    if (result.steps >= spec.steps) return translatedFormat("Trained for all {} steps.", grouped(spec.steps));
+    return translatedFormat("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
 }
 
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
@@ -135,11 +135,11 @@ std::string sharedText(const PopulationGrid& grid) {
     const NetShape& shape = grid.job.shape;
     std::string text = shape.describeWidths();
     if (spec.axisOf(Hyperparameter::activation) == nullptr)
-        text += fmt::format(" {}", name(shape.activation));
+        text += fmt::format(" {}", translated(name(shape.activation)));
     text += fmt::format(", {}, {}", name(shape.loss), name(spec.train.optimizer.kind));
     if (spec.axisOf(Hyperparameter::learningRate) == nullptr)
         text += fmt::format(" {}", threeDigits(spec.train.optimizer.effectiveLearningRate()));
-    return text + fmt::format(", batch {}", spec.train.batch);
+    return text + translatedFormat(", batch {}", spec.train.batch);
 }
 
 } // namespace lockstep::demos
