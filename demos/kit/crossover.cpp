@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
+#include "demos/words/language.h"
 #include "engine/gpu/error.h"
 #include "engine/run/trainer.h"
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/futures.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"

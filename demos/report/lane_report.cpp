@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/data/points_2d.h"
 #include "engine/files/json_field.h"

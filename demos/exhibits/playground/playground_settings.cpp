@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/options/run_options.h"
+#include "demos/words/language.h"
 #include "engine/data/data_source.h"
 #include "engine/files/json_field.h"
 #include "engine/run/settings_json.h"
