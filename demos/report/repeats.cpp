@@ -122,12 +122,13 @@ std::vector<std::vector<std::string>> spreadRows(const RepeatedRace& race) {
     const TimeColumn time = timeColumn(race.figures);
     const auto rate = [](double value) { return grouped(static_cast<std::uint64_t>(std::round(value))); };
     std::vector<std::vector<std::string>> rows{
-        {"lane", fmt::format("{}: median (range)", time.title), "samples/s: median (range)"}};
+        {"lane", translatedFormat("{}: median (range)", translated(time.title)),
+         "samples/s: median (range)"}};
     for (std::size_t lane = 0; lane < race.lanes.size(); ++lane) {
         const auto range = [&](double LaneFigures::*figure, const auto& format) {
             const auto spread = spreadOf(race, lane, figure);
-            return spread ? fmt::format("{} ({} to {})", format(spread->median), format(spread->least),
-                                        format(spread->most))
+            return spread ? translatedFormat("{} ({} to {})", format(spread->median), format(spread->least),
+                                             format(spread->most))
                           : std::string("-");
         };
         rows.push_back({race.lanes[lane].spec.text(),
