@@ -277,7 +277,7 @@ TEST_CASE("every table of words has all that the window says") {
             for (const std::string& text : textsOf(*experiment)) {
                 CAPTURE(experiment->name);
                 CAPTURE(text);
-                CHECK(has(text));
+                CHECK((has(text) || !hasWords(text))); // "GFLOP/s" is the same everywhere
             }
     }
 }
