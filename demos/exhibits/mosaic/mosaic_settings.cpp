@@ -119,8 +119,9 @@ std::string memberState(const PopulationSpec& spec, const MemberResult& result) 
 
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
     const GridCell cell = spec.cell(member);
-    NamedValues values{{hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns)},
-                       {hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows)}};
+    NamedValues values{
+        {hyperparameterLabel(spec.x.parameter), withDecimalSign(spec.x.label(cell.x, spec.columns))},
+        {hyperparameterLabel(spec.y.parameter), withDecimalSign(spec.y.label(cell.y, spec.rows))}};
     if (result.diverged)
         values.emplace_back("diverged at step", grouped(result.steps));
     else

@@ -51,7 +51,7 @@ void drawMarks(const Ui& ui, const PopulationSpec& spec, const MosaicPlace& plac
         const float half = widthOf(tick) / 2;
         draw.AddLine({x, high.y}, {x, high.y + length}, colour, ui.line());
         if (x - half < free) continue;
-        draw.AddText({x - half, high.y + 2 * length}, colour, tick.label.c_str());
+        drawText(draw, {x - half, high.y + 2 * length}, colour, withDecimalSign(tick.label));
         free = x + half + 2 * length;
     }
     free = high.y + letters / 2; // above this nothing has been written
@@ -59,7 +59,8 @@ void drawMarks(const Ui& ui, const PopulationSpec& spec, const MosaicPlace& plac
         const float y = std::round(high.y - static_cast<float>(tick.place) * tileY);
         draw.AddLine({low.x - length, y}, {low.x, y}, colour, ui.line());
         if (y + letters / 2 > free) continue;
-        draw.AddText({low.x - 2 * length - widthOf(tick), y - letters / 2}, colour, tick.label.c_str());
+        drawText(draw, {low.x - 2 * length - widthOf(tick), y - letters / 2}, colour,
+                 withDecimalSign(tick.label));
         free = y - letters / 2;
     }
 }
