@@ -19,6 +19,7 @@
 #include "demos/kit/roof.h"
 #include "demos/report/population_report.h"
 #include "demos/words/device_words.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/data/data_source.h"
@@ -387,6 +388,7 @@ class CardMeasurement {
 } // namespace
 
 Card measureCard(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop) {
+    const EnglishHere english; // what is written down; pages translate it
     return CardMeasurement(request, show, stop).run();
 }
 

@@ -153,10 +153,12 @@ Pixels cardPicture(const Card& card) {
                  pageMargin + static_cast<std::uint32_t>(column) * (columnWidth + pageMargin), next[column]);
         next[column] += partHeight(pen, part);
     }
-    canvas.text(pen.body, pageMargin, static_cast<float>(bottom),
-                cardOrigin(card) + " Bars are logarithmic: each line is ten times the one before. " +
-                    cardSigns({&card, 1}),
-                pen.theme.muted);
+    canvas.text(
+        pen.body, pageMargin, static_cast<float>(bottom),
+        cardOrigin(card) +
+            " Bars are logarithmic, on a scale for each part: each line is ten times the one before. " +
+            cardSigns({&card, 1}),
+        pen.theme.muted);
     return canvas.take();
 }
 

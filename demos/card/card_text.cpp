@@ -5,9 +5,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "demos/card/card_rows.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -61,18 +61,19 @@ std::vector<std::string> cardNotes(const CardPart& part) {
     }
     std::vector<std::string> lines;
     lines.reserve(notes.size());
-    for (const auto& [note, names] : notes)
-        lines.push_back(fmt::format("{}: {}",
-                                    names.size() > 3 ? counted(names.size(), "row")
-                                                     : fmt::format("{}", fmt::join(names, ", ")),
-                                    note));
+    for (const auto& [note, names] : notes) {
+        std::string of;
+        for (const std::string& name : names) of.append(of.empty() ? "" : ", ").append(translated(name));
+        if (names.size() > 3) of = counted(names.size(), "row");
+        lines.push_back(of.append(": ").append(translated(note)));
+    }
     return lines;
 }
 
 std::string cardOrigin(const Card& card) {
-    return fmt::format("{}{}, {}, measured in {:.0f} s{}.", card.owner.empty() ? "" : card.owner + ": ",
-                       card.program, card.date, card.seconds,
-                       card.quick ? " (quick run: numbers come out too low)" : "");
+    return translatedFormat("{}{}, {}, measured in {:.0f} s{}.", card.owner.empty() ? "" : card.owner + ": ",
+                            card.program, card.date, card.seconds,
+                            translated(card.quick ? " (quick run: numbers come out too low)" : ""));
 }
 
 std::string cardCell(const CardRow& row, double value) {
@@ -85,7 +86,8 @@ std::string cardSigns(std::span<const Card> cards) {
     };
     const bool any = std::ranges::any_of(
         cards, [&](const Card& card) { return std::ranges::any_of(card.parts, unchecked); });
-    return std::string("\"-\": not measured.") + (any ? " *: losses not checked." : "");
+    return std::string(translated("\"-\": not measured."))
+        .append(translated(any ? " *: losses not checked." : ""));
 }
 
 std::vector<CardPart> allParts(const std::vector<Card>& cards) {

@@ -390,7 +390,7 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         // By the memory it gives the mean, from 1 sample to 1,000: each tenth of the way is felt alike.
         float strength = -std::log10(1 - nowSmoothing_);
         ImGui::SetNextItemWidth(ui.px(150));
-        const std::string shown = fmt::format("{:.3f}", nowSmoothing_);
+        const std::string shown = translatedFormat("{:.3f}", nowSmoothing_);
         if (ui.slider(named("smoothing").c_str(),
                       "Share of the running mean in each shown value, from 0 (none) to 0.999. Faint lines "
                       "show the raw values.",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -40,8 +41,7 @@ TickStyle tickStyle(double largest, double step) {
 
 std::string tickText(double value, const TickStyle& style) {
     if (value == 0) return "0";
-    if (!style.scientific)
-        return fmt::format("{:.{}f}{}", value / style.unit.size, style.decimals, style.unit.suffix);
+    if (!style.scientific) return fixed(value / style.unit.size, style.decimals) + style.unit.suffix;
     return scientific(value, 4);
 }
 
@@ -94,9 +94,10 @@ std::string plotNumber(double value, bool decimals) {
     const double size = std::abs(value);
     if (size >= 1e12 || (size > 0 && size < 1e-4)) return scientific(value, 3);
     for (const Magnitude& unit : magnitudes)
-        if (size >= std::max(unit.size, 1e5)) return fmt::format("{:.4g}{}", value / unit.size, unit.suffix);
+        if (size >= std::max(unit.size, 1e5))
+            return translatedFormat("{:.4g}{}", value / unit.size, unit.suffix);
     const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;
-    return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
+    return whole ? fmt::format("{:.0f}", value) : translatedFormat("{:#.4g}", value);
 }
 
 std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most, bool whole) {

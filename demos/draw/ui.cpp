@@ -5,6 +5,7 @@
 #include <bit>
 #include <cfloat>
 #include <cmath>
+#include <cstdlib>
 
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
@@ -45,6 +46,37 @@ void readDecimalCommas(const std::string& shown, std::string_view format) {
     if (context.TempInputId != ImGui::GetID(shown.c_str())) return;
     for (ImWchar& letter : ImGui::GetIO().InputQueueCharacters)
         if (letter == ',') letter = '.';
+}
+
+// A slider's format in the language spoken now. ImGui writes numbers with a point, so the number is written
+// here where the language has a comma, except while it is typed: ImGui reads it back then.
+std::string sliderFormat(const std::string& shown, const char* format, float value) {
+    const std::string words(translated(format));
+    if (decimalSign() == '.' || ImGui::GetCurrentContext()->TempInputId == ImGui::GetID(shown.c_str()))
+        return words;
+    std::array<char, 64> text{};
+    ImFormatString(text.data(), text.size(), words.c_str(), static_cast<double>(value));
+    std::string written;
+    for (const char letter : withDecimalSign(text.data())) written.append(letter == '%' ? 2 : 1, letter);
+    return written;
+}
+
+// What ImGui does to the value of a slider that shows it: it keeps the digits shown.
+void roundAs(const char* format, float& value) {
+    if (std::string_view(format).find("%.") == std::string_view::npos) return; // it shows something else
+    std::array<char, 64> text{};
+    ImFormatString(text.data(), text.size(), format, static_cast<double>(value));
+    const char* number = std::ranges::find_if(
+        text, [](char letter) { return letter == '-' || (letter >= '0' && letter <= '9'); });
+    value = std::strtof(number, nullptr);
+}
+
+bool slideFloat(const std::string& shown, float& value, float from, float to, const char* format,
+                ImGuiSliderFlags flags) {
+    const std::string written = sliderFormat(shown, format, value);
+    const bool changed = ImGui::SliderFloat(shown.c_str(), &value, from, to, written.c_str(), flags);
+    if (changed && decimalSign() != '.') roundAs(format, value);
+    return changed;
 }
 
 } // namespace
@@ -116,6 +148,7 @@ ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edg
         return std::ranges::count_if(
             others, [&](const Place& other) { return covers(boxAt(at), kept(other, size)); });
     };
+    const bool wide = item.max.x - item.min.x > size.x;
     const float near = std::max(item.min.x, std::min(pointer.x - 2 * edge, item.max.x - size.x));
     // Near the pointer or, where that covers something, as little farther to the right as frees it.
     const auto free = [&](float y) {
@@ -132,8 +165,11 @@ ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edg
     };
     std::optional<ImVec2> best;
     std::ptrdiff_t fewest = 0;
+    // A narrow control's box begins or ends where the control does.
+    const float ends = wide ? near : item.max.x - size.x;
     for (const ImVec2 at :
-         {free(item.max.y + edge), free(item.min.y - edge - size.y), inside(item.max.x + edge, item.min.y),
+         {free(item.max.y + edge), free(item.min.y - edge - size.y), inside(ends, item.max.y + edge),
+          inside(ends, item.min.y - edge - size.y), inside(item.max.x + edge, item.min.y),
           inside(item.min.x - edge - size.x, item.min.y)}) {
         if (covers(boxAt(at), item)) continue;
         const std::ptrdiff_t count = covered(at);
@@ -144,7 +180,7 @@ ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edg
     // Rather the end of a high item than a control beside it.
     const bool high = item.max.y - item.min.y > 3 * size.y;
     const bool pointsLow = pointer.y > (item.min.y + item.max.y) / 2;
-    if (!best || (high && fewest > 0))
+    if (!best || (wide && high && fewest > 0))
         return pointsLow ? inside(near, item.min.y + edge) : inside(near, window.y);
     return *best;
 }
@@ -217,7 +253,10 @@ bool Ui::namedButton(const char* shown, const char* name, std::string_view words
 }
 
 bool Ui::menuItem(const char* label, std::string_view words, const char* key, bool on, bool enabled) {
-    return noteMenu(label, words, ImGui::MenuItem(translatedLabel(label).c_str(), key, on, enabled));
+    const std::string pressed(key == nullptr ? "" : translated(key));
+    return noteMenu(label, words,
+                    ImGui::MenuItem(translatedLabel(label).c_str(),
+                                    key == nullptr ? nullptr : pressed.c_str(), on, enabled));
 }
 
 bool Ui::menu(const char* label, std::string_view words, bool enabled) {
@@ -322,7 +361,7 @@ bool Ui::slider(const char* label, std::string_view words, float& value, float f
         label, words,
         [&] {
             readDecimalCommas(shown, format);
-            return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, flags);
+            return slideFloat(shown, value, from, to, format, flags);
         },
         [&] { return (value - from) / (to - from); });
 }
@@ -334,7 +373,7 @@ bool Ui::logSlider(const char* label, std::string_view words, float& value, floa
         label, words,
         [&] {
             readDecimalCommas(shown, format);
-            return ImGui::SliderFloat(shown.c_str(), &value, from, to, format, ImGuiSliderFlags_Logarithmic);
+            return slideFloat(shown, value, from, to, format, ImGuiSliderFlags_Logarithmic);
         },
         [&] {
             return from > 0 ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
@@ -344,8 +383,9 @@ bool Ui::logSlider(const char* label, std::string_view words, float& value, floa
 bool Ui::intSlider(const char* label, std::string_view words, int& value, int from, int to,
                    const char* format) {
     const std::string shown = translatedLabel(label);
+    const std::string written(translated(format));
     return drawSlider(
-        label, words, [&] { return ImGui::SliderInt(shown.c_str(), &value, from, to, format); },
+        label, words, [&] { return ImGui::SliderInt(shown.c_str(), &value, from, to, written.c_str()); },
         [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
 }
 
@@ -656,7 +696,7 @@ void Ui::drawExplanation() {
     std::vector<Place> others;
     for (const auto& [control, at] : controls)
         if (!pointed_ || control != pointed_->name) others.push_back(at);
-    const ImVec2 low = listed || !wide || ofPoint
+    const ImVec2 low = listed || !pointed_ || ofPoint
                            ? beside(place, size, display, edge, listed, mouse)
                            : explanationPlace(place, size, display, edge, mouse, others);
 

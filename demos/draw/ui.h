@@ -334,8 +334,8 @@ std::string fittedText(std::string_view text, float width);
 /// stands inside, in the half without the pointer.
 ImVec2 beside(const Place& place, ImVec2 size, ImVec2 window, float edge, bool sideways, ImVec2 pointer);
 
-/// Where the box that explains a wide `item` stands: below or above it, near the pointer, else to a side. Of
-/// the places that leave the item free, the first that covers the fewest of `others` (of large ones, the
+/// Where the box that explains `item` stands: below or above it, near the pointer, else to a side. Of the
+/// places that leave the item free, the first that covers the fewest of `others` (of large ones, the
 /// titles). An item that leaves no such place, as high as the window, is covered at the end away from the
 /// pointer.
 ImVec2 explanationPlace(const Place& item, ImVec2 size, ImVec2 window, float edge, ImVec2 pointer,

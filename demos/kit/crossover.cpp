@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -92,15 +93,17 @@ std::string crossingText(const std::vector<SweepPoint>& points, SweepBy by) {
     const std::vector<SweepPoint> both = compared(points);
     if (both.size() < 2) return {};
     const std::vector<Crossing> crossings = crossingsOf(points);
-    const std::string gpu = both.back().gpu.software ? "gpu:best (software, not a GPU)" : "gpu:best";
+    const std::string gpu(
+        translated(both.back().gpu.software ? "gpu:best (software, not a GPU)" : "gpu:best"));
     if (crossings.empty())
-        return fmt::format("No crossing: {} is faster for every {} from {} to {}.",
-                           ratio(both.front()) >= 0 ? gpu : "cpu:best", nameOf(by),
-                           grouped(both.front().value), grouped(both.back().value));
+        return translatedFormat("No crossing: {} is faster for every {} from {} to {}.",
+                                ratio(both.front()) >= 0 ? gpu : "cpu:best", translated(nameOf(by)),
+                                grouped(both.front().value), grouped(both.back().value));
     std::string text;
     for (const Crossing& crossing : crossings)
-        text += fmt::format("{}From {} {} on, {} is faster.", text.empty() ? "" : " ", nameOf(by),
-                            roundedSize(crossing.value), crossing.gpuFasterBeyond ? gpu : "cpu:best");
+        text += translatedFormat("{}From {} {} on, {} is faster.", text.empty() ? "" : " ",
+                                 translated(nameOf(by)), roundedSize(crossing.value),
+                                 crossing.gpuFasterBeyond ? gpu : "cpu:best");
     return text;
 }
 

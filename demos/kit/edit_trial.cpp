@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/pacer.h"
+#include "demos/words/language.h"
 #include "engine/gpu/error.h"
 #include "engine/run/trainer.h"
 
@@ -22,7 +23,7 @@ void runTrial(TrialReport& report, const std::function<void()>& trial) {
     try {
         trial();
     } catch (const NonFiniteError& error) {
-        report.message = fmt::format("the loss is no longer finite at step {}", error.step);
+        report.message = translatedFormat("the loss is no longer finite at step {}", error.step);
     } catch (const std::exception& error) {
         report.message = error.what();
     }

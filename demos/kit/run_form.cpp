@@ -12,7 +12,8 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Schedule schedules[] = {Schedule::constant, Schedule::step, Schedule::cosine};
+constexpr NameOf<Schedule> schedules[] = {
+    {Schedule::constant, "constant"}, {Schedule::step, "in steps"}, {Schedule::cosine, "cosine"}};
 constexpr InitScheme schemes[] = {InitScheme::xavier, InitScheme::he, InitScheme::lecun, InitScheme::uniform,
                                   InitScheme::zeros};
 

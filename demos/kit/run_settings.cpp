@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/futures.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
@@ -197,8 +198,12 @@ std::string takeDroppedFile(RunOptions& run, const std::filesystem::path& file) 
     }
     run = std::move(next);
     if (filled == 0) return {};
-    return fmt::format("{} had no value and took the mean of {} column: Settings, Table, Missing cells.",
-                       counted(filled, "cell"), filled == 1 ? "its" : "their");
+    return filled == 1
+               ? std::string(translated(
+                     "1 cell had no value and took the mean of its column: Settings, Table, Missing cells."))
+               : translatedFormat("{} cells had no value and took the mean of their column: Settings, Table, "
+                                  "Missing cells.",
+                                  grouped(filled));
 }
 
 std::shared_ptr<const Dataset> DataLoader::get(const RunOptions& run, bool wait) {

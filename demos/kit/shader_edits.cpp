@@ -39,12 +39,15 @@ EditStatus statusOfReport(const TrialReport& report, const EditWords& words) {
     switch (report.verdict) {
     case Verdict::passed: {
         if (report.timing.empty()) return {words.passed, "", &Theme::good};
-        return {std::string(words.passed) + ": ",
-                fmt::format("{}; checked in {:.1f} s", report.timing, report.seconds), &Theme::good};
+        return {std::string(translated(words.passed)) + ": ",
+                translatedFormat("{}; checked in {:.1f} s", report.timing, report.seconds), &Theme::good};
     }
-    case Verdict::notCompiled: return {fmt::format("does not compile; the {}", words.kept), "", &Theme::bad};
-    case Verdict::notUsed: return {"not used: " + report.message, "", &Theme::warning};
-    case Verdict::refused: return {"wrong: " + report.message, "", &Theme::bad};
+    case Verdict::notCompiled:
+        return {translatedFormat("does not compile; the {}", translated(words.kept)), "", &Theme::bad};
+    case Verdict::notUsed:
+        return {translatedFormat("not used: {}", translated(report.message)), "", &Theme::warning};
+    case Verdict::refused:
+        return {translatedFormat("wrong: {}", translated(report.message)), "", &Theme::bad};
     }
     return {};
 }
@@ -206,8 +209,8 @@ void EditMessages::tell(Ui& ui, const ShaderEdits& edits, const EditWords& words
     seenTrials_ = edits.ended();
     if (!complained_ || edits.trying() || !edits.runs(edits.texts())) return;
     complained_ = false;
-    ui.say(Severity::info,
-           fmt::format("The rejected edit is gone: the source shown is what {}.", words.used));
+    ui.say(Severity::info, translatedFormat("The rejected edit is gone: the source shown is what {}.",
+                                            translated(words.used)));
 }
 
 void EditMessages::tellOfTrial(Ui& ui, const ShaderEdits& edits, const EditWords& words) {
@@ -216,7 +219,8 @@ void EditMessages::tellOfTrial(Ui& ui, const ShaderEdits& edits, const EditWords
     if (report.passed()) {
         if (complained_)
             ui.say(Severity::info,
-                   fmt::format("Correct now: the edited shader passed all checks and {}.", words.used));
+                   translatedFormat("Correct now: the edited shader passed all checks and {}.",
+                                    translated(words.used)));
         complained_ = false;
         return;
     }
@@ -224,7 +228,7 @@ void EditMessages::tellOfTrial(Ui& ui, const ShaderEdits& edits, const EditWords
     const bool unused = report.verdict == Verdict::notUsed;
     ui.say(unused ? Severity::warning : Severity::error,
            report.errors.empty() ? statusOf(edits, words).text : describe(report.errors.front()),
-           unused ? "" : fmt::format("The {}.", words.kept));
+           unused ? "" : translatedFormat("The {}.", translated(words.kept)));
 }
 
 } // namespace lockstep::demos

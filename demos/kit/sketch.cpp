@@ -23,7 +23,7 @@ double fourDigits(double value) {
 }
 
 std::string factorText(double factor) {
-    return factor < 9.95 ? fmt::format("{:.1f}", factor)
+    return factor < 9.95 ? translatedFormat("{:.1f}", factor)
                          : grouped(static_cast<std::uint64_t>(std::min(std::round(factor), 1e15)));
 }
 
@@ -129,18 +129,28 @@ std::optional<SketchMiss> missOf(const Sketch& sketch, std::span<const double> x
 }
 
 std::string missText(const std::optional<SketchMiss>& miss, std::string_view of, std::string_view xTitle) {
-    const std::string sketch = fmt::format("Your sketch of {}", of);
-    if (!miss) return sketch + " reaches none of the measured points.";
+    const std::string sketch = translatedFormat("Your sketch of {}", of);
+    if (!miss) return translatedFormat("{} reaches none of the measured points.", sketch);
     if (miss->most < 1.15)
-        return fmt::format("{} is right: off by a factor of {} at most.", sketch, factorText(miss->most));
-    const std::string place =
-        miss->at >= 1000 ? grouped(static_cast<std::uint64_t>(miss->at)) : fmt::format("{:.4g}", miss->at);
-    const std::string typical =
-        miss->points < 3 ? std::string()
-                         : fmt::format("typically off by a factor of {}, and ", factorText(miss->typical));
-    return fmt::format("{} is {}{} at {} ({}): {} times too {}.", sketch, typical,
-                       typical.empty() ? "farthest off" : "most", place, xTitle, factorText(miss->most),
-                       miss->tooHigh ? "high" : "low");
+        return translatedFormat("{} is right: off by a factor of {} at most.", sketch,
+                                factorText(miss->most));
+    const std::string place = miss->at >= 1000 ? grouped(static_cast<std::uint64_t>(miss->at))
+                                               : translatedFormat("{:.4g}", miss->at);
+    const std::string_view axis = translated(xTitle);
+    const std::string most = factorText(miss->most);
+    if (miss->points < 3)
+        return miss->tooHigh ? translatedFormat("{} is farthest off at {} ({}): {} times too high.", sketch,
+                                                place, axis, most)
+                             : translatedFormat("{} is farthest off at {} ({}): {} times too low.", sketch,
+                                                place, axis, most);
+    const std::string typical = factorText(miss->typical);
+    return miss->tooHigh
+               ? translatedFormat("{} is typically off by a factor of {}, and most at {} ({}): {} times too "
+                                  "high.",
+                                  sketch, typical, place, axis, most)
+               : translatedFormat("{} is typically off by a factor of {}, and most at {} ({}): {} times too "
+                                  "low.",
+                                  sketch, typical, place, axis, most);
 }
 
 } // namespace lockstep::demos

@@ -45,7 +45,7 @@ struct LabView {
 
     /// How a curve is called: "GPU with a stride, edited".
     std::string nameOf(const LabSeries& series) const {
-        return series.fullName() + (builtIn != nullptr && series.gpu ? ", edited" : "");
+        return series.fullName().append(builtIn != nullptr && series.gpu ? translated(", edited") : "");
     }
 };
 

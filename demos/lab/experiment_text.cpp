@@ -60,7 +60,8 @@ MeasuredValues valuesOf(const Experiment& experiment, const LabResult& result) {
 
 std::string explanationText(const Experiment& experiment, const LabResult& result) {
     if (!result.measured()) return {};
-    if (result.cpu.device.empty()) return "The explanation compares both machines, and the CPU was left out.";
+    if (result.cpu.device.empty())
+        return std::string(translated("The explanation compares both machines, and the CPU was left out."));
     static std::mutex reading;
     static std::map<std::pair<std::string_view, std::string>, std::string> read; // by name and language
     const std::lock_guard lock(reading);

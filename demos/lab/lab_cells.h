@@ -11,8 +11,9 @@
 namespace lockstep::demos {
 
 /// Text on a line; `share` of its width lies on the left of `at` (0: it begins there, 0.5: it is centred).
+/// Translated, as all text.
 inline void labText(ImDrawList& draw, ImVec2 at, std::string_view text, ImU32 colour, float share = 0) {
-    draw.AddText({at.x - share * textWidth(text), at.y}, colour, text.data(), text.data() + text.size());
+    drawText(draw, {at.x - share * textWidth(text), at.y}, colour, text);
 }
 
 /// Filled where something happens; an outline where it does not.
@@ -33,6 +34,7 @@ inline void labCell(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, ImU3
     const float scale = std::min({1.0f, (max.x - min.x) / width, (max.y - min.y + ui.px(2)) / letters});
     if (text.empty() || scale < 0.75f) return;
     const ImVec2 at{(min.x + max.x - scale * textWidth(text)) / 2, (min.y + max.y - scale * letters) / 2};
+    text = translated(text);
     draw.AddText(ImGui::GetFont(), scale * letters, at, filled ? ui.theme.panel : ui.theme.muted, text.data(),
                  text.data() + text.size());
 }

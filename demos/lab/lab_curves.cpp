@@ -44,7 +44,7 @@ BuiltInLines::BuiltInLines(const Ui& ui, const LabView& view) {
             x.push_back(point.x);
             y.push_back(point.median);
         }
-        lines_.push_back({.name = series.fullName() + ", built in",
+        lines_.push_back({.name = series.fullName().append(translated(", built in")),
                           .colour = colourOf(ui, series, index++),
                           .dashed = true,
                           .faint = true,

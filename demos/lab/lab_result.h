@@ -11,6 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/kit/workgroup_chart.h"
+#include "demos/words/language.h"
 #include "engine/run/trainer.h"
 
 namespace lockstep::demos {
@@ -40,8 +41,8 @@ struct LabSeries {
 
     /// The median at `x`; NaN where that was not measured.
     double at(double x) const;
-    /// "GPU atomic"
-    std::string fullName() const { return (gpu ? "GPU " : "CPU ") + name; }
+    /// "GPU atomic", in the language spoken.
+    std::string fullName() const { return std::string(gpu ? "GPU " : "CPU ").append(translated(name)); }
 };
 
 struct LabResult {

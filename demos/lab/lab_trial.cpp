@@ -113,7 +113,7 @@ struct LabTrial {
         std::string names;
         for (const std::string& shader : outcome.shaders) names += (names.empty() ? "" : ", ") + shader;
         outcome.report.verdict = Verdict::notUsed;
-        outcome.report.message = "on this device, the experiment runs without " + names;
+        outcome.report.message = translatedFormat("on this device, the experiment runs without {}", names);
         return false;
     }
 
@@ -182,14 +182,16 @@ std::string labComparison(const Experiment& experiment, const LabResult& edited,
     const auto change = [](const Ratio& ratio) { return std::abs(std::log(ratio.faster)); };
     std::ranges::stable_sort(ratios, std::greater<>(), change);
     if (change(ratios.front()) < aboutAsFast)
-        return relative ? "about the same as built in" : "about as fast as built in";
+        return std::string(translated(relative ? "about the same as built in" : "about as fast as built in"));
     constexpr std::size_t most = 2;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, ratios.size()); ++i) {
         if (change(ratios[i]) < aboutAsFast) continue;
-        text += fmt::format("{}{} {} times {}", text.empty() ? "" : ", ", ratios[i].series->fullName(),
-                            threeDigits(ratios[i].faster),
-                            relative ? "the built-in value" : "as fast as built in");
+        text.append(text.empty() ? "" : ", ");
+        text += relative ? translatedFormat("{} {} times the built-in value", ratios[i].series->fullName(),
+                                            threeDigits(ratios[i].faster))
+                         : translatedFormat("{} {} times as fast as built in", ratios[i].series->fullName(),
+                                            threeDigits(ratios[i].faster));
     }
     return text;
 }

@@ -77,9 +77,9 @@ void drawSumOrders(const Ui& ui, ImVec2 at, ImVec2 size, double seconds, bool st
         return counted(static_cast<std::uint64_t>(std::min(done, all)), "step");
     };
     labText(draw, {at.x, below},
-            fmt::format("tree: {}{}; loop: {}{}", steps(levels),
-                        done < levels ? "" : ", " + textOf(sums.front()), steps(numbers - 1),
-                        done < numbers - 1 ? "" : ", " + textOf(running)),
+            translatedFormat("tree: {}{}; loop: {}{}", steps(levels),
+                             done < levels ? "" : ", " + textOf(sums.front()), steps(numbers - 1),
+                             done < numbers - 1 ? "" : ", " + textOf(running)),
             ui.theme.text);
     labText(draw, {at.x, below + letters}, "exact: 2²⁴ + 15; 2²⁴ + 1 rounds to 2²⁴", ui.theme.muted);
 }

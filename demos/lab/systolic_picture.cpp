@@ -71,11 +71,11 @@ void drawSystolicArray(Ui& ui, ImVec2 size, double seconds) {
                                seriesColour(ui.theme, 3));
         }
     list.PopClipRect();
-    const std::string words = beat < 0 ? "A flows right, B flows down"
-                              : working == 0
-                                  ? fmt::format("done after {} beats", beats)
-                                  : fmt::format("beat {}: {} of {} work", beat + 1, working, cells * cells);
-    list.AddText({corner.x, origin.y + cells * side + ui.px(2)}, ui.theme.muted, words.c_str());
+    const std::string words =
+        beat < 0       ? "A flows right, B flows down"
+        : working == 0 ? translatedFormat("done after {} beats", beats)
+                       : translatedFormat("beat {}: {} of {} work", beat + 1, working, cells * cells);
+    drawText(list, {corner.x, origin.y + cells * side + ui.px(2)}, ui.theme.muted, words);
 }
 
 } // namespace lockstep::demos

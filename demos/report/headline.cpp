@@ -28,16 +28,17 @@ std::string sentence(const std::vector<LaneResult>& results, const std::vector<L
     const LaneFigures& other = figures[headline.slower];
     const std::string evidence =
         headline.bySeconds
-            ? fmt::format("{} s of training against {} s", threeDigits(one.seconds),
-                          threeDigits(other.seconds))
-            : fmt::format("{} samples/s against {}", shortRate(one.rate), shortRate(other.rate));
+            ? translatedFormat("{} s of training against {} s", threeDigits(one.seconds),
+                               threeDigits(other.seconds))
+            : translatedFormat("{} samples/s against {}", shortRate(one.rate), shortRate(other.rate));
     FinishLine goal; // without the limit for runs that never reach it
     goal.accuracy = finish.accuracy;
     goal.loss = finish.loss;
-    const std::string task = headline.bySeconds ? "reached " + goal.text() : "trained";
-    const std::string how =
-        together ? "head to head: the lanes competed for the machine, so this is not a measurement"
-                 : "time trial, end to end, without warm-up";
+    const std::string task = headline.bySeconds ? translatedFormat("reached {}", finishText(goal))
+                                                : std::string(translated("trained"));
+    const std::string_view how =
+        translated(together ? "head to head: the lanes competed for the machine, so this is not a measurement"
+                            : "time trial, end to end, without warm-up");
     return comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
                       headline.ratio, task, fmt::format("{} ({})", evidence, how));
 }
@@ -47,9 +48,10 @@ std::string tooShort(const std::vector<LaneResult>& results, const std::vector<L
                      const Headline& headline, double shortest) {
     for (const std::size_t lane : {headline.faster, headline.slower})
         if (figures[lane].timedSeconds < shortest)
-            return fmt::format("no comparison: the race is too short: {} trained for {} only; choose a later "
-                               "finish line, after a second or more",
-                               results[lane].spec.text(), duration(figures[lane].timedSeconds));
+            return translatedFormat(
+                "no comparison: the race is too short: {} trained for {} only; choose a later "
+                "finish line, after a second or more",
+                results[lane].spec.text(), duration(figures[lane].timedSeconds));
     return {};
 }
 
@@ -74,11 +76,13 @@ std::string throttledText(const LaneResult& faster, const LaneResult& slower) {
     const bool machines = faster.spec.gpu != slower.spec.gpu;
     const auto who = [machines](const LaneResult& lane) {
         if (!machines) return lane.spec.text();
-        return std::string(!lane.spec.gpu ? "CPU" : lane.machine.software ? "software Vulkan" : "GPU");
+        return std::string(translated(!lane.spec.gpu          ? "CPU"
+                                      : lane.machine.software ? "software Vulkan"
+                                                              : "GPU"));
     };
     const bool first = faster.machine.throttled(), second = slower.machine.throttled();
-    if (first && second) return ", both throttled";
-    return first || second ? fmt::format(", {} throttled", who(first ? faster : slower)) : "";
+    if (first && second) return std::string(translated(", both throttled"));
+    return first || second ? translatedFormat(", {} throttled", who(first ? faster : slower)) : "";
 }
 
 } // namespace
@@ -115,9 +119,9 @@ std::vector<LaneFigures> figuresOf(const std::vector<LaneResult>& results) {
 std::string comparison(const std::string& faster, const std::string& slower, double ratio,
                        const std::string& task, const std::string& evidence) {
     if (ratio < equalBelow)
-        return fmt::format("{} and {} {} equally fast, within 5 %: {}.", faster, slower, task, evidence);
-    return fmt::format("{} {} {} times as fast as {}: {}.", faster, task, threeDigits(ratio), slower,
-                       evidence);
+        return translatedFormat("{} and {} {} equally fast, within 5 %: {}.", faster, slower, task, evidence);
+    return translatedFormat("{} {} {} times as fast as {}: {}.", faster, task, threeDigits(ratio), slower,
+                            evidence);
 }
 
 Headline headlineFor(const std::vector<LaneResult>& results, const std::vector<LaneFigures>& figures,
@@ -133,13 +137,18 @@ Headline headlineFor(const std::vector<LaneResult>& results, const std::vector<L
         return headline.bySeconds ? 1 / figures[lane].seconds : figures[lane].rate;
     });
     if (!pairing) {
-        headline.text = whyNone(results, "reached the finish line");
+        headline.text = whyNone(results, "no comparison: fewer than two lanes reached the finish line");
         return headline;
     }
     static_cast<Pairing&>(headline) = *pairing;
-    headline.text = tooShort(results, figures, headline, shortest);
-    headline.valid = headline.text.empty();
-    if (headline.valid) headline.text = sentence(results, figures, headline, finish, together);
+    headline.valid = tooShort(results, figures, headline, shortest).empty();
+    const auto told = [&] {
+        return headline.valid ? sentence(results, figures, headline, finish, together)
+                              : tooShort(results, figures, headline, shortest);
+    };
+    headline.shown = told();
+    const EnglishHere english;
+    headline.text = told();
     return headline;
 }
 
@@ -152,6 +161,26 @@ std::string reasonOf(const Headline& headline) {
     constexpr std::string_view said = "no comparison: ";
     const std::string_view text = headline.text;
     return std::string(!headline.valid && text.starts_with(said) ? text.substr(said.size()) : text);
+}
+
+std::string shownReason(const Headline& headline) {
+    const std::string text(headline.shown.empty() ? translated(headline.text) : headline.shown);
+    const std::string_view said = translated("no comparison: ");
+    return text.substr(!headline.valid && text.starts_with(said) ? said.size() : 0);
+}
+
+std::string finishText(const FinishLine& finish) {
+    std::string all;
+    const auto add = [&all](const std::string& line) {
+        all.append(all.empty() ? "" : translated(" or ")).append(line);
+    };
+    if (finish.accuracy > 0) add(translatedFormat("{:.6g} % test accuracy", finish.accuracy * 100));
+    if (finish.loss > 0) add(translatedFormat("a test loss of {:.6g}", finish.loss));
+    if (finish.epochs > 0) add(counted(finish.epochs, "epoch"));
+    if (finish.steps > 0) add(counted(finish.steps, "step"));
+    if (finish.seconds == 1) add(std::string(translated("1 second")));
+    if (finish.seconds > 0 && finish.seconds != 1) add(translatedFormat("{:.6g} seconds", finish.seconds));
+    return all;
 }
 
 std::string agreementText(const std::vector<LaneResult>& results) {
@@ -170,7 +199,7 @@ std::string agreementText(const std::vector<LaneResult>& results) {
         largest = std::max(largest, agreement.largestDifference);
         tolerance = std::max(tolerance, agreement.tolerance);
         if (!agreement.same())
-            faults += fmt::format(
+            faults += translatedFormat(
                 "different mathematics: the losses of {} leave the others' after {} and differ "
                 "by up to {:.1g} (tolerance: {:.0g} over the first {}), so its speed is not compared\n",
                 result.spec.text(), counted(agreement.agreedSteps, "step"), agreement.largestDifference,
@@ -179,13 +208,13 @@ std::string agreementText(const std::vector<LaneResult>& results) {
     if (compared < 2) return {};
     if (!faults.empty()) return faults;
     if (tolerance > Agreement::floatTolerance)
-        return fmt::format("same mathematics in different precision: the first {} losses agree within "
-                           "{:.0g}, all {} within {:.1g}\n",
-                           agreed, tolerance, steps, largest);
+        return translatedFormat("same mathematics in different precision: the first {} losses agree within "
+                                "{:.0g}, all {} within {:.1g}\n",
+                                agreed, tolerance, steps, largest);
     if (agreed >= steps)
-        return fmt::format("same mathematics: largest relative difference {:.1g} over the first {}\n",
-                           largest, counted(steps, "step"));
-    return fmt::format(
+        return translatedFormat("same mathematics: largest relative difference {:.1g} over the first {}\n",
+                                largest, counted(steps, "step"));
+    return translatedFormat(
         "same mathematics: the first {} losses agree within {:.0g}; then rounding separates the lanes, by up "
         "to {:.1g} within {} steps (for example where a ReLU input is within rounding error of 0)\n",
         agreed, tolerance, largest, steps);

@@ -64,16 +64,17 @@ std::optional<Pairing> pairUp(const std::vector<Lane>& lanes, const Speed& speed
     return Pairing{best, *other, speedOf(best) / speedOf(*other)};
 }
 
-/// Why no lanes were paired; `end` says what those that count have done: "came to the end".
-template <class Lane> std::string whyNone(const std::vector<Lane>& lanes, const std::string& end) {
+/// Why no lanes were paired; `fewer` says so where too few count.
+template <class Lane> std::string whyNone(const std::vector<Lane>& lanes, const std::string& fewer) {
     if (lanes.size() < 2) return "no comparison: only one lane";
     const auto differs = [](const Lane& lane) { return !lane.agreement.same(); };
     return std::ranges::any_of(lanes, differs) ? "no comparison: the lanes computed different results"
-                                               : "no comparison: fewer than two lanes " + end;
+                                               : fewer;
 }
 
 struct Headline : Pairing {
-    std::string text; ///< the sentence, or why there is none
+    std::string text;       ///< the sentence, or why there is none; in English, as files have it
+    std::string shown = {}; ///< the same in the language spoken when it was made; empty: as `text`
     bool valid = false;
     bool bySeconds = false; ///< compared by training time to a target; otherwise by samples per second
 };
@@ -101,6 +102,11 @@ inline Headline headlineFor(const std::vector<LaneResult>& results, const Finish
 std::string verdict(const std::vector<LaneResult>& results, const Headline& headline);
 /// What a headline says, without "no comparison: " where that is said already.
 std::string reasonOf(const Headline& headline);
+/// The same in the language spoken.
+std::string shownReason(const Headline& headline);
+
+/// "85 % test accuracy or 10 epochs": FinishLine::text() in the language spoken.
+std::string finishText(const FinishLine& finish);
 
 /// "same mathematics: largest difference 2e-06 over the first 100 steps", or the lane that differs.
 std::string agreementText(const std::vector<LaneResult>& results);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -121,6 +122,7 @@ Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSp
 
 void sayByRate(Headline& headline, const LaneReport& faster, const LaneReport& slower, double fast,
                double slow, const RateComparison& how) {
+    const EnglishHere english; // files have it, and pages that quote them
     for (const LaneReport* lane : {&faster, &slower}) {
         if (lane->end.trainingSeconds >= how.shortest) continue;
         headline.text = fmt::format("no comparison: {} trained for {} only; {}", lane->spec.text(),

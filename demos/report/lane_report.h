@@ -96,7 +96,7 @@ Headline headlineByRate(const std::vector<Lane>& lanes, double (Lane::*rate)() c
         pairUp(lanes, [&](std::size_t lane) { return lanes[lane].counts() ? (lanes[lane].*rate)() : 0; });
     Headline headline;
     if (!pairing) {
-        headline.text = whyNone(lanes, "finished");
+        headline.text = whyNone(lanes, "no comparison: fewer than two lanes finished");
         return headline;
     }
     static_cast<Pairing&>(headline) = *pairing;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -56,12 +58,12 @@ std::optional<OtherLoad> LoadWatch::load() const {
 std::string busyText(const std::optional<OtherLoad>& load) {
     if (!load || !load->busy()) return {};
     if (load->fromAverage)
-        return fmt::format("before the run, other processes used about {:.1f} of {} cores; if they "
-                           "still did, the times are too long",
-                           load->cores, load->allCores);
-    return fmt::format("the machine was busy: other processes used {:.1f} of {} cores during the "
-                       "run, so its times may be too long",
-                       load->cores, load->allCores);
+        return translatedFormat("before the run, other processes used about {:.1f} of {} cores; if they "
+                                "still did, the times are too long",
+                                load->cores, load->allCores);
+    return translatedFormat("the machine was busy: other processes used {:.1f} of {} cores during the "
+                            "run, so its times may be too long",
+                            load->cores, load->allCores);
 }
 
 std::string otherLoadText(const std::optional<OtherLoad>& load) {

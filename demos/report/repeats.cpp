@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/report/race_report.h"
+#include "demos/words/language.h"
 #include "demos/words/median.h"
 #include "demos/words/text.h"
 
@@ -110,6 +111,8 @@ std::optional<Spread> ratioSpread(const RepeatedRace& race, const Headline& head
 
 Headline headlineFor(const RepeatedRace& race, const FinishLine& finish, bool together, double shortest) {
     Headline headline = headlineFor(race.lanes, race.figures, finish, together, shortest);
+    if (!headline.shown.empty()) headline.shown += ratioText(race, headline);
+    const EnglishHere english;
     headline.text += ratioText(race, headline);
     return headline;
 }
@@ -119,12 +122,13 @@ std::vector<std::vector<std::string>> spreadRows(const RepeatedRace& race) {
     const TimeColumn time = timeColumn(race.figures);
     const auto rate = [](double value) { return grouped(static_cast<std::uint64_t>(std::round(value))); };
     std::vector<std::vector<std::string>> rows{
-        {"lane", fmt::format("{}: median (range)", time.title), "samples/s: median (range)"}};
+        {"lane", translatedFormat("{}: median (range)", translated(time.title)),
+         "samples/s: median (range)"}};
     for (std::size_t lane = 0; lane < race.lanes.size(); ++lane) {
         const auto range = [&](double LaneFigures::*figure, const auto& format) {
             const auto spread = spreadOf(race, lane, figure);
-            return spread ? fmt::format("{} ({} to {})", format(spread->median), format(spread->least),
-                                        format(spread->most))
+            return spread ? translatedFormat("{} ({} to {})", format(spread->median), format(spread->least),
+                                             format(spread->most))
                           : std::string("-");
         };
         rows.push_back({race.lanes[lane].spec.text(),
@@ -143,9 +147,9 @@ std::string spreadText(const RepeatedRace& race) {
 std::string ratioText(const RepeatedRace& race, const Headline& headline) {
     const std::optional<Spread> ratio = ratioSpread(race, headline);
     if (!ratio) return {};
-    return fmt::format(" Over {} runs, the ratio of their speeds ranged from {} to {}{}.", race.runs.size(),
-                       threeDigits(ratio->least), threeDigits(ratio->most),
-                       ratio->least < 1 ? ", so neither was faster in every run" : "");
+    return translatedFormat(" Over {} runs, the ratio of their speeds ranged from {} to {}{}.",
+                            race.runs.size(), threeDigits(ratio->least), threeDigits(ratio->most),
+                            translated(ratio->least < 1 ? ", so neither was faster in every run" : ""));
 }
 
 SpreadJson raceJson(const TrainJob& job, const FinishLine& finish, bool together, const RepeatedRace& race,

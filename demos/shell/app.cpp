@@ -783,10 +783,11 @@ void App::openFile(const std::filesystem::path& file) {
             openLesson(file);
         else if (const std::string name = shownName(file); name != file.string())
             ui_->say(Severity::error,
-                     fmt::format("{}: the file name is not UTF-8, so a state could not store it.", name),
+                     translatedFormat("{}: the file name is not UTF-8, so a state could not store it.", name),
                      "Rename the file and drop it again.");
         else if (!exhibit().dropFile(*ui_, file))
-            ui_->say(Severity::warning, fmt::format("{}: this exhibit cannot read this kind of file.", name),
+            ui_->say(Severity::warning,
+                     translatedFormat("{}: this exhibit cannot read this kind of file.", name),
                      "States end in .json, lessons in .md, tables in .csv, pictures in .png.");
         else
             files_.noteOpened(file);
@@ -802,7 +803,8 @@ void App::saveState(const std::filesystem::path& file) {
         writeStateFile(target, state());
         files_.noteOpened(target);
         ui_->dismissFailure();
-        ui_->say(Severity::info, fmt::format("State saved to {}", std::filesystem::absolute(target).string()),
+        ui_->say(Severity::info,
+                 translatedFormat("State saved to {}", std::filesystem::absolute(target).string()),
                  "Drop the file onto the window to bring it back.");
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
@@ -832,7 +834,7 @@ void App::speakLanguage(const std::string& code) {
     const std::vector<std::string> problems = chooseLanguage(code);
     if (problems.empty()) return;
     const std::string more =
-        problems.size() == 1 ? "" : fmt::format("{} more are wrong.", problems.size() - 1);
+        problems.size() == 1 ? "" : translatedFormat("{} more are wrong.", problems.size() - 1);
     ui_->say(Severity::warning, problems.front(), more);
 }
 

@@ -60,12 +60,12 @@ void drawDeviceSketch(const Ui& ui, const gpu::DeviceReport& device) {
     box({groupLeft, low.y}, {right, low.y + height}, ui.theme.panel);
     const float room = right - groupLeft - 2 * gap;
     float y = low.y + gap;
-    write({groupLeft + gap, y}, room, "workgroup: " + counted(limits.groupInvocations, "invocation"),
-          ui.theme.text);
+    write({groupLeft + gap, y}, room,
+          translatedFormat("workgroup: {}", counted(limits.groupInvocations, "invocation")), ui.theme.text);
     y += line + gap;
     box({groupLeft + gap, y}, {right - gap, y + line + gap}, ui.theme.raised);
     write({groupLeft + 2 * gap, y + gap / 2}, room - 2 * gap,
-          std::to_string(limits.sharedMemory / 1024) + " KiB shared memory", ui.theme.text);
+          translatedFormat("{} KiB shared memory", limits.sharedMemory / 1024), ui.theme.text);
     y += line + 2 * gap;
     const std::uint32_t subgroups = limits.groupInvocations / std::max(limits.subgroupSize, 1u);
     constexpr std::uint32_t perRow = 32;
@@ -78,7 +78,7 @@ void drawDeviceSketch(const Ui& ui, const gpu::DeviceReport& device) {
         draw.AddRectFilled(at, {at.x + pitch.x - ui.px(1), at.y + pitch.y - ui.px(1)}, ui.theme.gpu);
     }
     write({groupLeft + gap, y + line - ui.px(2)}, room,
-          counted(subgroups, "subgroup") + " of " + std::to_string(limits.subgroupSize), ui.theme.muted);
+          translatedFormat("{} of {}", counted(subgroups, "subgroup"), limits.subgroupSize), ui.theme.muted);
 }
 
 } // namespace
@@ -94,7 +94,7 @@ std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& device
         line.usable = device.refused.empty();
         line.remark = describe(device.type);
         if (!line.usable)
-            line.remark += "; cannot be used: " + device.refused;
+            line.remark = translatedFormat("{}; cannot be used: {}", translated(line.remark), device.refused);
         else if (!device.reason.empty())
             line.reason = device.reason;
         line.report = device;

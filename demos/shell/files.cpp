@@ -120,7 +120,7 @@ std::optional<fs::path> FileChooser::draw(Ui& ui) {
 }
 
 std::optional<fs::path> FileChooser::drawQuestion(Ui& ui) {
-    ui.paragraph(fmt::format("{} exists. Replace it?", shownName(replaced_)));
+    ui.paragraph(translatedFormat("{} exists. Replace it?", shownName(replaced_)));
     std::optional<fs::path> chosen;
     if (ui.primaryButton("Replace##file", saysItself)) chosen = replaced_;
     ImGui::SameLine();
@@ -178,7 +178,7 @@ bool FileChooser::drawEntries(Ui& ui) {
         }
     }
     if (entries_.empty()) ui.muted("No folders and no files of the right kind here.");
-    if (more_) ui.muted(fmt::format("Only {} entries are listed; type the name.", mostEntries));
+    if (more_) ui.muted(translatedFormat("Only {} entries are listed; type the name.", mostEntries));
     if (entered) enter(*entered);
     return done;
 }
@@ -195,7 +195,7 @@ std::optional<fs::path> FileChooser::accept() {
     const bool saving = purpose_ == Purpose::save;
     if (saving && file.extension() != ending_) file += ending_;
     const bool exists = fs::exists(file, unknown);
-    if (!saving && !exists) problem_ = fmt::format("There is no {} here.", name_);
+    if (!saving && !exists) problem_ = translatedFormat("There is no {} here.", name_);
     if (saving && exists) replaced_ = file;
     return saving == exists ? std::nullopt : std::optional(file);
 }

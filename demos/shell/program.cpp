@@ -58,8 +58,8 @@ void Program::restart(const std::string& loss) {
                 app.setDevice({});
             }
             app.ui().say(Severity::warning,
-                         fmt::format("The graphics device was lost; {} has been restarted.",
-                                     graphics.device().report().name),
+                         translatedFormat("The graphics device was lost; {} has been restarted.",
+                                          graphics.device().report().name),
                          costs_ + (costs_.empty() ? "" : " ") + "Curves, results and settings are kept.");
             costs_.clear();
             return;
@@ -80,10 +80,10 @@ bool Program::usable(const DeviceWish& wish, const std::function<void(gpu::Devic
         if (test) test(device);
         return true;
     } catch (const gpu::GpuError& error) {
-        app.ui().say(
-            Severity::error,
-            fmt::format("'{}' cannot be used: {}", wish.name.empty() ? wish.select : wish.name, error.what()),
-            fmt::format("The window stays on {}.", present));
+        app.ui().say(Severity::error,
+                     translatedFormat("'{}' cannot be used: {}", wish.name.empty() ? wish.select : wish.name,
+                                      error.what()),
+                     translatedFormat("The window stays on {}.", present));
         return false;
     }
 }
@@ -92,10 +92,10 @@ void Program::change(const DeviceWish& wish) {
     leave();
     enter(wish.select);
     app.setDevice(wish);
-    app.ui().say(
-        Severity::info,
-        fmt::format("The window and GPU lanes without @DEVICE now use {}.", graphics.device().report().name),
-        costs_);
+    app.ui().say(Severity::info,
+                 translatedFormat("The window and GPU lanes without @DEVICE now use {}.",
+                                  graphics.device().report().name),
+                 costs_);
     costs_.clear();
 }
 
@@ -139,13 +139,13 @@ void restoreLast(App& app) {
     } catch (const std::exception& error) {
         if (isOtherThanFile(file)) // the system's, perhaps
             return app.ui().say(Severity::error,
-                                fmt::format("The last state cannot be restored: {}", error.what()),
+                                translatedFormat("The last state cannot be restored: {}", error.what()),
                                 "It stays as it is, and this session's state will not be saved.");
         std::filesystem::path kept = file;
         kept += ".bad";
         std::filesystem::rename(file, kept, failure);
-        app.ui().say(Severity::error, fmt::format("The last state cannot be restored: {}", error.what()),
-                     failure ? "" : fmt::format("The file is kept as {}.", kept.string()));
+        app.ui().say(Severity::error, translatedFormat("The last state cannot be restored: {}", error.what()),
+                     failure ? "" : translatedFormat("The file is kept as {}.", kept.string()));
     }
 }
 

@@ -98,8 +98,8 @@ std::optional<Message> Recording::tend(bool processorTimed, double now) {
     if (!failure_.empty()) return Message{Severity::error, failure_, {}};
     if (written_ == 0) return {};
     return Message{Severity::info,
-                   fmt::format("Recording saved to {} ({:.1f} s, {})", shownName(file_), length_,
-                               amountText(static_cast<double>(written_), "B")),
+                   translatedFormat("Recording saved to {} ({:.1f} s, {})", shownName(file_), length_,
+                                    amountText(static_cast<double>(written_), "B")),
                    why_};
 }
 

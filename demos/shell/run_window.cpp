@@ -78,7 +78,7 @@ void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const Pictur
         Offscreen offscreen(app.ui().graphics);
         writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
         app.ui().dismissFailure();
-        app.ui().say(Severity::info, "Picture saved to " + shownName(file));
+        app.ui().say(Severity::info, std::string(translated("Picture saved to ")) + shownName(file));
     });
 }
 

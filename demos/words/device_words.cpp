@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -13,13 +14,13 @@ std::string deviceVerdict(const gpu::DeviceReport& report) {
 
 std::vector<std::pair<std::string, std::string>> deviceFacts(const gpu::DeviceReport& report) {
     const gpu::Limits& limits = report.limits;
-    return {{"memory", fmt::format("{:.1f} GiB", static_cast<double>(report.memory) / (1 << 30))},
+    return {{"memory", translatedFormat("{:.1f} GiB", static_cast<double>(report.memory) / (1 << 30))},
             {"largest buffer", fmt::format("{} MiB", grouped(limits.storageRange >> 20))},
             {"shared memory per workgroup", fmt::format("{} KiB", limits.sharedMemory / 1024)},
-            {"largest workgroup", fmt::format("{} invocations", grouped(limits.groupInvocations))},
-            {"subgroup", fmt::format("{} invocations", limits.subgroupSize)},
+            {"largest workgroup", translatedFormat("{} invocations", grouped(limits.groupInvocations))},
+            {"subgroup", translatedFormat("{} invocations", limits.subgroupSize)},
             {"timestamps", limits.timestampNanoseconds > 0
-                               ? fmt::format("every {:g} ns", limits.timestampNanoseconds)
+                               ? translatedFormat("every {:g} ns", limits.timestampNanoseconds)
                                : "none"},
             {"driver", report.driver},
             {"Vulkan", report.apiVersion},

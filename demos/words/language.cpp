@@ -27,7 +27,12 @@ Languages& languages() {
     return known;
 }
 
+thread_local int englishHere = 0; // how many of them live in this thread
+
 } // namespace
+
+EnglishHere::EnglishHere() { ++englishHere; }
+EnglishHere::~EnglishHere() { --englishHere; }
 
 void speak(const std::string& code, WordTable words) {
     Languages& known = languages();
@@ -63,9 +68,16 @@ std::filesystem::path fileInLanguage(const std::filesystem::path& file) {
 
 std::string_view translated(std::string_view english) {
     const Language* spoken = languages().spoken;
-    if (spoken == nullptr || spoken->words.empty()) return english;
+    if (spoken == nullptr || spoken->words.empty() || englishHere > 0) return english;
     const auto found = spoken->words.find(english);
     return found == spoken->words.end() ? english : std::string_view(found->second);
+}
+
+char decimalSign() { return translated("0.5") == "0,5" ? ',' : '.'; }
+
+std::string withDecimalSign(std::string numbers) {
+    std::ranges::replace(numbers, '.', decimalSign());
+    return numbers;
 }
 
 std::string translatedLabel(std::string_view label) {

@@ -2,11 +2,14 @@
 // language. What has no translation stays English.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -36,6 +39,15 @@ TextFileName textFileName(const std::filesystem::path& file);
 /// else `file` itself.
 std::filesystem::path fileInLanguage(const std::filesystem::path& file);
 
+/// As long as it lives, its thread speaks English: for files that programs read.
+class EnglishHere {
+  public:
+    EnglishHere();
+    ~EnglishHere();
+    EnglishHere(const EnglishHere&) = delete;
+    EnglishHere& operator=(const EnglishHere&) = delete;
+};
+
 /// The text in the language spoken now. Any thread.
 std::string_view translated(std::string_view english);
 
@@ -43,15 +55,53 @@ std::string_view translated(std::string_view english);
 /// languages. A translation of the whole label comes before one of the shown part.
 std::string translatedLabel(std::string_view label);
 
+/// What stands before a number's decimals in the language spoken now: "." or, where the table of words
+/// translates "0.5" so, ",".
+char decimalSign();
+/// The text of one number, or of several, with that sign in place of every point.
+std::string withDecimalSign(std::string numbers);
+
+/// A number for translatedFormat(), which writes it with the decimal sign of the language.
+struct DecimalNumber {
+    double value;
+};
+template <class Argument> decltype(auto) shownArgument(const Argument& argument) {
+    if constexpr (std::is_floating_point_v<Argument>)
+        return DecimalNumber{static_cast<double>(argument)};
+    else
+        return (argument);
+}
+
 /// fmt::format with the translated format; with the English one where the translation's placeholders differ.
+/// Floating-point numbers have the language's decimal sign; their width and precision are written out.
 template <class... Args> std::string translatedFormat(fmt::format_string<Args...> english, Args&&... args) {
     const fmt::string_view format = english;
     const std::string_view words = translated({format.data(), format.size()});
+    const auto written = [](fmt::string_view text, const auto&... shown) {
+        return fmt::vformat(text, fmt::make_format_args(shown...));
+    };
     try {
-        return fmt::vformat(fmt::string_view(words.data(), words.size()), fmt::make_format_args(args...));
+        return written(fmt::string_view(words.data(), words.size()), shownArgument(args)...);
     } catch (const fmt::format_error&) { // a table of words is a file that anyone may write
-        return fmt::vformat(format, fmt::make_format_args(args...));
+        return written(format, shownArgument(args)...);
     }
 }
 
 } // namespace lockstep::demos
+
+template <> struct fmt::formatter<lockstep::demos::DecimalNumber> {
+    constexpr auto parse(format_parse_context& context) {
+        const auto* end = context.begin();
+        while (end != context.end() && *end != '}') ++end;
+        form_ = {context.begin(), static_cast<std::size_t>(end - context.begin())};
+        return end;
+    }
+    template <class Context> auto format(lockstep::demos::DecimalNumber number, Context& context) const {
+        const std::string text = lockstep::demos::withDecimalSign(
+            fmt::vformat(std::string("{:").append(form_).append("}"), fmt::make_format_args(number.value)));
+        return std::copy(text.begin(), text.end(), context.out());
+    }
+
+  private:
+    std::string_view form_; // what follows the colon; the format outlives its use
+};

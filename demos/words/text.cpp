@@ -18,13 +18,43 @@ std::size_t displayWidth(std::string_view text) {
         text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
+/// What texts count, so that a table of words can have both numbers.
+struct CountedThing {
+    std::string_view thing;
+    std::string_view one;
+    std::string_view many;
+};
+constexpr CountedThing countedThings[] = {
+    {"barrier", "{} barrier", "{} barriers"},
+    {"cell", "{} cell", "{} cells"},
+    {"column", "{} column", "{} columns"},
+    {"CPU thread", "{} CPU thread", "{} CPU threads"},
+    {"epoch", "{} epoch", "{} epochs"},
+    {"fetched line", "{} fetched line", "{} fetched lines"},
+    {"feature", "{} feature", "{} features"},
+    {"input", "{} input", "{} inputs"},
+    {"invocation", "{} invocation", "{} invocations"},
+    {"kernel", "{} kernel", "{} kernels"},
+    {"load", "{} load", "{} loads"},
+    {"machine", "{} machine", "{} machines"},
+    {"network", "{} network", "{} networks"},
+    {"row", "{} row", "{} rows"},
+    {"run", "{} run", "{} runs"},
+    {"piece", "{} piece", "{} pieces"},
+    {"step", "{} step", "{} steps"},
+    {"subgroup", "{} subgroup", "{} subgroups"},
+    {"thread", "{} thread", "{} threads"},
+    {"turn", "{} turn", "{} turns"},
+    {"workgroup", "{} workgroup", "{} workgroups"},
+};
+
 /// A number with three digits, and after `between` its unit prefix.
 std::string scaled(double value, const char* between) {
     constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
     std::size_t step = 0;
     for (; value >= 999.5 && step + 1 < std::size(prefixes); ++step) value /= 1000;
     const int decimals = step == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    return fmt::format("{:.{}f}{}{}", value, decimals, between, prefixes[step]);
+    return fixed(value, decimals) + between + prefixes[step];
 }
 
 /// Whether the text ends in a number and `rest` begins with its unit.
@@ -86,6 +116,7 @@ std::string scientific(double value, int digits) {
     std::string mantissa = plain.substr(0, end);
     if (mantissa.find('.') != std::string::npos) mantissa.erase(mantissa.find_last_not_of(".0") + 1);
     const int exponent = std::stoi(plain.substr(end + 1));
+    mantissa = withDecimalSign(std::move(mantissa));
     std::string result = (mantissa == "1" ? "" : mantissa + "·") + "10" + (exponent < 0 ? "⁻" : "");
     for (const char digit : std::to_string(std::abs(exponent))) result += superscripts[digit - '0'];
     return result;
@@ -96,14 +127,14 @@ std::string threeDigits(double value) {
     if (value != 0 && std::abs(value) < 1e-4) return scientific(value, 3);
     constexpr double mostDigits = 1e15; // above this, a double cannot hold every whole number
     if (std::abs(value) > mostDigits) return scientific(value, 3);
-    if (std::abs(value) < 999.5) return fmt::format("{:.3g}", value);
+    if (std::abs(value) < 999.5) return translatedFormat("{:.3g}", value);
     const double place = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
     const double rounded = std::round(value / place) * place;
     return (value < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(rounded)));
 }
 
 std::string twoDigits(double value) {
-    return std::abs(value) >= 99.5 ? threeDigits(value) : fmt::format("{:.2g}", value);
+    return std::abs(value) >= 99.5 ? threeDigits(value) : translatedFormat("{:.2g}", value);
 }
 
 std::string lossText(double loss) {
@@ -129,13 +160,19 @@ std::string duration(double seconds) {
 }
 
 std::string counted(std::uint64_t count, std::string_view thing) {
-    return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
+    const std::string number = grouped(count);
+    const auto* const found = std::ranges::find(countedThings, thing, &CountedThing::thing);
+    if (found == std::end(countedThings)) return fmt::format("{} {}{}", number, thing, count == 1 ? "" : "s");
+    const std::string_view words = translated(count == 1 ? found->one : found->many);
+    return fmt::vformat(fmt::string_view(words.data(), words.size()), fmt::make_format_args(number));
 }
 
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", share * 100); }
+std::string percent(double share) {
+    return std::isnan(share) ? "-" : translatedFormat("{:.2f} %", share * 100);
+}
 
 std::string fixed(double value, int digits) {
-    return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+    return std::isnan(value) ? "-" : withDecimalSign(fmt::format("{:.{}f}", value, digits));
 }
 
 std::string cut(std::string_view text, std::size_t width) {
@@ -162,12 +199,10 @@ std::string shortDevice(const MachineInfo& machine) {
 
 std::string shareText(const MachineInfo& machine) {
     if (machine.workgroups > 0)
-        return fmt::format("at most {} at once", counted(machine.workgroups, "workgroup"));
+        return translatedFormat("at most {} at once", counted(machine.workgroups, "workgroup"));
     if (machine.gpu) return {};
-    if (machine.ofThreads == 0 && machine.threads != 1)
-        return translatedFormat("{} threads", grouped(machine.threads));
     if (machine.ofThreads == 0) return counted(machine.threads, "thread");
-    return fmt::format("{} of {}", grouped(machine.threads), counted(machine.ofThreads, "thread"));
+    return translatedFormat("{} of {}", grouped(machine.threads), counted(machine.ofThreads, "thread"));
 }
 
 std::string honestDevice(const MachineInfo& machine, std::size_t width) {
@@ -243,11 +278,11 @@ std::string fullName(const LaneSpec& spec, const MachineInfo& machine) {
         if (!text.empty()) note.append(note.empty() ? "" : ", ").append(text);
     };
     const std::string_view lack = handicap(spec);
-    if (spec.gpu && machine.software) add("software, not a GPU");
-    add(lack);
+    if (spec.gpu && machine.software) add(translated("software, not a GPU"));
+    add(translated(lack));
     if (lack.empty() || machine.throttled()) add(shareText(machine));
-    return fmt::format("{} on {}{}", spec.text(), shortDevice(machine),
-                       note.empty() ? "" : " (" + note + ")");
+    return translatedFormat("{} on {}{}", spec.text(), shortDevice(machine),
+                            note.empty() ? "" : " (" + note + ")");
 }
 
 } // namespace lockstep::demos

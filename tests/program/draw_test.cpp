@@ -230,4 +230,12 @@ TEST_CASE("an explanation leaves its control free, and others as far as it can")
         for (const Place& button : buttons) CHECK_FALSE(overlap(place, button));
         CHECK((y < place.min.y || y > place.max.y));
     }
+    // A button in a row, above a column of answers: its box goes where it covers none of them.
+    const Place button{{400, 150}, {480, 190}};
+    const Place answers{{400, 200}, {700, 400}};
+    CHECK_FALSE(overlap(at(button, {440, 170}, {answers}), answers));
+    CHECK_FALSE(overlap(at(button, {440, 170}, {answers}), button));
+    const Place above{{390, 60}, {760, 140}};
+    CHECK_FALSE(overlap(at(button, {440, 170}, {answers, above}), answers));
+    CHECK_FALSE(overlap(at(button, {440, 170}, {answers, above}), above));
 }

@@ -13,10 +13,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/draw/plot_math.h"
+#include "demos/lab/experiment.h"
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/telling/measured_text.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "tests/show_script.h"
 
@@ -42,9 +45,12 @@ class Literals {
         flush();
     }
     std::set<std::string> texts;
+    /// Those that stand right behind "translated(", "translatedFormat(" or a call of a Ui that shows text.
+    std::set<std::string> shown;
 
   private:
     void step() {
+        begin_ = at_;
         const char letter = source_[at_];
         const std::string_view rest = std::string_view(source_).substr(at_);
         if (rest.starts_with("//")) {
@@ -77,11 +83,20 @@ class Literals {
         return text;
     }
     void add(const std::string& text) {
+        if (!any_) {
+            std::string_view before = std::string_view(source_).substr(0, begin_);
+            before = before.substr(0, before.find_last_not_of(" \n") + 1);
+            shown_ = std::ranges::any_of(std::array{"translated(", "translatedFormat(", "ui.text(",
+                                                    "ui.muted(", "ui.heading(", "ui.headline(",
+                                                    "ui.paragraph(", "ui_.paragraph(", "ui_.muted("},
+                                         [before](std::string_view call) { return before.ends_with(call); });
+        }
         text_ += text;
         any_ = true;
     }
     void flush() {
         if (any_) {
+            if (shown_) shown.insert(text_);
             texts.insert(text_);
             texts.insert(text_.substr(0, text_.find("##"))); // a label's name is not shown
         }
@@ -91,9 +106,77 @@ class Literals {
 
     std::string source_;
     std::size_t at_ = 0;
+    std::size_t begin_ = 0; // of what is read now
     std::string text_;
     bool any_ = false;
+    bool shown_ = false;
 };
+
+/// "Press Run to start it.": what people read as a sentence.
+bool isSentence(std::string_view text) {
+    const bool begins = !text.empty() && text.front() >= 'A' && text.front() <= 'Z';
+    return begins && text.find(' ') != std::string_view::npos &&
+           std::string_view(".?!").find(text.back()) != std::string_view::npos;
+}
+
+/// Whether anything of a format is left to be said in another language: "{:.1f} GiB" is not.
+bool hasWords(std::string_view format) {
+    std::size_t letters = 0;
+    bool within = false; // a placeholder
+    for (const char each : format) {
+        within = each == '{' || (within && each != '}');
+        letters = !within && each >= 'a' && each <= 'z' ? letters + 1 : 0;
+        if (letters == 4) return true;
+    }
+    return false;
+}
+
+/// Every sentence that the window's sources have, and every text that they hand to be translated or shown.
+std::set<std::string> textsToTranslate() {
+    const std::set<std::string> ofScripts{"run_headless.cpp"}; // messages of scripted runs
+    std::set<std::string> texts;
+    for (const char* top : {"demos/exhibits", "demos/lab", "demos/kit", "demos/draw", "demos/shell"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            const std::string extension = entry.path().extension().string();
+            if (extension != ".h" && extension != ".cpp") continue;
+            if (ofScripts.contains(entry.path().filename().string())) continue;
+            const Literals literals(contents(entry.path()));
+            for (const std::string& text : literals.texts)
+                if (isSentence(text)) texts.insert(text);
+            for (const std::string& text : literals.shown)
+                if (hasWords(text) && !text.ends_with(' ')) texts.insert(text); // else a part of one
+        }
+    return texts;
+}
+
+/// Everything that an experiment shows before it is measured.
+std::vector<std::string> textsOf(const Experiment& experiment) {
+    std::vector<std::string> texts;
+    for (const std::string_view text : {experiment.title, experiment.idea, experiment.question,
+                                        experiment.x.title, experiment.y.title, experiment.link.label})
+        texts.emplace_back(text);
+    for (const std::string_view choice : experiment.choices)
+        if (!choice.empty()) texts.emplace_back(choice);
+    return texts;
+}
+
+std::vector<std::string> paragraphsOf(const std::string& markdown) {
+    std::vector<std::string> paragraphs;
+    for (std::size_t at = 0; at < markdown.size();) {
+        const std::size_t end = std::min(markdown.find("\n\n", at), markdown.size());
+        paragraphs.push_back(markdown.substr(at, end - at));
+        at = end + 2;
+    }
+    return paragraphs;
+}
+
+/// "{if gpu_too_busy < 1} {software} " at its start.
+std::string conditionsOf(const std::string& paragraph) {
+    std::size_t end = 0;
+    while (end < paragraph.size() && paragraph[end] == '{' && paragraph.compare(end, 2, "{{") != 0)
+        end = paragraph.find('}', end) + 2;
+    return paragraph.substr(0, end);
+}
 
 std::set<std::string> textsOfTheProgram() {
     std::set<std::string> texts;
@@ -174,6 +257,76 @@ TEST_CASE("every table of words translates texts that the program has, with thei
             CHECK(english.ends_with(' ') == translation.ends_with(' '));
         }
     }
+}
+
+TEST_CASE("every table of words has all that the window says") {
+    const std::set<std::string> texts = textsToTranslate();
+    CHECK(texts.size() > 500);
+    CHECK(texts.contains("networks/s, {} in {}"));
+    CHECK(texts.contains("Press Run to start it."));
+    for (const fs::path& file : filesIn("assets/words", ".yaml")) {
+        CAPTURE(file.filename().string());
+        const WordFile table = readWords(file);
+        const auto has = [&](const std::string& text) {
+            return table.words.contains(text) || table.words.contains(text.substr(0, text.find("##")));
+        };
+        for (const std::string& text : texts) {
+            CAPTURE(text);
+            CHECK(has(text));
+        }
+        for (const Experiment* experiment : experiments())
+            for (const std::string& text : textsOf(*experiment)) {
+                CAPTURE(experiment->name);
+                CAPTURE(text);
+                CHECK((has(text) || !hasWords(text))); // "GFLOP/s" is the same everywhere
+            }
+    }
+}
+
+TEST_CASE("translated explanations of experiments are the originals in other words") {
+    std::size_t compared = 0;
+    for (const fs::path& file : filesIn("assets/experiments", ".md")) {
+        if (textFileName(file).language.empty()) continue;
+        CAPTURE(file.filename().string());
+        const std::string original = (textFileName(file).name + ".md");
+        const std::vector<std::string> english = paragraphsOf(readExplanation(file.parent_path() / original));
+        const std::vector<std::string> other = paragraphsOf(readExplanation(file));
+        REQUIRE(other.size() == english.size());
+        for (std::size_t i = 0; i < other.size(); ++i) {
+            CAPTURE(english[i]);
+            CHECK(conditionsOf(other[i]) == conditionsOf(english[i]));
+            CHECK(sortedNames(other[i]) == sortedNames(english[i]));
+        }
+        ++compared;
+    }
+    CHECK(compared == experiments().size());
+}
+
+TEST_CASE("numbers have the decimal sign of the language, and files a point") {
+    speak("xx", {{"0.5", "0,5"}, {"1,000", "1.000"}, {"{} of {:.1f} s", "{} von {:.1f} s"}});
+    CHECK(threeDigits(0.1234) == "0,123");
+    CHECK(threeDigits(12345) == "12.300");
+    CHECK(twoDigits(5.5) == "5,5");
+    CHECK(percent(0.8832) == "88,32 %");
+    CHECK(duration(0.00456) == "4,56 ms");
+    CHECK(shortRate(30800) == "30,8k");
+    CHECK(scientific(1.94e-5, 3) == "1,94·10⁻⁵");
+    CHECK(plotNumber(0.25, true) == "0,2500");
+    CHECK(plotTicks({0, 1}, false, 4).at(1).label.find(',') != std::string::npos);
+    CHECK(translatedFormat("{} of {:.1f} s", "v1.2", 3.25) == "v1.2 von 3,2 s");
+    CHECK(translatedFormat("{:5.2f}|", 1.5f) == " 1,50|");
+    CHECK(counted(2, "step") == "2 steps"); // no twin
+    {
+        const EnglishHere english;
+        CHECK(threeDigits(0.1234) == "0.123");
+        CHECK(translatedFormat("{} of {:.1f} s", 1, 3.25) == "1 of 3.2 s");
+    }
+    CHECK(threeDigits(0.1234) == "0,123");
+    const double x[] = {0.5}, y[] = {0.25};
+    const PlotLine line{.name = "loss", .x = x, .y = y};
+    CHECK(plotCsv("step", {&line, 1}).find("0.5,0.25") != std::string::npos);
+    speak("en", {});
+    CHECK(threeDigits(0.1234) == "0.123");
 }
 
 TEST_CASE("a broken table says where") {

@@ -265,7 +265,9 @@ class MachineExhibit final : public Exhibit {
             if (!card.facts.empty()) ui.paragraph(factsLine(card), ui.theme.muted);
             ImGui::Dummy({0, ui.px(6)});
             drawParts(ui, card);
-            ui.paragraph(cardOrigin(card) + " Bars are logarithmic. " + cardSigns({&card, 1}),
+            ui.paragraph(cardOrigin(card)
+                             .append(translated(" Bars are logarithmic; each part has a scale of its own. "))
+                             .append(cardSigns({&card, 1})),
                          ui.theme.muted);
         }
         ImGui::PopStyleVar();

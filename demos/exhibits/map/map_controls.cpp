@@ -133,8 +133,9 @@ MakeMapTrainer mapMaker(Ui& ui, const MapJob& job, MapMachine machine) {
 
 void MapControls::update(Ui& ui) {
     if (const auto saved = saving.takeFinished(ui.scripted))
-        ui.say(Severity::info, fmt::format("Map of {} pixels saved to {}", mapSizeText(saved->picture.size),
-                                           std::filesystem::absolute(saved->file).string()));
+        ui.say(Severity::info,
+               translatedFormat("Map of {} pixels saved to {}", mapSizeText(saved->picture.size),
+                                std::filesystem::absolute(saved->file).string()));
 }
 
 void MapControls::draw(Ui& ui, MapModel& model) {
@@ -231,7 +232,7 @@ void MapControls::drawProgress(Ui& ui) {
         ImGui::AlignTextToFramePadding();
     }
     const float height = ui.presenter ? ImGui::GetTextLineHeight() : ImGui::GetFrameHeight();
-    ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * saving.share())));
+    ui.muted(translatedFormat("Saving a picture: {:.0f} %", std::floor(100 * saving.share())));
     ImGui::SameLine();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(20));

@@ -87,8 +87,8 @@ void drawLegend(const Ui& ui, const MapJob& job) {
     const double first = std::log1p(1.0);
     const double last = std::log1p(static_cast<double>(job.steps));
     const ImVec2 second{start.x + width + ui.px(legendGap), start.y};
-    drawLegendBar(ui, second, width, oneLine, words.diverged, "1", grouped(job.steps) + words.atEnd,
-                  [&](double share) {
+    drawLegendBar(ui, second, width, oneLine, words.diverged, "1",
+                  grouped(job.steps).append(translated(words.atEnd)), [&](double share) {
                       return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
                   });
     ImGui::Dummy({second.x + width - start.x, height});
@@ -277,8 +277,10 @@ class MapExhibit final : public Exhibit {
         const bool saving = controls_.saving.release();
         for (MapPane& pane : panes_) pane.release();
         std::string costs;
-        if (painting) costs = "The map continues with its missing pixels.";
-        if (saving) costs += std::string(costs.empty() ? "" : " ") + "The picture of the map was not saved.";
+        if (painting) costs = translated("The map continues with its missing pixels.");
+        if (saving)
+            costs.append(costs.empty() ? "" : " ")
+                .append(translated("The picture of the map was not saved."));
         return costs;
     }
 
@@ -380,7 +382,7 @@ class MapExhibit final : public Exhibit {
             ui.text(percent(agreement->share()), 0, ui.fonts.headline);
             ImGui::SameLine(0, ui.px(14));
         }
-        const std::string text = remark();
+        const std::string text(translated(remark()));
         const float room = ImGui::GetContentRegionAvail().x;
         const float spare = ImGui::GetContentRegionAvail().y / ImGui::GetTextLineHeight();
         const float lines =

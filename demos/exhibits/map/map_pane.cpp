@@ -39,7 +39,7 @@ Place placeOf(MapSize size, ImVec2 start, ImVec2 room) {
 /// As much as there is room for; nothing where there is none.
 std::string nameFor(const AxisName& name, float room) {
     for (const char* text : {name.full, name.brief})
-        if (textWidth(text) <= room) return text;
+        if (textWidth(text) <= room) return std::string(translated(text));
     return {};
 }
 
@@ -65,10 +65,11 @@ void drawMark(const Ui& ui, const Place& picture, MapSize size, std::uint32_t pi
 /// "27.2k", and "networks/s, 65,536 in 2.41 s". A picture of several machines has no common time.
 std::pair<std::string, std::string> progressText(const Ui& ui, const MapSide& side) {
     const double seconds = side.pictureSeconds.value_or(0);
-    if (seconds <= 0) return {grouped(side.pictureNetworks), "networks"};
+    if (seconds <= 0) return {grouped(side.pictureNetworks), std::string(translated("networks"))};
     const double rate = static_cast<double>(side.pictureNetworks) / seconds;
     return {ui.timing(shortRate(rate)),
-            fmt::format("networks/s, {} in {}", grouped(side.pictureNetworks), ui.timing(duration(seconds)))};
+            translatedFormat("networks/s, {} in {}", grouped(side.pictureNetworks),
+                             ui.timing(duration(seconds)))};
 }
 
 /// What trains, or why nothing does, and the colour of that.
@@ -80,7 +81,7 @@ std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
 }
 
 std::string shareText(const MapSide& side) {
-    if (side.grid.complete()) return "done";
+    if (side.grid.complete()) return std::string(translated("done"));
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
     return fmt::format("{:.0f} %", std::floor(100 * share));

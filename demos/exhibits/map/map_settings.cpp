@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
@@ -112,12 +113,12 @@ MapSettings mapSettingsFromJson(const ordered_json& json) {
 }
 
 AxisName acrossName(MapAxes axes) {
-    if (axes == MapAxes::rates) return {"learning rate 1", "rate 1"};
+    if (axes == MapAxes::rates) return {"learning rate of layer 1", "rate, layer 1"};
     return {"learning rate", "rate"};
 }
 
 AxisName upName(MapAxes axes) {
-    if (axes == MapAxes::rates) return {"learning rate 2", "rate 2"};
+    if (axes == MapAxes::rates) return {"learning rate of layer 2", "rate, layer 2"};
     return {"initial weight scale", "scale"};
 }
 
@@ -129,20 +130,20 @@ std::string hyperparameterText(double logarithm, double decades) {
     if (value < 1e-4 || value >= 1e8) return scientific(value, digits);
     // No power of ten where people read the number itself, and thousands apart.
     const int decimals = std::max(digits - 1 - static_cast<int>(std::floor(logarithm)), 0);
-    std::string text = fixed(value, decimals);
+    std::string text = fmt::format("{:.{}f}", value, decimals);
     if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
     if (text.ends_with('.')) text.pop_back();
     const std::size_t point = std::min(text.find('.'), text.size());
-    return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
+    return grouped(std::stoull(text.substr(0, point))) + withDecimalSign(text.substr(point));
 }
 
 std::string endingText(const MapJob& job, MapOutcome outcome) {
     if (std::isnan(outcome)) return "not trained yet";
     if (outcome >= 0)
-        return fmt::format("converged: mean loss {} % of initial",
-                           twoDigits(100 * static_cast<double>(outcome)));
+        return translatedFormat("converged: mean loss {} % of initial",
+                                twoDigits(100 * static_cast<double>(outcome)));
     if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the start";
-    return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
+    return translatedFormat("diverged at step {:.0f}", std::ceil(-outcome));
 }
 
 std::string agreementText(const MapAgreement& agreement) {
@@ -152,7 +153,7 @@ std::string agreementText(const MapAgreement& agreement) {
     };
     if (agreement.identical == agreement.both)
         return "CPU and GPU computed the same result for every network, to the last bit.";
-    return fmt::format(
+    return translatedFormat(
         "On CPU and GPU, {} of the networks ended the same way: both converged or both did not. "
         "For {}, even the results are within 1 %. Near the boundary, rounding decides.",
         share(agreement.sameEnding), share(agreement.alike));

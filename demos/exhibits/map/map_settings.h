@@ -45,7 +45,7 @@ nlohmann::ordered_json toJson(const MapSettings& settings);
 /// What is missing is as at the first start. Throws std::invalid_argument naming the field.
 MapSettings mapSettingsFromJson(const nlohmann::ordered_json& json);
 
-/// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
+/// An axis, at length and where there is little room: "learning rate of layer 1", "rate, layer 1".
 struct AxisName {
     const char* full;
     const char* brief;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -51,8 +53,8 @@ MapWindow fitted(const MapWindow& window, MapSize size) {
 
 std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size) {
     if (std::max({-to.left, to.right, -to.bottom, to.top}) > mapReach)
-        return fmt::format("The map ends at 10^{0} and 10^-{0}, near the limits of fp32. Pan back.",
-                           mapReach);
+        return translatedFormat("The map ends at 10^{0} and 10^-{0}, near the limits of fp32. Pan back.",
+                                mapReach);
     if (width(to) < width(from) && !to.resolves(size.width, size.height))
         return "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.";
     return {};

@@ -78,16 +78,17 @@ class MosaicExhibit final : public Exhibit {
                                       : "Every tile is a network, coloured by its loss: the brighter, the "
                                         "lower. Point at one to see what it predicts.";
         if (!ui.lessonShown)
-            ui.paragraph(fmt::format("{} All learn the same data; {} and {} differ. The best network has a "
-                                     "green frame, the selected one a plain one.",
-                                     tiles, hyperparameterLabel(spec.x.parameter),
-                                     hyperparameterLabel(spec.y.parameter)));
+            ui.paragraph(
+                translatedFormat("{} All learn the same data; {} and {} differ. The best network has a "
+                                 "green frame, the selected one a plain one.",
+                                 translated(tiles), translated(hyperparameterLabel(spec.x.parameter)),
+                                 translated(hyperparameterLabel(spec.y.parameter))));
         if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
         for (const MosaicSide& side : model_.sides()) {
             ui.heading(sideName(side));
             if (!side.shot) continue;
             ui.row("finished",
-                   fmt::format("{} of {}", grouped(side.shot->summary.finished), grouped(spec.size())));
+                   translatedFormat("{} of {}", grouped(side.shot->summary.finished), grouped(spec.size())));
             ui.row("of those, diverged", grouped(side.shot->summary.diverged));
         }
         if (ui.more("more about the mosaic"))

@@ -31,6 +31,9 @@ std::string rangeText(const PopulationAxis& axis) {
     return text.substr(text.find('=') + 1);
 }
 
+/// The same with the decimal sign of the language; the names of activations have no points.
+std::string shownRange(const PopulationAxis& axis) { return withDecimalSign(rangeText(axis)); }
+
 /// The numbers between the colons with decimal points. The names of activations are a list with commas.
 std::string typedRange(Hyperparameter parameter, const std::string& typed) {
     if (parameter == Hyperparameter::activation) return typed;
@@ -59,8 +62,8 @@ void axisField(Ui& ui, RunForm& form, const char* axisName, std::string_view wor
 }
 
 void rangeField(RunForm& form, const std::string& axisName, std::string_view words, PopulationAxis& axis) {
-    form.text(axisName + " range", (axisName + " from : to").c_str(), words, 108, rangeText(axis),
-              [&](const std::string& typed) {
+    form.text(axisName + " range", translatedFormat("{} from : to", axisName).c_str(), words, 108,
+              shownRange(axis), [&](const std::string& typed) {
                   axis = populationAxisFromText(
                       fmt::format("{}={}", name(axis.parameter), typedRange(axis.parameter, typed)));
               });
@@ -110,7 +113,7 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, float end, std::size_t
         if (corner.y + ImGui::GetTextLineHeight() > end) return;
         const float left = right - textWidth(value);
         draw.AddText(corner, ui.theme.muted, fittedText(name, left - corner.x - ui.px(6)).c_str());
-        draw.AddText({left, corner.y}, ui.theme.text, value.c_str());
+        drawText(draw, {left, corner.y}, ui.theme.text, value);
         corner.y += ImGui::GetTextLineHeight() + ui.px(3);
     }
 }
@@ -118,7 +121,7 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, float end, std::size_t
 std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
     if (shown == nullptr) return "Best network";
     const std::size_t rank = shownRank(panel, *shownSide(panel));
-    return rank == 0 && std::isfinite(shown->loss) ? "Best network" : fmt::format("Rank {}", rank + 1);
+    return rank == 0 && std::isfinite(shown->loss) ? "Best network" : translatedFormat("Rank {}", rank + 1);
 }
 
 /// What is shown, and of which side.
@@ -135,7 +138,7 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     ImGui::AlignTextToFramePadding();
     const float space = ImGui::GetContentRegionAvail().x - width - ui.px(8);
     ui.heading(textWidth(title) <= space ? title
-                                         : fittedText(title.substr(0, title.find(" network")), space));
+                                         : fittedText(title == "Best network" ? "Best" : title, space));
     ImGui::SameLine();
     ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - width);
     ui.segments("##mosaic/side", "Whose results are shown: the GPU's or the CPU's.", panel.view.side, names);
@@ -143,11 +146,10 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
 
 constexpr const char* openName = "Open in Playground##mosaic";
 
+float openWidth() { return textWidth(shownLabel(openName)) + 2 * ImGui::GetStyle().FramePadding.x; }
+
 /// Whether the slider and the button stand side by side in such a width.
-bool choiceInOneRow(const Ui& ui, float width) {
-    return width >=
-           ImGui::CalcTextSize(openName, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x + ui.px(88);
-}
+bool choiceInOneRow(const Ui& ui, float width) { return width >= openWidth() + ui.px(88); }
 
 /// Which network is shown, by its rank, and the way to the playground.
 void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::size_t> member) {
@@ -156,8 +158,7 @@ void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::s
     const float gap = ui.px(8);
     const float room = ImGui::GetContentRegionAvail().x;
     const bool oneRow = choiceInOneRow(ui, room);
-    const float button =
-        ImGui::CalcTextSize(openName, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    const float button = openWidth();
     const float left = ImGui::GetCursorPosX();
     ImGui::SetNextItemWidth(oneRow ? room - button - gap : room);
     int rank = static_cast<int>(panel.view.rank) + 1;
@@ -187,9 +188,9 @@ void drawMosaicBar(const MosaicPanel& panel) {
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
     const PopulationSpec& spec = panel.spec;
-    const std::string text =
-        fmt::format("{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows, spec.data,
-                    hyperparameterLabel(spec.x.parameter), hyperparameterLabel(spec.y.parameter));
+    const std::string text = translatedFormat(
+        "{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows, translated(spec.data),
+        translated(hyperparameterLabel(spec.x.parameter)), translated(hyperparameterLabel(spec.y.parameter)));
     ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
 }
 

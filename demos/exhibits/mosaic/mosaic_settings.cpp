@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/data/points_2d.h"
 #include "engine/files/json_field.h"
@@ -110,16 +111,17 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
 
 std::string memberState(const PopulationSpec& spec, const MemberResult& result) {
     if (result.diverged)
-        return fmt::format("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
+        return translatedFormat("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
     if (result.steps == 0) return "Training has not started: initial weights.";
-    if (result.steps >= spec.steps) return fmt::format("Trained for all {} steps.", grouped(spec.steps));
-    return fmt::format("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
+    if (result.steps >= spec.steps) return translatedFormat("Trained for all {} steps.", grouped(spec.steps));
+    return translatedFormat("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
 }
 
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
     const GridCell cell = spec.cell(member);
-    NamedValues values{{hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns)},
-                       {hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows)}};
+    NamedValues values{
+        {hyperparameterLabel(spec.x.parameter), withDecimalSign(spec.x.label(cell.x, spec.columns))},
+        {hyperparameterLabel(spec.y.parameter), withDecimalSign(spec.y.label(cell.y, spec.rows))}};
     if (result.diverged)
         values.emplace_back("diverged at step", grouped(result.steps));
     else
@@ -135,11 +137,11 @@ std::string sharedText(const PopulationGrid& grid) {
     const NetShape& shape = grid.job.shape;
     std::string text = shape.describeWidths();
     if (spec.axisOf(Hyperparameter::activation) == nullptr)
-        text += fmt::format(" {}", name(shape.activation));
+        text += fmt::format(" {}", translated(name(shape.activation)));
     text += fmt::format(", {}, {}", name(shape.loss), name(spec.train.optimizer.kind));
     if (spec.axisOf(Hyperparameter::learningRate) == nullptr)
         text += fmt::format(" {}", threeDigits(spec.train.optimizer.effectiveLearningRate()));
-    return text + fmt::format(", batch {}", spec.train.batch);
+    return text + translatedFormat(", batch {}", spec.train.batch);
 }
 
 } // namespace lockstep::demos

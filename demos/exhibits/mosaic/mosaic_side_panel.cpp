@@ -51,7 +51,7 @@ void drawMarks(const Ui& ui, const PopulationSpec& spec, const MosaicPlace& plac
         const float half = widthOf(tick) / 2;
         draw.AddLine({x, high.y}, {x, high.y + length}, colour, ui.line());
         if (x - half < free) continue;
-        draw.AddText({x - half, high.y + 2 * length}, colour, tick.label.c_str());
+        drawText(draw, {x - half, high.y + 2 * length}, colour, withDecimalSign(tick.label));
         free = x + half + 2 * length;
     }
     free = high.y + letters / 2; // above this nothing has been written
@@ -59,7 +59,8 @@ void drawMarks(const Ui& ui, const PopulationSpec& spec, const MosaicPlace& plac
         const float y = std::round(high.y - static_cast<float>(tick.place) * tileY);
         draw.AddLine({low.x - length, y}, {low.x, y}, colour, ui.line());
         if (y + letters / 2 > free) continue;
-        draw.AddText({low.x - 2 * length - widthOf(tick), y - letters / 2}, colour, tick.label.c_str());
+        drawText(draw, {low.x - 2 * length - widthOf(tick), y - letters / 2}, colour,
+                 withDecimalSign(tick.label));
         free = y - letters / 2;
     }
 }
@@ -122,13 +123,12 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
     if (strength > 0 && names != AxisNames::none) {
         const std::string x = hyperparameterLabel(panel.spec.x.parameter);
         const std::string y = hyperparameterLabel(panel.spec.y.parameter);
-        draw.AddText({low.x - room.left, low.y - room.above}, colour, y.c_str());
-        draw.AddText({right - textWidth(x), high.y + room.below - ImGui::GetTextLineHeight()}, colour,
-                     x.c_str());
+        drawText(draw, {low.x - room.left, low.y - room.above}, colour, y);
+        drawText(draw, {right - textWidth(x), high.y + room.below - ImGui::GetTextLineHeight()}, colour, x);
     }
     if (strength < 1)
-        draw.AddText({low.x, high.y + 2 * ui.px(markUnits)}, faded(ui.theme.muted, 1 - strength),
-                     "best first, row by row");
+        drawText(draw, {low.x, high.y + 2 * ui.px(markUnits)}, faded(ui.theme.muted, 1 - strength),
+                 "best first, row by row");
 }
 
 /// The colours of losses with their ends.
@@ -143,8 +143,8 @@ struct LossLegend {
 LossLegend lossLegend(const MosaicPanel& panel) {
     const LossScale& scale = panel.pictures.scale();
     if (scale.empty()) return {};
-    LossLegend legend{"loss " + threeDigits(scale.worst), threeDigits(scale.best), panel.ui.px(5),
-                      panel.ui.px(56)};
+    LossLegend legend{translatedFormat("loss {}", threeDigits(scale.worst)), threeDigits(scale.best),
+                      panel.ui.px(5), panel.ui.px(56)};
     legend.width = textWidth(legend.worst) + textWidth(legend.best) + legend.bar + 2 * legend.gap;
     return legend;
 }
@@ -189,7 +189,8 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
 }
 
 float markLegendWidth(const Ui& ui) {
-    return textWidth("bestselecteddiverged") + 3 * (std::round(0.6f * ImGui::GetFontSize()) + ui.px(18));
+    return textWidth("best") + textWidth("selected") + textWidth("diverged") +
+           3 * (std::round(0.6f * ImGui::GetFontSize()) + ui.px(18));
 }
 
 /// What frames and crosses mean, right-aligned at `right`; as much of it as `room` holds.
@@ -221,7 +222,7 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     const std::string finished = panel.model.previewed() && summary.begun > 0
                                      ? translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
                                                         grouped(panel.spec.steps))
-                                     : grouped(summary.finished) + " finished";
+                                     : translatedFormat("{} finished", grouped(summary.finished));
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
     const float large = ui.fonts.title->FontSize;
@@ -231,9 +232,10 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     const float right = start.x + room - textWidth(finished);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText(ui.fonts.title, large, start, ui.theme.text, rate.c_str());
-    for (const std::string& rest : {fmt::format("steps/s, {} in {}", steps, time),
-                                    fmt::format("steps/s, {}", steps), std::string("steps/s")}) {
-        const bool some = summary.networkSteps > 0 || rest == "steps/s";
+    const std::string unit(translated("steps/s"));
+    for (const std::string& rest :
+         {translatedFormat("steps/s, {} in {}", steps, time), translatedFormat("steps/s, {}", steps), unit}) {
+        const bool some = summary.networkSteps > 0 || rest == unit;
         if (!some || after + textWidth(rest) + 2 * gap > right) continue; // half a number is another one
         draw.AddText({after, lower}, ui.theme.muted, rest.c_str());
         break;
@@ -244,7 +246,7 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
         {.title = "Progress",
          .values = {{"steps", grouped(summary.networkSteps)},
                     {"finished",
-                     fmt::format("{} of {}", grouped(summary.finished), grouped(panel.spec.size()))},
+                     translatedFormat("{} of {}", grouped(summary.finished), grouped(panel.spec.size()))},
                     {"of those, diverged", grouped(summary.diverged)}},
          .text = "Training steps of all networks together, and the time that this machine took for "
                  "them. The rate is their quotient."});
@@ -300,7 +302,8 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     if (side.failure.empty())
         drawShareDone(panel.ui, side, side.shareDone(panel.spec.steps));
     else if (side.shot)
-        panel.ui.text(fittedText("Ended: " + side.failure, ImGui::GetContentRegionAvail().x),
+        panel.ui.text(fittedText(translatedFormat("Ended: {}", translated(side.failure)),
+                                 ImGui::GetContentRegionAvail().x),
                       panel.ui.theme.bad);
     drawCounters(panel, side);
     if (!side.failure.empty() && !side.shot)

@@ -33,9 +33,10 @@ Place placeAt(ImVec2 low, ImVec2 size) {
 void explain(const MosaicPanel& panel, TileChoice tile) {
     const MosaicSide& side = panel.sides[tile.side];
     const MemberResult& result = side.shot->results[tile.member];
-    panel.ui.detail({.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side)),
-                     .values = memberValues(panel.spec, tile.member, result),
-                     .text = memberState(panel.spec, result) + " A click shows it by itself."});
+    panel.ui.detail(
+        {.title = translatedFormat("Network {}, {}", tile.member + 1, translated(sideName(side))),
+         .values = memberValues(panel.spec, tile.member, result),
+         .text = memberState(panel.spec, result).append(translated(" A click shows it by itself."))});
 }
 
 void drawNetworkTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, ImVec2 size) {
@@ -153,8 +154,9 @@ void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, Tile
 }
 
 std::string openingText(const MemberResult& result) {
-    return fmt::format("Opens it in the playground with its {}weights. Undo brings the network there back.",
-                       result.diverged ? "initial " : "");
+    return result.diverged
+               ? "Opens it in the playground with its initial weights. Undo brings the network there back."
+               : "Opens it in the playground with its weights. Undo brings the network there back.";
 }
 
 void drawDiverged(const Ui& ui, ImDrawList& draw, ImVec2 low, ImVec2 size) {
@@ -237,8 +239,8 @@ void drawHoveredTile(const MosaicPanel& panel) {
     const MemberResult& result = panel.sides[side].shot->results[member];
     std::string words;
     for (const auto& [name, value] : memberValues(panel.spec, member, result))
-        words += fmt::format("{}: {}\n", name, value);
-    words += "click: open in Playground";
+        words += fmt::format("{}: {}\n", translated(name), translated(value));
+    words += translated("Click to show it by itself.");
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
     const float large = std::max(ui.px(lensUnits), letters.x);
     const float gap = ui.px(6);

@@ -59,7 +59,7 @@ void drawWithMouse(const PlaygroundParts& parts, ImVec2 at, float perPixel) {
 std::string answerText(const PlaygroundParts& parts) {
     std::string text;
     for (const float output : answerOf(parts.model.shape().loss, valuesAtProbe(parts).back().row(0)))
-        text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
+        text += (text.empty() ? "" : "  ") + translatedFormat("{:.3f}", output);
     return text;
 }
 
@@ -75,7 +75,7 @@ void explainMap(const PlaygroundParts& parts) {
                      .formula = loss == Loss::crossEntropy         ? "p = exp(z_c) / (exp(z_1) + … )"
                                 : loss == Loss::binaryCrossEntropy ? "p = 1 / (1 + exp(-z))"
                                                                    : "y = f(z)",
-                     .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
+                     .values = {{"at", translatedFormat("({:.2f}, {:.2f})", at.x, at.y)},
                                 {"output", answerText(parts)},
                                 {"step", grouped(parts.model.step())}},
                      .text = text});
@@ -196,7 +196,7 @@ void drawHeadline(const PlaygroundParts& parts) {
     const Evaluation& shown = test ? moment.test : moment.train;
     const bool accuracy = parts.model.settings().classes() > 0;
     const std::string digits =
-        std::isnan(shown.accuracy) ? "-" : fmt::format("{:.1f} %", shown.accuracy * 100);
+        std::isnan(shown.accuracy) ? "-" : translatedFormat("{:.1f} %", shown.accuracy * 100);
     ImGui::BeginGroup();
     if (parts.model.failed()) {
         ui.text("diverged", ui.theme.bad, ui.fonts.headline);
@@ -205,7 +205,9 @@ void drawHeadline(const PlaygroundParts& parts) {
         return;
     }
     ui.text(accuracy ? digits : lossText(shown.loss), 0, ui.fonts.headline);
-    ui.muted(fmt::format("{} {}", test ? "test" : "training", accuracy ? "accuracy" : "loss"));
+    ui.muted(test       ? (accuracy ? "test accuracy" : "test loss")
+             : accuracy ? "training accuracy"
+                        : "training loss");
     ImGui::EndGroup();
 }
 

@@ -263,7 +263,7 @@ class Graph {
         if (hovered && on) {
             show({0, static_cast<std::size_t>(found - used.begin())});
         } else if (hovered) {
-            ui_.detail({.title = "Feature " + label,
+            ui_.detail({.title = translatedFormat("Feature {}", label),
                         .text = "Not an input yet. Click to add it and reset the weights."});
         }
         if (!pressed || (on && used.size() == 1)) return;

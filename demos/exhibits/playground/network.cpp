@@ -41,7 +41,7 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
         ImGui::OpenPopup(popup.c_str());
     ImGui::PopStyleVar();
     if (ImGui::BeginPopup(popup.c_str())) {
-        ui.muted(fmt::format("Neurons of layer {}", layer));
+        ui.muted(translatedFormat("Neurons of layer {}", layer));
         ImGui::SetNextItemWidth(ui.px(240));
         changed |= countSlider(ui, fmt::format("##neurons {}", layer).c_str(),
                                "The layer's number of neurons.", count, 1, playgroundLimits.width);

@@ -110,7 +110,7 @@ class PlaygroundExhibit : public Exhibit {
                fixed(static_cast<double>(model_.step()) / static_cast<double>(model_.order().stepsPerEpoch()),
                      2));
         ui.row("learning rate now",
-               fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
+               translatedFormat("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
         ui.heading("Points");
         ui.row("training", grouped(model_.dataset().train.count));
         ui.row("test", grouped(model_.dataset().test.count));
@@ -234,7 +234,7 @@ class PlaygroundExhibit : public Exhibit {
         const bool scaled = takeOwnPoints(settings, file);
         model_.change(settings);
         ui.say(Severity::info,
-               fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
+               translatedFormat("{} points from {}", settings.own.size(), file.filename().string()),
                scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
         return true;
     }
@@ -243,7 +243,7 @@ class PlaygroundExhibit : public Exhibit {
         const bool training = model_.releaseDevice();
         pictures_.release();
         if (!training) return {};
-        return fmt::format("The playground continues from step {}.", grouped(model_.step()));
+        return translatedFormat("The playground continues from step {}.", grouped(model_.step()));
     }
 
   private:

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/options/run_options.h"
+#include "demos/words/language.h"
 #include "engine/data/data_source.h"
 #include "engine/files/json_field.h"
 #include "engine/run/settings_json.h"
@@ -220,8 +221,8 @@ PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
 
 bool takeOwnPoints(PlaygroundSettings& settings, const std::filesystem::path& file) {
     if (!readAtOnce(file))
-        throw std::runtime_error(fmt::format("{} is larger than what the playground reads, {} MiB",
-                                             file.string(), mostReadAtOnce >> 20));
+        throw std::runtime_error(translatedFormat("{} is larger than what the playground reads, {} MiB",
+                                                  file.string(), mostReadAtOnce >> 20));
     DataOptions options;
     options.testShare = 0;
     options.table.scale = InputScale::none; // points stay where they are, or are fitted below
@@ -229,12 +230,12 @@ bool takeOwnPoints(PlaygroundSettings& settings, const std::filesystem::path& fi
     const Dataset table = loadDataset("csv:" + file.string(), options);
     if (table.inputs != 2)
         throw std::runtime_error(
-            fmt::format("{} has {} columns besides the target; the plane needs two, x and y", file.string(),
-                        table.inputs));
+            translatedFormat("{} has {} columns besides the target; the plane needs two, x and y",
+                             file.string(), table.inputs));
     if (table.train.count > mostOwnPoints || table.classes > mostOwnClasses)
         throw std::runtime_error(
-            fmt::format("{} has {} rows and {} classes; the playground shows at most {} and {}",
-                        file.string(), table.train.count, table.classes, mostOwnPoints, mostOwnClasses));
+            translatedFormat("{} has {} rows and {} classes; the playground shows at most {} and {}",
+                             file.string(), table.train.count, table.classes, mostOwnPoints, mostOwnClasses));
     settings.data = ownData;
     settings.own.clear();
     settings.ownValues = table.classes == 0;

@@ -47,7 +47,7 @@ double withFewDigits(float value) {
     return static_cast<float>(shorter) == value ? shorter : value;
 }
 
-std::string number(float value) { return fmt::format("{:.4g}", value); }
+std::string number(float value) { return translatedFormat("{:.4g}", value); }
 
 std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size_t index) {
     if (layer == 0) return featureLabel(model.settings().features[index]);
@@ -56,7 +56,7 @@ std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size
 
 std::string probeText(const PlaygroundParts& parts) {
     const ImVec2 at = parts.view.probe.value_or(ImVec2{});
-    return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
+    return translatedFormat("at ({:.1f}, {:.1f})", at.x, at.y);
 }
 
 } // namespace
@@ -91,18 +91,23 @@ bool countSlider(Ui& ui, const char* control, std::string_view words, std::size_
 }
 
 std::string neuronTitle(const PlaygroundModel& model, NeuronPlace place) {
-    if (place.layer == 0) return "Feature " + featureLabel(model.settings().features[place.index]);
+    if (place.layer == 0)
+        return translatedFormat("Feature {}", featureLabel(model.settings().features[place.index]));
     const std::size_t outputs = model.shape().outputs();
     if (place.layer == model.settings().hidden.size() + 1)
-        return outputs == 1 ? "Output" : fmt::format("Output of class {}", place.index + 1);
-    return fmt::format("Neuron {} of layer {}", place.index + 1, place.layer);
+        return outputs == 1 ? "Output" : translatedFormat("Output of class {}", place.index + 1);
+    return translatedFormat("Neuron {} of layer {}", place.index + 1, place.layer);
 }
 
 std::string parameterTitle(const PlaygroundModel& model, const ParameterPlace& place) {
-    std::string neuron = neuronTitle(model, place.to);
-    neuron[0] = static_cast<char>(neuron[0] + ('a' - 'A')); // in the middle of the line
-    if (!place.from) return "Bias of " + neuron;
-    return fmt::format("Weight of {}, input {}", neuron, inputName(model, place.to.layer - 1, *place.from));
+    const auto [layer, index] = place.to;
+    const bool last = layer == model.settings().hidden.size() + 1;
+    const std::string neuron = !last ? translatedFormat("neuron {} of layer {}", index + 1, layer)
+                               : model.shape().outputs() == 1
+                                   ? std::string(translated("output"))
+                                   : translatedFormat("output of class {}", index + 1);
+    if (!place.from) return translatedFormat("Bias of {}", neuron);
+    return translatedFormat("Weight of {}, input {}", neuron, inputName(model, layer - 1, *place.from));
 }
 
 std::size_t parameterIndex(const NetShape& shape, const ParameterPlace& place) {
@@ -129,8 +134,9 @@ Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
                                  formula(shape.activationOf(place.layer - 1)));
     detail.values.emplace_back("b", number(model.parameters()[parameterIndex(shape, {place, {}})]));
     for (std::size_t i = 0; i < shown; ++i)
-        detail.values.emplace_back(fmt::format("w{} (for {})", i + 1, inputName(model, place.layer - 1, i)),
-                                   number(model.parameters()[parameterIndex(shape, {place, i})]));
+        detail.values.emplace_back(
+            translatedFormat("w{} (for {})", i + 1, inputName(model, place.layer - 1, i)),
+            number(model.parameters()[parameterIndex(shape, {place, i})]));
     if (shown < inputs) detail.values.emplace_back("more inputs", fmt::format("{}", inputs - shown));
     detail.text = "The map shows its output over the plane. Click to edit its bias.";
     return detail;
@@ -144,7 +150,7 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
                   .formula = place.from ? "z = … + w a + …" : "z = … + b",
                   .values = {{place.from ? "w" : "b", number(value)}}};
     if (model.earlier().size() == model.parameters().size())
-        detail.values.emplace_back(fmt::format("change in {} steps", model.stepsSinceEarlier()),
+        detail.values.emplace_back(translatedFormat("change in {} steps", model.stepsSinceEarlier()),
                                    number(value - model.earlier()[index]));
     if (place.from) {
         const float input = valuesAtProbe(parts)[place.to.layer - 1].row(0)[*place.from];

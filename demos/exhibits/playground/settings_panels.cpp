@@ -161,7 +161,7 @@ void drawOwnPoints(const PlaygroundParts& parts) {
             settings.own.clear();
             settings.ownValues = false;
         });
-        ui.say(Severity::info, fmt::format("Removed {} points.", drawn), "Ctrl+Z brings them back.");
+        ui.say(Severity::info, translatedFormat("Removed {} points.", drawn), "Ctrl+Z brings them back.");
     } else if (ui.button("Edit##own", "Copies these points, so that you can add and remove some.")) {
         // The points shown become the user's, to add to and remove from.
         const std::vector<PlanePoint> shown = parts.model.points();
@@ -173,7 +173,7 @@ void drawOwnPoints(const PlaygroundParts& parts) {
             settings.data = ownData;
         });
         if (drawn > 0)
-            ui.say(Severity::info, fmt::format("These points replaced the {} that you had.", drawn),
+            ui.say(Severity::info, translatedFormat("These points replaced the {} that you had.", drawn),
                    "Ctrl+Z brings them back.");
         startDrawing();
     }
@@ -237,8 +237,8 @@ void drawDataPanel(const PlaygroundParts& parts, bool row) {
     if (row) {
         const ImGuiStyle& style = ImGui::GetStyle();
         const float settings = textWidth("Settings") + 2 * style.FramePadding.x;
-        const float buttons =
-            settings + textWidth("DrawingClear") + 4 * style.FramePadding.x + 3 * style.ItemSpacing.x;
+        const float buttons = settings + textWidth("Drawing") + textWidth("Clear") +
+                              4 * style.FramePadding.x + 3 * style.ItemSpacing.x;
         const float room = ImGui::GetContentRegionAvail().x;
         const ImVec2 start = ImGui::GetCursorPos();
         ImGui::BeginGroup();

@@ -70,10 +70,10 @@ void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) 
 
 /// Which layer, and how far from 0 its numbers go: as much as fits.
 std::string belowHistogram(std::size_t layer, std::size_t layers, float reach, float width) {
-    const std::string far = fmt::format("±{:.2g}", reach);
+    const std::string far = translatedFormat("±{:.2g}", reach);
     for (const std::string& text :
-         {fmt::format("layer {} of {}, {}", layer + 1, layers, far),
-          fmt::format("layer {}, {}", layer + 1, far), fmt::format("layer {}", layer + 1)})
+         {translatedFormat("layer {} of {}, {}", layer + 1, layers, far),
+          translatedFormat("layer {}, {}", layer + 1, far), translatedFormat("layer {}", layer + 1)})
         if (textWidth(text) <= width) return text;
     return fmt::format("{}", layer + 1);
 }
@@ -95,11 +95,11 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::string_view 
     ImGui::GetWindowDrawList()->AddText({low.x + (size.x - wide) / 2, low.y + size.y - line}, ui.theme.muted,
                                         below.c_str());
     ui.explainItem(
-        {.title = fmt::format("{}, layer {} of {} ({} to {})", what, layer + 1, parts.model.shape().layers(),
-                              place.inputs, place.outputs),
-         .values = {{"largest", fmt::format("{:.4g}", histogram.reach)},
-                    {"mean", fmt::format("{:.4g}", histogram.mean)},
-                    {"std. dev.", fmt::format("{:.4g}", histogram.deviation)},
+        {.title = translatedFormat("{}, layer {} of {} ({} to {})", translated(what), layer + 1,
+                                   parts.model.shape().layers(), place.inputs, place.outputs),
+         .values = {{"largest", translatedFormat("{:.4g}", histogram.reach)},
+                    {"mean", translatedFormat("{:.4g}", histogram.mean)},
+                    {"std. dev.", translatedFormat("{:.4g}", histogram.deviation)},
                     {"weights", fmt::format("{}", place.inputs * place.outputs)}},
          .text = "Histogram of the weights, from the most negative to the most positive. Biases are not "
                  "included."});
@@ -141,7 +141,7 @@ void drawNeighbours(const PlaygroundParts& parts, ParameterPlace& place) {
         at = (at + 1) % numbers;
     ImGui::SameLine();
     place.from = at == 0 ? std::nullopt : std::optional(at - 1);
-    ui.muted(place.from ? fmt::format("input {} of {}", at, inputs) : std::string("bias"));
+    ui.muted(place.from ? translatedFormat("input {} of {}", at, inputs) : std::string("bias"));
 }
 
 } // namespace
@@ -169,8 +169,8 @@ void drawWeights(const PlaygroundParts& parts) {
     }
     std::vector<float> change(model.parameters());
     for (std::size_t i = 0; i < change.size(); ++i) change[i] -= model.earlier()[i];
-    drawRow(parts, fmt::format("Changes in the last {} steps", model.stepsSinceEarlier()).c_str(), saysItself,
-            change, height);
+    drawRow(parts, translatedFormat("Changes in the last {} steps", model.stepsSinceEarlier()).c_str(),
+            saysItself, change, height);
 }
 
 void drawEditor(const PlaygroundParts& parts) {

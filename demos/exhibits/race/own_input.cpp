@@ -83,8 +83,9 @@ OwnInput inputFromRow(const Dataset& data, std::string_view typed) {
             text += (i > 0 ? std::string(1, letterOf(options.separator)) : "") +
                     quoted(table.columns[table.features[i]].name);
     text += (table.header ? "\n" : "") + std::string(typed) + "\n";
-    const std::string expected = fmt::format("type {} values, separated by commas, semicolons or blanks: {}",
-                                             table.features.size(), rowHint(data));
+    const std::string expected =
+        translatedFormat("type {} values, separated by commas, semicolons or blanks: {}",
+                         table.features.size(), rowHint(data));
     Dataset row;
     try {
         row = parseCsvDataset(text, "the row", {options, data.classNames, &table, true});
@@ -108,7 +109,8 @@ std::string rowHint(const Dataset& data) {
     std::string text;
     for (const std::size_t column : table.features) {
         const std::string& name = table.columns[column].name;
-        text += (text.empty() ? "" : ", ") + (name.empty() ? fmt::format("column {}", column + 1) : name);
+        text +=
+            (text.empty() ? "" : ", ") + (name.empty() ? translatedFormat("column {}", column + 1) : name);
     }
     return text;
 }
@@ -120,8 +122,8 @@ OwnInput inputFromPicture(const Dataset& data, const Pixels& pixels) {
     const bool inverted = (edge > 0.5) != (edgeOfData(data) > 0.5);
     if (inverted) input.notes.emplace_back("inverted: the training images have the other background");
     if (pixels.width != data.imageWidth || pixels.height != data.imageHeight)
-        input.notes.push_back(fmt::format("averaged from {}×{} to {}×{} pixels", pixels.width, pixels.height,
-                                          data.imageWidth, data.imageHeight));
+        input.notes.push_back(translatedFormat("averaged from {}×{} to {}×{} pixels", pixels.width,
+                                               pixels.height, data.imageWidth, data.imageHeight));
     for (std::size_t y = 0; y < data.imageHeight; ++y)
         for (std::size_t x = 0; x < data.imageWidth; ++x) {
             const auto span = [](std::size_t at, std::size_t of, std::size_t from) {
@@ -145,7 +147,7 @@ std::vector<OwnAnswer> answersTo(const Dataset& data, Inference& network, const 
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     if (data.classes == 0) {
         for (std::size_t i = 0; i < outputs.size(); ++i)
-            answers.push_back({fmt::format("{:.6g}", unscaledTarget(data, i, outputs[i])), none});
+            answers.push_back({translatedFormat("{:.6g}", unscaledTarget(data, i, outputs[i])), none});
         return answers;
     }
     const std::vector<double> shares = plain::probabilities(network.shape(), outputs.data());

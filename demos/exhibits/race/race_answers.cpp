@@ -64,7 +64,7 @@ Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::
 
 void explainTile(Ui& ui, const RaceRun& run, const Tile& tile) {
     const std::vector<std::string>& names = run.data->classNames;
-    Detail detail{.title = "Test image " + grouped(tile.example),
+    Detail detail{.title = translatedFormat("Test image {}", grouped(tile.example)),
                   .values = {{"label", names[tile.label]}},
                   .text =
                       tile.answer ? "A test image: the network never trained on it." : "No prediction yet."};
@@ -94,9 +94,9 @@ constexpr std::size_t mostClasses = 64; // more cells than that are no picture
 
 void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row, std::size_t column,
                  std::uint64_t count, std::uint64_t rowSum) {
-    const std::string title =
-        row == column ? names[row] + ", classified correctly" : names[row] + " taken for " + names[column];
-    ui.detailAtOnce(fmt::format("{}\n{} of {}", title, grouped(count), grouped(rowSum)),
+    const std::string title = row == column ? translatedFormat("{}, classified correctly", names[row])
+                                            : translatedFormat("{} taken for {}", names[row], names[column]);
+    ui.detailAtOnce(translatedFormat("{}\n{} of {}", title, grouped(count), grouped(rowSum)),
                     {title,
                      {},
                      {{"label", names[row]},
@@ -136,8 +136,8 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
                          ImVec2 size) {
     const std::size_t classes = classNames.size();
     if (classes > mostClasses || classes * classes != evaluation.confusion.size()) {
-        ui.muted(fmt::format("{} classes are too many for a picture; the saved JSON has the whole matrix.",
-                             classes));
+        ui.muted(translatedFormat(
+            "{} classes are too many for a picture; the saved JSON has the whole matrix.", classes));
         return;
     }
     const float line = ImGui::GetTextLineHeight();
@@ -151,7 +151,7 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 low{start.x + names, start.y + line + ui.px(4)};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(start, ui.theme.muted, corner);
+    drawText(draw, start, ui.theme.muted, corner);
     for (std::size_t i = 0; i < classes; ++i) {
         const float x = low.x + cell.x * static_cast<float>(i);
         const float y = low.y + cell.y * static_cast<float>(i);
@@ -233,8 +233,8 @@ bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
 
 void RaceAnswers::takePicture(const RaceRun& run, const Pixels& pixels) {
     if (run.data->imageWidth == 0)
-        throw std::invalid_argument(
-            fmt::format("{} has no images, so its networks cannot say what a picture shows", run.data->name));
+        throw std::invalid_argument(translatedFormat(
+            "{} has no images, so its networks cannot say what a picture shows", run.data->name));
     own_ = inputFromPicture(*run.data, pixels);
     ownData_ = run.data;
     ownPicture_.reset();
@@ -263,7 +263,7 @@ bool RaceAnswers::drawOwn(Ui& ui, const RaceRun& run) {
     bool asked = false;
     if (ownData_ != run.data) own_.reset(); // of other data
     if (data.table) {
-        ui.muted("A row with a value for each of: " + rowHint(data));
+        ui.muted(translatedFormat("A row with a value for each of: {}", rowHint(data)));
         ImGui::SetNextItemWidth(std::min(ui.px(520), ImGui::GetContentRegionAvail().x));
         if (const std::optional<std::string> typed =
                 ui.typedText("##race own row",
@@ -284,13 +284,14 @@ bool RaceAnswers::drawOwn(Ui& ui, const RaceRun& run) {
     if (data.imageWidth > 0) ui.muted("Drop a PNG picture onto the window.");
     if (!own_) return asked;
     if (own_->picture) showOwnPicture(ui, data);
-    for (const std::string& note : own_->notes) ui.paragraph("note: " + note, ui.theme.muted);
+    for (const std::string& note : own_->notes)
+        ui.paragraph(translatedFormat("note: {}", translated(note)), ui.theme.muted);
     constexpr std::size_t most = 5; // answers that a lane shows
     for (std::size_t lane = 0; lane < run.lanes.size(); ++lane) {
         const std::shared_ptr<Inference>& network = run.probes[lane].network;
         const std::uint64_t step = run.probes[lane].networkStep;
         const LaneSpec& spec = run.lanes[lane].spec;
-        ui.text(network ? fmt::format("{} at step {}", spec.text(), grouped(step)) : spec.text(),
+        ui.text(network ? translatedFormat("{} at step {}", spec.text(), grouped(step)) : spec.text(),
                 spec.gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
         if (!network) {
             ui.muted("no prediction yet");
@@ -347,7 +348,7 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
     std::vector<Tile> tiles;
     for (std::size_t i = 0; i < count; ++i) tiles.push_back(tileOf(run, answers, first_ + i));
     const auto right = std::ranges::count_if(tiles, &Tile::right);
-    ui.muted(answers ? fmt::format("{} of {} correct at step {}", right, count, grouped(answers->step))
+    ui.muted(answers ? translatedFormat("{} of {} correct at step {}", right, count, grouped(answers->step))
                      : "no predictions yet");
     const std::size_t rows = (count + columns - 1) / columns;
     const float wide = (size.x + gap) / static_cast<float>(columns) - gap;
@@ -372,8 +373,8 @@ void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) const {
         ui.muted("No evaluation on the test examples yet.");
         return;
     }
-    ui.muted(fmt::format("{} of {} test examples classified correctly at step {}",
-                         percent(evaluation->accuracy), grouped(evaluation->count), grouped(step)));
+    ui.muted(translatedFormat("{} of {} test examples classified correctly at step {}",
+                              percent(evaluation->accuracy), grouped(evaluation->count), grouped(step)));
     size.y -= ImGui::GetTextLineHeightWithSpacing();
     drawConfusionMatrix(ui, *evaluation, run.data->classNames, size);
 }

@@ -56,8 +56,8 @@ float drawAgreement(Ui& ui, const RaceRun& run) {
         for (const LaneResult& lane : run.lanes)
             if (lane.agreement.steps > 0)
                 detail.values.emplace_back(lane.spec.text(),
-                                           fmt::format("{:.1g}", lane.agreement.largestDifference));
-        detail.text = fmt::format(
+                                           translatedFormat("{:.1g}", lane.agreement.largestDifference));
+        detail.text = translatedFormat(
             "{}. It is the largest relative difference between the losses of the same step, over the first "
             "{} steps. The first {} must agree within {:.0g} ({:.0g} where a lane computes in half "
             "precision), or a lane's speed is not compared.",
@@ -72,8 +72,8 @@ float drawAgreement(Ui& ui, const RaceRun& run) {
 
 /// Which race is in front and which one behind, where a person has picked another than the one shown.
 float drawPicked(Ui& ui, const PickedRuns& picked) {
-    std::string text = fmt::format("race {}", picked.front->number);
-    if (picked.behind != nullptr) text += fmt::format(", race {} behind", picked.behind->number);
+    std::string text = translatedFormat("race {}", picked.front->number);
+    if (picked.behind != nullptr) text += translatedFormat(", race {} behind", picked.behind->number);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     drawChip(ui, text, ui.theme.text, ImGui::GetContentRegionAvail().x);
     ImGui::SetCursorScreenPos(start);

@@ -186,8 +186,8 @@ class RaceExhibit : public Exhibit {
         if (!isTableFile(file)) return false;
         const std::string filled = takeDroppedFile(model_.settings.run, file);
         ui.say(filled.empty() ? Severity::info : Severity::warning,
-               fmt::format("The next race trains on {}.{}{}", file.filename().string(),
-                           filled.empty() ? "" : " ", filled),
+               translatedFormat("The next race trains on {}.{}{}", file.filename().string(),
+                                filled.empty() ? "" : " ", filled),
                "Press Run to start it.");
         return true;
     }
@@ -198,7 +198,7 @@ class RaceExhibit : public Exhibit {
         answers_.release();
         pictures_.release();
         if (!cutShort) return {};
-        return fmt::format(
+        return translatedFormat(
             "The race is over: {}. Its curves and results stay. Press Run to start another race beside them.",
             whereItEnded(*model_.shown()));
     }
@@ -285,20 +285,11 @@ class RaceExhibit : public Exhibit {
         nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : pause);
     }
 
-    // In display type where it fits into a line of that width.
-    static void drawDisplay(Ui& ui, const std::string& text, float width) {
-        ImGui::PushFont(ui.fonts.headline);
-        const bool fits = textWidth(text) <= width;
-        ImGui::PopFont();
-        ImGui::PushFont(fits ? ui.fonts.headline : ui.fonts.title);
-        ui.paragraph(text, 0, width);
-        ImGui::PopFont();
-    }
-
     std::string displayText(const Ui& ui) const {
         const RaceRun* run = model_.shown();
         if (run == nullptr) return invitation(plannedLanes(model_.settings));
-        if (!run->over) return (model_.paused() ? "paused: " : "") + liveText(*run);
+        if (!run->over)
+            return model_.paused() ? translatedFormat("paused: {}", liveText(*run)) : liveText(*run);
         return ui.timing(verdict(run->lanes, run->headline));
     }
 
@@ -309,7 +300,7 @@ class RaceExhibit : public Exhibit {
         const float room = ImGui::GetContentRegionAvail().x;
         const float tools = toolsWidth();
         const bool beside = tools < 0.6f * room;
-        drawDisplay(ui, displayText(ui), beside ? room - tools : room);
+        ui.headline(displayText(ui), beside ? room - tools : room);
         const ImVec2 end = ImGui::GetItemRectMax();
         const float spacing = ImGui::GetStyle().ItemSpacing.y;
         const float row = beside ? start.y : end.y + spacing;
@@ -333,7 +324,7 @@ class RaceExhibit : public Exhibit {
     static void drawEvidence(Ui& ui, const RaceRun& run) {
         const std::string busy = ui.masked ? "" : busyText(run.load);
         if (!busy.empty()) {
-            const std::string warning = "Warning: " + busy + ".";
+            const std::string warning = translatedFormat("Warning: {}.", busy);
             const float width = ImGui::GetContentRegionAvail().x;
             ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
         }
@@ -341,10 +332,12 @@ class RaceExhibit : public Exhibit {
         const float room = ImGui::GetContentRegionAvail().x;
         if (!because.empty()) ui.paragraph(ui.presenter ? fittedText(because, room) : because);
         if (ui.presenter) return;
-        std::string text = reasonOf(run.headline);
-        if (run.headline.valid && run.finished.size() == 1) text += " One run; repeat it to see the spread.";
+        std::string text = shownReason(run.headline);
+        if (run.headline.valid && run.finished.size() == 1)
+            text += translated(" One run; repeat it to see the spread.");
         if (run.byFrames && run.headline.valid && !ui.masked)
-            text += " A script drove this race frame by frame; at full speed, rates may be higher.";
+            text +=
+                translated(" A script drove this race frame by frame; at full speed, rates may be higher.");
         ui.paragraph(ui.timing(text), ui.theme.muted);
     }
 
@@ -363,7 +356,7 @@ class RaceExhibit : public Exhibit {
         } else {
             drawStartingLanes(ui, lanes, pictures_, ImGui::GetContentRegionAvail().y - below);
         }
-        if (model_.loading()) return ui.muted("Loading " + model_.settings.run.data + "…");
+        if (model_.loading()) return ui.muted(translatedFormat("Loading {}…", model_.settings.run.data));
         ImGui::PushFont(ui.fonts.title);
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
         const bool pressed =
@@ -444,9 +437,9 @@ class RaceExhibit : public Exhibit {
 
     std::string replayText(const Ui& ui) const {
         const std::string clock = ui.timing(duration(replay_.seconds()));
-        if (replay_.stretch() == 1) return clock + " on one clock";
-        return fmt::format("{} on one clock, {} times slower", clock,
-                           ui.timing(threeDigits(replay_.stretch())));
+        if (replay_.stretch() == 1) return translatedFormat("{} on one clock", clock);
+        return translatedFormat("{} on one clock, {} times slower", clock,
+                                ui.timing(threeDigits(replay_.stretch())));
     }
 
     void drawSetup(Ui& ui) {

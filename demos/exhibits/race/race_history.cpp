@@ -118,8 +118,8 @@ std::vector<PastLane> pastLanes(const RaceRun& run) {
 }
 
 PastRun pastRun(const RaceRun& run) {
-    std::string result = run.headline.valid ? verdict(run.lanes, run.headline) : reasonOf(run.headline);
-    if (run.finished.size() > 1) result += fmt::format(", {} runs", run.finished.size());
+    std::string result = run.headline.valid ? verdict(run.lanes, run.headline) : shownReason(run.headline);
+    if (run.finished.size() > 1) result += translatedFormat(", {} runs", run.finished.size());
     return {run.number, run.settings, result, "", pastLanes(run)};
 }
 

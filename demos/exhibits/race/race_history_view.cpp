@@ -17,7 +17,7 @@ std::string ratesText(const Ui& ui, const PastRun& run) {
     for (const PastLane& lane : run.lanes)
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", lane.spec.text(),
                             lane.rate > 0 ? ui.timing(shortRate(lane.rate)) : "-");
-    return text + " samples/s";
+    return translatedFormat("{} samples/s", text);
 }
 
 void drawNote(Ui& ui, RaceModel& model, const PastRun& run, float width) {

@@ -169,7 +169,7 @@ std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, con
     const std::string words(translated(replayed ? "running" : statusText(run, index)));
     const bool finished = end.status == LaneStatus::finished;
     if (finished && (run.bySeconds() || (!run.over && !compact)))
-        return fmt::format("✓ {} in {}", words, ui.timing(duration(all.seconds)));
+        return translatedFormat("✓ {} in {}", words, ui.timing(duration(all.seconds)));
     if ((compact || finished) && end.runSteps > 0 && end.status != LaneStatus::failed)
         return translatedFormat("{}{} samples/s",
                                 !finished ? ""
@@ -179,14 +179,14 @@ std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, con
     if (finished) return "✓ " + words;
     if (end.status == LaneStatus::failed) return "✗ " + words;
     const bool moving = end.status == LaneStatus::running || end.status == LaneStatus::paused;
-    return moving ? fmt::format("{} {:.0f} %", words, 100 * share) : words;
+    return moving ? translatedFormat("{} {:.0f} %", words, 100 * share) : words;
 }
 
 Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
     const LaneResult& lane = run.lanes[index];
     const LaneSnapshot& end = lane.end;
     const LaneFigures all = run.figures()[index];
-    const auto seconds = [&ui](double value) { return ui.timing(fmt::format("{:.3f} s", value)); };
+    const auto seconds = [&ui](double value) { return ui.timing(translatedFormat("{:.3f} s", value)); };
     Detail detail{.title = lane.spec.text()};
     detail.values = {{"device", lane.machine.device.empty() ? "-" : shortDevice(lane.machine)},
                      {"status", statusText(run, index)},
@@ -196,17 +196,18 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
                      {"on the device", seconds(all.deviceSeconds)},
                      {"warm-up", seconds(all.warmUpSeconds)},
                      {"evaluation", seconds(all.evaluationSeconds)},
-                     {"mean loss", lossText(end.loss) + ", over about 50 steps"},
+                     {"mean loss", translatedFormat("{}, over about 50 steps", lossText(end.loss))},
                      {"test loss", lossText(end.testLoss)},
                      {"test accuracy", percent(end.testAccuracy)}};
     if (lane.machine.throttled()) detail.values.emplace_back("throttled to", shareText(lane.machine));
     if (all.timedBeyond())
-        detail.values.emplace_back("timed in all",
-                                   seconds(all.timedSeconds) + ", beyond the finish line, too");
-    if (!lane.machine.driver.empty()) detail.text = "Driver: " + lane.machine.driver + ". ";
-    if (!lane.machine.kernels.empty()) detail.text += "Kernels: " + ui.timing(lane.machine.kernels) + ". ";
-    if (lane.machine.software) detail.text += "This Vulkan device is software, not a GPU. ";
-    detail.text += "Warm-up and evaluation do not count as training.";
+        detail.values.emplace_back(
+            "timed in all", translatedFormat("{}, beyond the finish line, too", seconds(all.timedSeconds)));
+    if (!lane.machine.driver.empty()) detail.text = translatedFormat("Driver: {}. ", lane.machine.driver);
+    if (!lane.machine.kernels.empty())
+        detail.text += translatedFormat("Kernels: {}. ", ui.timing(lane.machine.kernels));
+    if (lane.machine.software) detail.text += translated("This Vulkan device is software, not a GPU. ");
+    detail.text += translated("Warm-up and evaluation do not count as training.");
     return detail;
 }
 

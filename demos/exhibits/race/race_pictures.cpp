@@ -149,7 +149,8 @@ void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lan
     const NetShape& shape = run.job.shape;
     const float side = place.max.y - place.min.y - answerLine(ui);
     const SmallLetters small(ui);
-    const float words = ui.px(92);
+    const float words = // beside the pictures, in any language
+        std::max(ui.px(92), textWidth(translatedFormat("{} of {} right", "88", "88")) + ui.px(8));
     const float first = place.min.x + words;
     const float step = std::max(side + ui.px(6), ui.px(46));
     const auto fit = static_cast<std::size_t>(std::max(0.0f, (place.max.x - first + ui.px(6)) / step));

@@ -37,35 +37,34 @@ std::vector<std::size_t> ranking(const RaceRun& run, const std::vector<LaneFigur
     return lanes;
 }
 
-/// "lockstep-race-20250131-140509.json", in the working folder.
-std::filesystem::path resultFile(const char* ending) {
-    return std::filesystem::absolute(
-        fmt::format("lockstep-race-{:%Y%m%d-%H%M%S}.{}", fmt::localtime(std::time(nullptr)), ending));
+/// Under "lockstep-race-20250131-140509.json", unless a person chooses another name. What is written is the
+/// text as it is now: the race may have gone on to another when the file is chosen.
+void save(Ui& ui, const char* ending, std::string text) {
+    ui.saveWish =
+        SaveWish{fmt::format("lockstep-race-{:%Y%m%d-%H%M%S}.{}", fmt::localtime(std::time(nullptr)), ending),
+                 [&ui, text = std::move(text)](const std::filesystem::path& file) {
+                     writeResult(file.string(), text);
+                     ui.say(Severity::info, translatedFormat("Saved {}", file.string()));
+                 }};
 }
 
-void save(Ui& ui, const char* ending, const std::string& text) {
-    const std::filesystem::path file = resultFile(ending);
-    try {
-        writeResult(file.string(), text);
-        ui.say(Severity::info, "Saved " + file.string());
-    } catch (const std::exception& error) {
-        ui.say(Severity::error, error.what(),
-               "The file is written to the folder where the program was started.");
-    }
+/// In English, whatever the window speaks: programs read it.
+std::string jsonOf(const RaceRun& run) {
+    const EnglishHere english;
+    return raceJson(run.job, run.finish, run.settings.together, run.repeated, run.headline, run.load)
+               .dump(1) +
+           "\n";
 }
 
 void drawSaveButtons(Ui& ui, const RaceRun& run) {
-    if (ui.button("Save JSON", "Writes the results with all settings to a JSON file in the current folder."))
-        save(ui, "json",
-             raceJson(run.job, run.finish, run.settings.together, run.repeated, run.headline, run.load)
-                     .dump(1) +
-                 "\n");
+    if (ui.button("Save JSON", "Writes the results with all settings to a JSON file. Asks for the folder."))
+        save(ui, "json", jsonOf(run));
     ImGui::SameLine();
-    if (ui.button("Save CSV", "Writes one row of results per lane to a CSV file in the current folder."))
+    if (ui.button("Save CSV", "Writes one row of results per lane to a CSV file. Asks for the folder."))
         save(ui, "csv", raceCsv(run.lanes));
     ImGui::SameLine();
-    if (ui.button("Save PNG", "Saves a picture of the window in the current folder."))
-        ui.pictureWish = PictureWish{resultFile("png").string(), {}};
+    if (ui.button("Save PNG", "Saves a picture of the window. Asks for the folder."))
+        ui.pictureWish = PictureWish{};
 }
 
 // A bar per lane, the fastest first, from zero on: as long as the number beside it is large.
@@ -191,8 +190,8 @@ void drawResult(Ui& ui, const RaceRun& run) {
     const bool warned = run.settings.together && taken(note);
     if (medians) drawTable(ui, medianRows(ui, run), specs);
     if (ranges) {
-        ui.muted(fmt::format("{} runs of each lane. {}", run.finished.size(),
-                             medians ? "The table above shows medians." : ""));
+        ui.muted(translatedFormat("{} runs of each lane. {}", run.finished.size(),
+                                  translated(medians ? "The table above shows medians." : "")));
         drawTable(ui, rangeRows(ui, run), specs);
     }
     if (warned)

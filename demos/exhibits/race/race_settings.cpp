@@ -96,7 +96,7 @@ std::string throttleText(const MachineShare& share) {
     std::string text;
     if (share.threads > 0) text += "  ·  " + counted(share.threads, "CPU thread");
     if (share.workgroups > 0)
-        text += fmt::format("  ·  at most {} at once", counted(share.workgroups, "workgroup"));
+        text += translatedFormat("  ·  at most {} at once", counted(share.workgroups, "workgroup"));
     return text;
 }
 
@@ -104,7 +104,8 @@ std::string throttleText(const MachineShare& share) {
 std::string numberText(const FinishLine& line, const FinishKind& kind) {
     if (kind.count != nullptr) return std::to_string(line.*kind.count);
     const bool share = kind.limit == &FinishLine::accuracy;
-    return share ? fmt::format("{:g}%", 100 * line.accuracy) : fmt::format("{:g}", line.*kind.limit);
+    return share ? translatedFormat("{:g}%", 100 * line.accuracy)
+                 : translatedFormat("{:g}", line.*kind.limit);
 }
 
 FinishLine typedFinish(const FinishKind& kind, const std::string& typed) {
@@ -119,9 +120,9 @@ FinishLine typedFinish(const FinishKind& kind, const std::string& typed) {
     }
     if (ends(line, kind)) return line;
     if (share) throw std::invalid_argument("an accuracy of 0 is reached before the start; write 0.85 or 85%");
-    throw std::invalid_argument(fmt::format("a finish line needs a {}, not '{}'",
-                                            kind.count ? "whole number of at least 1" : "number above 0",
-                                            typed));
+    throw std::invalid_argument(
+        kind.count ? translatedFormat("a finish line needs a whole number of at least 1, not '{}'", typed)
+                   : translatedFormat("a finish line needs a number above 0, not '{}'", typed));
 }
 
 /// Every lane that can run here. Devices beyond the first get their best rung only.
@@ -262,7 +263,7 @@ std::string setupText(const RaceSettings& settings) {
                             layers, name(run.activation), name(optimizer.kind),
                             optimizer.effectiveLearningRate(), run.settings.batch, run.settings.seed,
                             run.finish == FinishLine{} ? std::string(translated("automatic finish"))
-                                                       : "until " + run.finish.text(),
+                                                       : translatedFormat("until {}", finishText(run.finish)),
                             translated(settings.together ? "head to head" : "time trial"),
                             settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "") +
            throttleText(run.share());

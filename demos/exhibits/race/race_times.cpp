@@ -62,7 +62,7 @@ void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double
     Detail detail{.title = std::string(labelOfPart(share.name)),
                   .values = {{"lane", lane.spec.text()},
                              {"of a step", ui.timing(duration(share.seconds))},
-                             {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / step))}},
+                             {"share", ui.timing(translatedFormat("{:.1f} %", 100 * share.seconds / step))}},
                   .text = explanationOf(share.name)};
     if (isOperation(share.name)) detail.values.emplace_back("operation", share.name);
     ui.detail(std::move(detail));
@@ -149,9 +149,10 @@ void drawTimes(Ui& ui, const RaceRun& run, std::size_t& scale) {
         drawMark(ui, specs, i, {at.x + line / 2, at.y + line / 2}, ui.px(13));
         drawText(draw, {at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text());
         const bool unknown = run.window[i].kind == WindowTime::Kind::unknown;
-        std::string cost =
-            all[i].empty() ? "no timings yet" : ui.timing(duration(total(all[i]))) + " per step";
-        if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
+        std::string cost = all[i].empty()
+                               ? std::string(translated("no timings yet"))
+                               : translatedFormat("{} per step", ui.timing(duration(total(all[i]))));
+        if (unknown && !all[i].empty()) cost.append("; ").append(translated(windowUnknown));
         const float costWidth = textWidth(cost);
         drawText(draw, {at.x + width - costWidth, at.y}, ui.theme.muted, cost);
         ImGui::Dummy({width, line + ui.px(4) + height});

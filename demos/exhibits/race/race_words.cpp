@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/kit/operations.h"
+#include "demos/report/headline.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
@@ -24,13 +25,13 @@ double logShare(double from, double now, double to) {
 }
 
 std::string preparation(const RaceRun& run, std::size_t lane) {
-    return lane < run.preparations.size() ? run.preparations[lane] : "warms up";
+    return std::string(translated(lane < run.preparations.size() ? run.preparations[lane] : "warms up"));
 }
 
 std::string atStep(const RaceRun& run, std::size_t index) {
     const LaneResult& lane = run.lanes[index];
     if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " " + preparation(run, index);
-    return fmt::format("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
+    return translatedFormat("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
 }
 
 /// Where each lane is; with more than two, only between which steps they are.
@@ -44,15 +45,17 @@ std::string whereTheyAre(const RaceRun& run) {
     const auto step = [&](std::size_t i) { return run.lanes[i].end.step; };
     const auto [lowest, highest] = std::ranges::minmax(current, {}, step);
     const std::uint64_t last = step(lowest), first = step(highest);
-    if (first == last) return fmt::format("{} lanes are at step {}", current.size(), grouped(first));
-    return fmt::format("{} lanes are between step {} and {}", current.size(), grouped(last), grouped(first));
+    if (first == last) return translatedFormat("{} lanes are at step {}", current.size(), grouped(first));
+    return translatedFormat("{} lanes are between step {} and {}", current.size(), grouped(last),
+                            grouped(first));
 }
 
 } // namespace
 
 std::string matchText(const std::vector<LaneSpec>& lanes) {
     std::string text;
-    for (const LaneSpec& lane : lanes) text += (text.empty() ? "" : " against ") + lane.text();
+    for (const LaneSpec& lane : lanes)
+        text.append(text.empty() ? "" : translated(" against ")).append(lane.text());
     return text;
 }
 
@@ -75,19 +78,19 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
             {"activation", std::string(name(job.shape.activation))},
             {"loss", std::string(name(job.shape.loss))},
             {"parameters", grouped(job.shape.parameters())},
-            {"optimizer", fmt::format("{} {:g}", name(settings.optimizer.kind),
-                                      settings.optimizer.effectiveLearningRate())},
+            {"optimizer", translatedFormat("{} {:g}", name(settings.optimizer.kind),
+                                           settings.optimizer.effectiveLearningRate())},
             {"batch", grouped(settings.batch)},
             {"seed", std::to_string(settings.seed)},
             {"order", settings.shuffle ? "shuffled" : "as in the file"},
-            {"until", finish.text()}};
+            {"until", finishText(finish)}};
 }
 
 std::string liveText(const RaceRun& run) {
     const std::string where = whereTheyAre(run);
     std::string text;
     if (run.settings.repeat > 1)
-        text = fmt::format("run {} of {}: ", run.finished.size() + 1, run.settings.repeat);
+        text = translatedFormat("run {} of {}: ", run.finished.size() + 1, run.settings.repeat);
     if (where.empty()) return text + matchText(run.specs());
     text += where;
     const auto warming = [&](std::size_t i) { return run.lanes[i].end.status == LaneStatus::preparing; };
@@ -95,20 +98,22 @@ std::string liveText(const RaceRun& run) {
     if (run.finish.needsEvaluation()) {
         // Without the limit that ends a run which never gets there.
         const FinishLine goal{.accuracy = run.finish.accuracy, .loss = run.finish.loss};
-        return text + ", aiming for " + goal.text();
+        return text + translatedFormat(", aiming for {}", finishText(goal));
     }
     const bool stepsKnown = run.lastStep() != std::numeric_limits<std::uint64_t>::max();
-    if (run.finish.seconds == 0 && stepsKnown) return text + " of " + grouped(run.lastStep());
-    return text + ", until " + run.finish.text();
+    if (run.finish.seconds == 0 && stepsKnown)
+        return translatedFormat("{} of {}", text, grouped(run.lastStep()));
+    return text + translatedFormat(", until {}", finishText(run.finish));
 }
 
 std::string whereItEnded(const RaceRun& run) {
     if (!run.finished.empty())
-        return fmt::format("{} of {} runs are finished", run.finished.size(), run.settings.repeat);
+        return translatedFormat("{} of {} runs are finished", run.finished.size(), run.settings.repeat);
     std::string text;
     for (const LaneResult& lane : run.lanes)
-        text += fmt::format("{}{} {}at step {}", text.empty() ? "" : ", ", lane.spec.text(),
-                            text.empty() ? "ended " : "", grouped(lane.end.step));
+        text += text.empty()
+                    ? translatedFormat("{} ended at step {}", lane.spec.text(), grouped(lane.end.step))
+                    : translatedFormat(", {} at step {}", lane.spec.text(), grouped(lane.end.step));
     return text;
 }
 
@@ -198,33 +203,33 @@ std::string whyTheProcessorWins(const RaceRun& run) {
     if (fast.seconds <= 0 || slow.seconds <= fast.seconds) return {};
     const std::string cpuName = cpu.spec.text();
     const std::string gpuName = gpu.spec.text();
-    const std::string steps = fmt::format("One step takes {} there and {} on {}.", duration(slow.seconds),
-                                          duration(fast.seconds), cpuName);
+    const std::string steps = translatedFormat("One step takes {} there and {} on {}.",
+                                               duration(slow.seconds), duration(fast.seconds), cpuName);
     if (gpu.machine.software)
-        return fmt::format("Why the CPU wins: there is no GPU in this race. {} runs on the CPU, too, in "
-                           "software that stands in for a GPU. {}",
-                           gpuName, steps);
+        return translatedFormat("Why the CPU wins: there is no GPU in this race. {} runs on the CPU, too, in "
+                                "software that stands in for a GPU. {}",
+                                gpuName, steps);
     if (gpu.machine.workgroups > 0)
-        return fmt::format(
+        return translatedFormat(
             "Why the CPU wins: the GPU is throttled. {} runs {}, and every piece of a dispatch "
             "is a launch of its own. {}",
             gpuName, shareText(gpu.machine), steps);
     if (slow.wholeSteps)
-        return fmt::format(
+        return translatedFormat(
             "Why the CPU wins: this network is too small to keep a GPU busy. {} trains it in a "
             "single workgroup, while the rest of the GPU has nothing to do. {}",
             gpuName, steps);
     const double launching = slow.launches * slow.shortest;
     // Steps that were timed launch by launch are slower. Where that shows, they explain nothing.
     if (launching >= launchBound * slow.seconds && launching <= slow.seconds)
-        return fmt::format("Why the CPU wins: starting work on the GPU costs more than the work. {} launches "
-                           "{} kernels per step. Even if each took only as long as the shortest ({}), "
-                           "that would be {} per step. {}",
-                           gpuName, threeDigits(slow.launches), duration(slow.shortest), duration(launching),
-                           steps);
+        return translatedFormat(
+            "Why the CPU wins: starting work on the GPU costs more than the work. {} launches "
+            "{} kernels per step. Even if each took only as long as the shortest ({}), "
+            "that would be {} per step. {}",
+            gpuName, threeDigits(slow.launches), duration(slow.shortest), duration(launching), steps);
     const auto rate = [&](std::size_t lane) { return amountText(figures[lane].gflops * 1e9, "FLOP/s"); };
-    return fmt::format("Why the CPU wins: it does this arithmetic faster. {} reaches {}, {} reaches {}.",
-                       cpuName, rate(run.headline.faster), gpuName, rate(run.headline.slower));
+    return translatedFormat("Why the CPU wins: it does this arithmetic faster. {} reaches {}, {} reaches {}.",
+                            cpuName, rate(run.headline.faster), gpuName, rate(run.headline.slower));
 }
 
 std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,

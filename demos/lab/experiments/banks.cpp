@@ -179,8 +179,8 @@ void drawBanks(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t stride, bool 
     const auto turn = std::min(turns, 1 + static_cast<std::uint32_t>(share * turns));
     if (!still)
         labText(draw, at,
-                fmt::format("{}: {}{}", padding ? "padded by a word per 32" : "without padding",
-                            counted(turns, "turn"), ending),
+                fmt::format("{}: {}{}", translated(padding ? "padded by a word per 32" : "without padding"),
+                            counted(turns, "turn"), translated(ending)),
                 turns > 1 ? ui.theme.text : ui.theme.good);
     const float top = at.y + letters + ui.px(6);
     const float bottom = at.y + size.y - letters - ui.px(4);
@@ -212,11 +212,11 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const LabPlace place = labPlace(ui, still ? 0.3f : 0.45f);
     const float line = ImGui::GetTextLineHeightWithSpacing();
     const std::string_view notHere = result.gpu.software ? ". Not on this GPU." : "";
-    std::string caption = fmt::format("On a GPU with 32 banks, stride {}:", stride);
+    std::string caption = translatedFormat("On a GPU with 32 banks, stride {}:", stride);
     if (!place.low)
-        caption += fmt::format(" invocation i reads {}. Each cell is an invocation{}",
-                               stride == 1 ? "word i" : fmt::format("word {}i", stride),
-                               notHere.empty() ? "." : notHere);
+        caption += translatedFormat(" invocation i reads word {}i. Each cell is an invocation{}",
+                                    stride == 1 ? "" : std::to_string(stride),
+                                    notHere.empty() ? "." : translated(notHere));
     labText(*ImGui::GetWindowDrawList(), place.at, caption, ui.theme.text);
     const ImVec2 at{place.at.x, place.at.y + line};
     const float gap = ui.px(24);

@@ -176,12 +176,12 @@ void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocation
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float letters = ImGui::GetFontSize();
     labText(draw, at,
-            neighbours ? fmt::format("Neighbours differ: {}{}",
-                                     ways == 1 ? "1 branch" : fmt::format("{} branches", ways),
-                                     still || ways == 1 ? "" : " in turn")
+            neighbours ? ways == 1 ? std::string("Neighbours differ: 1 branch")
+                         : still   ? translatedFormat("Neighbours differ: {} branches", ways)
+                                   : translatedFormat("Neighbours differ: {} branches in turn", ways)
                        : "Subgroups differ: one branch in each",
             ui.theme.text);
-    const float names = textWidth("branch 00 ");
+    const float names = textWidth(translatedFormat("branch {}", "00 "));
     const float width = std::min((size.x - names) / static_cast<float>(invocations), ui.px(40));
     const float top = at.y + letters + ui.px(6);
     const float height = std::min((at.y + size.y - top) / static_cast<float>(ways), 1.8f * letters);
@@ -190,7 +190,7 @@ void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocation
         const float y = top + static_cast<float>(way) * height;
         const bool here = neighbours || way == ways / 2;
         if (height >= letters)
-            labText(draw, {at.x, y + (height - letters) / 2 - ui.px(1)}, fmt::format("branch {}", way),
+            labText(draw, {at.x, y + (height - letters) / 2 - ui.px(1)}, translatedFormat("branch {}", way),
                     ui.theme.muted);
         if (neighbours && way >= executed) continue;
         for (std::uint32_t i = 0; i < invocations && here; ++i) {

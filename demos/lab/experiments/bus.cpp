@@ -216,12 +216,14 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const float row = ImGui::GetTextLineHeight() + ui.px(5);
         const float width = ImGui::GetContentRegionAvail().x;
-        const float left = textWidth("CPU memcpy, all threads") + ui.px(12);
-        const float right = textWidth("1 GB in 888 ms") + ui.px(16);
+        float left = 0;
+        for (const Copy& copy : copies) left = std::max(left, textWidth(copy.series));
+        left += textWidth("GPU ") + ui.px(12);
+        const float right = textWidth(translatedFormat("1 GB in {}", "888 ms")) + ui.px(16);
         ImVec2 at = ImGui::GetCursorScreenPos();
         for (const Copy& copy : copies) {
             const ImU32 colour = copy.gpu ? ui.theme.gpu : ui.theme.cpu;
-            const std::string name = fmt::format("{} {}", copy.gpu ? "gpu" : "cpu", copy.series);
+            const std::string name = fmt::format("{} {}", copy.gpu ? "GPU" : "CPU", translated(copy.series));
             list.AddText(at, legible(ui.theme, colour), name.c_str());
             const ImVec2 begin{at.x + left, at.y};
             const ImVec2 end{at.x + width - right, at.y + row - ui.px(5)};
@@ -232,7 +234,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
                 const auto share = static_cast<float>(std::min(now / seconds, 1.0));
                 list.AddRectFilled(begin, {begin.x + share * (end.x - begin.x), end.y}, colour, ui.px(3));
                 list.AddText({end.x + ui.px(10), at.y}, ui.theme.text,
-                             ("1 GB in " + duration(seconds)).c_str());
+                             translatedFormat("1 GB in {}", duration(seconds)).c_str());
             }
             at.y += row;
         }

@@ -223,11 +223,12 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
     const SmallLetters small(ui);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float letters = ImGui::GetTextLineHeight();
-    const std::string machine = gpu ? "GPU" : prefix == "cpu_" ? "CPU" : "CPU thread";
+    const std::string_view machine = translated(gpu ? "GPU" : prefix == "cpu_" ? "CPU" : "CPU thread");
     const std::string labels[] = {
-        fmt::format("{}, one chain: a load takes {:.0f} ns", machine, latency),
-        fmt::format("about {} under way at once{}", counted(static_cast<std::uint64_t>(underWay), "load"),
-                    underWay > mostDots ? fmt::format(" ({:.0f} drawn)", mostDots) : "")};
+        translatedFormat("{}, one chain: a load takes {:.0f} ns", machine, latency),
+        translatedFormat("about {} under way at once{}",
+                         counted(static_cast<std::uint64_t>(underWay), "load"),
+                         underWay > mostDots ? translatedFormat(" ({:.0f} drawn)", mostDots) : "")};
     const float margin = ui.px(10);
     const float core =
         ImGui::GetCursorScreenPos().x + std::max(textWidth(labels[0]), textWidth(labels[1])) + ui.px(16);
@@ -237,8 +238,8 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
         const float left = core + textWidth("core") + margin;
         const float right = start.x + ImGui::GetContentRegionAvail().x - textWidth("memory") - ui.px(16);
         draw.AddText(start, legible(ui.theme, colour), labels[lane].c_str());
-        draw.AddText({core, start.y}, ui.theme.muted, "core");
-        draw.AddText({right + margin, start.y}, ui.theme.muted, "memory");
+        drawText(draw, {core, start.y}, ui.theme.muted, "core");
+        drawText(draw, {right + margin, start.y}, ui.theme.muted, "memory");
         draw.AddLine({left, y}, {right, y}, ui.theme.grid, ui.line());
         const int dots = lane == 0 ? 1 : static_cast<int>(std::min(underWay, mostDots));
         for (int dot = 0; dot < dots; ++dot) {
@@ -253,7 +254,7 @@ void drawLoads(Ui& ui, const LabResult& result, bool gpu, double seconds) {
         ImGui::Dummy({right - start.x, letters});
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    draw.AddText({core, at.y}, ui.theme.muted, "hollow: request; filled: value");
+    drawText(draw, {core, at.y}, ui.theme.muted, "hollow: request; filled: value");
     ImGui::Dummy({0, letters});
 }
 

@@ -289,7 +289,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         const Roof roof = liftedRoof(result, gpu);
         if (!roof.measured()) continue;
         highest = std::max(highest, roof.gflops);
-        add(machine + " roof", mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
+        add(translatedFormat("{} roof", machine),
+            mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
             {{first, roof.ridge(), last}, {first * roof.gigabytesPerSecond, roof.gflops, roof.gflops}},
             false);
     }

@@ -217,7 +217,10 @@ void drawRace(const Ui& ui, ImVec2 at, float width, double seconds, bool still) 
         std::string_view text = step.text;
         if (still) {
             if (step.worker == 2 && text != "7") continue;
-            if (step.worker < 2 && !text.starts_with("atomic")) text = text.substr(0, text.find(' '));
+            if (step.worker < 2 && !text.starts_with("atomic")) {
+                text = translated(text);
+                text = text.substr(0, text.find(' '));
+            }
         }
         const bool end = step.worker == 2 && text.size() > 1; // good or bad
         const ImU32 colour = !end ? ui.theme.text : step.begin < 5 ? ui.theme.bad : ui.theme.good;
@@ -253,7 +256,7 @@ void drawCounted(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) 
         const double lost = result.number(gpu ? "gpu_lost_share" : "cpu_lost_share");
         const std::string machine = gpu ? "GPU" : "CPU";
         labText(draw, {x, bottom + ui.px(4)},
-                shares.empty() ? machine + ": not measured"
+                shares.empty() ? translatedFormat("{}: not measured", machine)
                                : fmt::format("{}: {} %", machine, ui.timing(threeDigits(100 - 100 * lost))),
                 ui.theme.text);
         x += half;

@@ -199,10 +199,10 @@ void drawReads(Ui& ui, double seconds) {
                          {from.x + line * cell, from.y + height + ui.px(1)}, used, 0, 0, ui.line());
     }
     const float below = 2 * (height + ui.px(6));
-    const std::string words =
-        fmt::format("stride {}: {} neighbours use {} of {} words in {}{}", stride, readers, readers,
-                    fetched * line, counted(static_cast<std::uint64_t>(fetched), "fetched line"),
-                    fetched > shown ? fmt::format(" (the first {} are shown)", shown) : std::string());
+    const std::string words = translatedFormat(
+        "stride {}: {} neighbours use {} of {} words in {}{}", stride, readers, readers, fetched * line,
+        counted(static_cast<std::uint64_t>(fetched), "fetched line"),
+        fetched > shown ? translatedFormat(" (the first {} are shown)", shown) : std::string());
     list.AddText({corner.x, corner.y + below}, ui.theme.text, words.c_str());
     ImGui::Dummy({width, below + letters + ui.px(2)});
 }

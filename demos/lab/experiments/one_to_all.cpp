@@ -301,7 +301,8 @@ float drawTimes(const Ui& ui, const LabResult& result) {
         draw.AddText({end + ui.px(6), y}, ui.theme.text, duration(1e-3 * bar.all).c_str());
         y += row;
     }
-    draw.AddText({start.x + labels, y}, ui.theme.muted, "filled: one worker alone; light: all of them");
+    drawText(draw, {start.x + labels, y}, ui.theme.muted,
+             "one time scale; filled: one worker alone; light: all of them");
     const float height = y + row + ui.px(4) - start.y;
     ImGui::Dummy({0, height - ImGui::GetStyle().ItemSpacing.y});
     return height;

@@ -290,10 +290,11 @@ void conclude(const LabResult& result, MeasuredValues& values) {
 std::string titleOf(const LabResult& result, bool gpu) {
     const std::vector<GroupSpan>& spans = result.spans(gpu);
     if (spans.empty()) return gpu ? "GPU: no clock, so only the staircase below" : "CPU";
-    return fmt::format("{}: {} {} {}, {}{}", gpu ? "GPU" : "CPU",
-                       counted(spans.size(), gpu ? "workgroup" : "piece"), gpu ? "in" : "on",
-                       counted(rowsOf(spans), gpu ? "row" : "thread"), duration(1e-6 * lastEnd(spans)),
-                       result.rough ? "" : fmt::format(", fastest of {} runs", runs));
+    const std::string best = result.rough ? "" : translatedFormat(", fastest of {} runs", runs);
+    return gpu ? translatedFormat("GPU: {} in {}, {}{}", counted(spans.size(), "workgroup"),
+                                  counted(rowsOf(spans), "row"), duration(1e-6 * lastEnd(spans)), best)
+               : translatedFormat("CPU: {} on {}, {}{}", counted(spans.size(), "piece"),
+                                  counted(rowsOf(spans), "thread"), duration(1e-6 * lastEnd(spans)), best);
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
@@ -318,7 +319,21 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         ui.muted("A workgroup is drawn in the first free row. Clocks of different cores may disagree by "
                  "microseconds.");
     }
-    drawLabCurves(ui, experiment, result, view, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)));
+    // The runs above, in the plot of the medians: one basis for both.
+    std::vector<double> many[2], took[2];
+    std::vector<PlotLine> above;
+    for (const bool gpu : {false, true}) {
+        const std::vector<GroupSpan>& spans = result.spans(gpu);
+        if (spans.empty() || result.rough || ui.masked) continue;
+        many[gpu].push_back(static_cast<double>(spans.size()));
+        took[gpu].push_back(lastEnd(spans));
+        above.push_back({.name = std::string(gpu ? "GPU " : "CPU ").append(translated("run above")),
+                         .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.text, 0.35f),
+                         .x = many[gpu],
+                         .y = took[gpu],
+                         .points = true});
+    }
+    drawLabCurves(ui, experiment, result, view, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)), above);
 }
 
 } // namespace
