@@ -110,6 +110,10 @@ LaneSnapshot PlaygroundModel::laneSnapshot() const {
     return session_ ? session_->lane().snapshot() : LaneSnapshot{};
 }
 
+void PlaygroundModel::skipTuning() {
+    if (session_) session_->lane().skipTuning();
+}
+
 MachineInfo PlaygroundModel::machine() const { return session_ ? session_->lane().machine() : MachineInfo{}; }
 
 void PlaygroundModel::pause() {

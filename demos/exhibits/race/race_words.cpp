@@ -24,7 +24,8 @@ double logShare(double from, double now, double to) {
 }
 
 std::string preparation(const RaceRun& run, std::size_t lane) {
-    return lane < run.preparations.size() ? run.preparations[lane] : "warms up";
+    const TuningProgress& tuning = run.lanes[lane].end.tuning;
+    return tuning.going() ? "compares kernels" : "warms up";
 }
 
 std::string atStep(const RaceRun& run, std::size_t index) {
@@ -100,6 +101,17 @@ std::string liveText(const RaceRun& run) {
     const bool stepsKnown = run.lastStep() != std::numeric_limits<std::uint64_t>::max();
     if (run.finish.seconds == 0 && stepsKnown) return text + " of " + grouped(run.lastStep());
     return text + ", until " + run.finish.text();
+}
+
+std::string skippedText(const RaceRun& run) {
+    for (const LaneResult& lane : run.lanes) {
+        const TuningProgress& tuning = lane.end.tuning;
+        if (!tuning.skipped || tuning.going() || tuning.compared >= tuning.comparisons) continue;
+        return translatedFormat("The comparison of kernels was skipped after {} of {}: {} ran the fastest of "
+                                "those measured, and the likeliest for the rest. It may be faster.",
+                                tuning.compared, tuning.comparisons, lane.spec.text());
+    }
+    return {};
 }
 
 std::string whereItEnded(const RaceRun& run) {

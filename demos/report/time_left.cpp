@@ -1,0 +1,12 @@
+#include "demos/report/time_left.h"
+
+#include "demos/words/language.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+std::string TimeLeft::text() const {
+    return left_ ? translatedFormat("{} left", clockTime(*left_)) : std::string();
+}
+
+} // namespace lockstep::demos
