@@ -25,8 +25,7 @@ class TimeLeft {
             if (share >= leastShare && elapsed >= leastSeconds) left_ = projected();
             return;
         }
-        // What has been seen for long has more to say than the last moments.
-        const double memory = std::max(leastMemory, elapsed / 4);
+        if (share <= 0) return;
         const double weight = 1 - std::exp(-passed / memory);
         const double expected = *left_ - passed;
         left_ = std::max(expected + (projected() - expected) * weight, leastLeft);
@@ -40,11 +39,11 @@ class TimeLeft {
   private:
     static constexpr double leastShare = 0.1;
     static constexpr double leastSeconds = 1;
-    static constexpr double leastMemory = 3;  // seconds
+    static constexpr double memory = 4;       // seconds over which a surprise is spread
     static constexpr double leastLeft = 0.5;  // seconds: work that is not done takes some more
     static constexpr double mostGrowth = 0.5; // of the whole: what is larger is other work
 
-    double projected() const { return elapsed_ * (1 - share_) / share_; }
+    double projected() const { return elapsed_ / share_ - elapsed_; }
 
     double elapsed_ = 0;
     double share_ = 0;

@@ -65,8 +65,9 @@ bool TuningNotice::draw(Ui& ui, const std::string& lane, const TuningProgress& t
     std::string text = comparisonText(tuning);
     if (tuning.skipped)
         text = translated("skipping: the kernel under way is the last one");
-    else if (!left_.text().empty())
-        text += translatedFormat(", {} so far, about {}", clockTime(tuning.seconds), left_.text());
+    else if (left_.seconds())
+        text += translatedFormat(", {} so far, about {} left", clockTime(tuning.seconds),
+                                 clockTime(*left_.seconds()));
     else
         text += translatedFormat(", {} so far", clockTime(tuning.seconds));
     ui.text(fittedText(text, inner));
