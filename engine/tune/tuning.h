@@ -106,10 +106,13 @@ class Tuning {
             now.done = static_cast<double>(now.at - 1);
         });
     }
-    /// Nothing is left to compare.
+    /// The last comparison is over, if there was one.
     void end() {
         tell([this](TuningProgress& now) {
-            if (now.going()) now.seconds = secondsSinceBegin();
+            if (now.going()) {
+                now.seconds = secondsSinceBegin();
+                now.compared += skip_ ? 0 : 1;
+            }
             now.comparing.clear();
             now.done = static_cast<double>(now.comparisons);
         });

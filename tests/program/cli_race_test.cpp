@@ -113,7 +113,7 @@ TEST_CASE("a repeated race states medians and ranges, in text and as JSON") {
 }
 
 TEST_CASE("without a comparison of kernels, gpu:best takes the likeliest, and says so") {
-    const test::CacheFolder cache; // nothing was compared before
+    const lockstep::test::CacheFolder cache; // nothing was compared before
     const std::string race = "race --quick --quiet --data spiral --steps 20 --lane gpu:best ";
     const Outcome skipped = run(race + "--tune-seconds 0");
     CHECK(skipped.code == 0);
