@@ -41,10 +41,9 @@ constexpr std::size_t largestTable = std::size_t{2048} * 2048; // pixels of a CS
 
 LaneProgress mapProgress(const MapResult& lane) {
     const std::string rate = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
-    const std::string numbers =
-        fmt::format("{} networks  {}{}", grouped(lane.trained), rate, timeLeft(lane.end));
-    return {lane.spec.text(), lane.spec.gpu, lane.end.status, lane.trained > 0, lane.end.progress,
-            numbers,          rate};
+    const std::string numbers = fmt::format("{} networks  {}", grouped(lane.trained), rate);
+    return {lane.spec.text(), lane.spec.gpu, lane.end.status,         lane.trained > 0, lane.end.progress,
+            numbers,          rate,          lane.end.trainingSeconds};
 }
 
 void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,

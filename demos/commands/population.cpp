@@ -179,8 +179,8 @@ struct PopulationRun {
         LaneSnapshot end = lane.end;
         end.progress = shareDone(job, lane.summary);
         std::string brief =
-            fmt::format("{} of {} networks done  {} network-steps/s{}", grouped(lane.summary.finished),
-                        grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()), timeLeft(end));
+            fmt::format("{} of {} networks done  {} network-steps/s", grouped(lane.summary.finished),
+                        grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()));
         std::string numbers = brief;
         if (lane.summary.diverged > 0)
             numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));
@@ -188,7 +188,7 @@ struct PopulationRun {
         if (end.status == LaneStatus::waiting) numbers = brief = "waits for its turn";
         if (end.status == LaneStatus::preparing) numbers = brief = preparation;
         return {lane.spec.text(), lane.spec.gpu, end.status, lane.summary.networkSteps > 0,
-                end.progress,     numbers,       brief};
+                end.progress,     numbers,       brief,      end.trainingSeconds};
     }
 
     void show() {

@@ -84,18 +84,17 @@ Without --lane: gpu:best if there is a GPU, else cpu:best.
 
 /// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or the
 /// interrupt's.
-int runToEnd(Race& race, const Machines& machines, bool quiet, const InterruptGuard& interrupt) {
+int runToEnd(Race& race, bool quiet, const InterruptGuard& interrupt) {
     ProgressLines progress(quiet);
     race.start();
-    const auto preparation = [&](const LaneSpec& lane) { return machines.preparation(lane); };
     bool stopping = false;
     while (!race.waitFor(std::chrono::milliseconds(100))) {
-        progress.show(progressOf(race, preparation));
+        progress.show(progressOf(race));
         if (interrupt.exitCode() == 0 || stopping) continue;
         race.stop();
         stopping = true;
     }
-    progress.show(progressOf(race, preparation));
+    progress.show(progressOf(race));
     return interrupt.exitCode();
 }
 
@@ -132,6 +131,7 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
     lane.finish = finish;
     lane.evaluateEvery = options.evaluateEvery;
     lane.keepLossEvery = options.logEvery;
+    lane.tuneSeconds = options.tuneSeconds;
     if (options.weightsFile.empty()) return lane;
     TrainerState state;
     LoadedWeights loaded = loadWeights(options.weightsFile, job.shape);
@@ -177,7 +177,7 @@ int race(const RaceCommandOptions& options) {
         ++begun;
         if (options.repeat > 1 && !options.quiet) printError("run {} of {}\n", begun, options.repeat);
         Race run(job, entries, how);
-        interrupt = runToEnd(run, machines, options.quiet, guard);
+        interrupt = runToEnd(run, options.quiet, guard);
         if (interrupt == 0 || runs.empty()) runs.push_back(run.results()); // a later run counts as a whole
     }
     if (interrupt != 0 && options.repeat > 1)
@@ -286,7 +286,7 @@ int train(TrainCommandOptions options) {
     Race race(job, {{lane, machines.maker(job, lane, options.share())}}, {std::move(saved)});
     const LoadWatch watch;
     const InterruptGuard guard;
-    const int interrupt = runToEnd(race, machines, options.quiet, guard);
+    const int interrupt = runToEnd(race, options.quiet, guard);
     const std::optional<OtherLoad> load = watch.load();
     // First of all the network, and neither it nor the results are lost for the other's failure.
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;

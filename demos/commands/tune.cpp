@@ -1,13 +1,18 @@
 // `lockstep tune`: the choice of kernels behind gpu:best, taken with time instead of at a start in a hurry.
+#include <chrono>
+#include <functional>
+#include <future>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "demos/commands/command.h"
+#include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
+#include "demos/report/progress.h"
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/run/make_trainer.h"
@@ -20,7 +25,8 @@ namespace {
 constexpr const char* tuneAbout =
     R"(Compares every kernel that could compute this network's products on your graphics card, and remembers the fastest.
 gpu:best does the same at its first start, but for a few seconds only; what is still open then, it compares at the next
-starts. The results of training do not depend on the choice: all kernels add in the same order.)";
+starts. The results of training do not depend on the choice: all kernels add in the same order. Ctrl-C skips what is left:
+the times that were measured are kept, and the next start goes on.)";
 
 constexpr const char* tuneExamples = R"(examples:
   lockstep tune                                     for the network that `lockstep race` trains
@@ -43,6 +49,20 @@ void addRows(std::vector<std::vector<std::string>>& rows, const TrainJob& job, s
         how.backwardWeights);
 }
 
+/// What `choose` returns, which compares on a thread of its own: its progress is shown, and an interrupt
+/// skips the rest.
+StepKernels shown(Tuning& tuning, const InterruptGuard& interrupt,
+                  const std::function<StepKernels()>& choose) {
+    ProgressLines lines(false);
+    std::future<StepKernels> choice = std::async(std::launch::async, choose);
+    while (choice.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+        if (interrupt.exitCode() != 0) tuning.skip();
+        if (const TuningProgress now = tuning.progress(); now.going())
+            lines.show({tuningProgress("gpu:best", now)});
+    }
+    return choice.get();
+}
+
 int tune(const RunOptions& options) {
     const Dataset data = loadData(options);
     const TrainJob job = makeJob(options, data);
@@ -54,21 +74,26 @@ int tune(const RunOptions& options) {
     flushText(stdout);
 
     constexpr double unlimited = 1e9;
-    Kernels kernels(device);
-    const auto begin = std::chrono::steady_clock::now();
-    const StepKernels step = chooseKernels(device, kernels, Rung::best, job.shape,
-                                           job.settings.optimizer.kind, job.settings.batch, unlimited);
-    const std::uint64_t compared = device.counters().kernelsCompared;
+    const InterruptGuard interrupt;
+    Tuning tuning(unlimited);
+    std::unique_ptr<Trainer> trainer; // whole steps, too
+    const StepKernels step = shown(tuning, interrupt, [&] {
+        Kernels kernels(device);
+        StepKernels chosen = chooseKernels(device, kernels, Rung::best, job.shape,
+                                           job.settings.optimizer.kind, job.settings.batch, tuning);
+        trainer = makeTrainer(job, laneSpecFromText("gpu:best"), {}, &device, nullptr, &tuning);
+        return chosen;
+    });
+    const TuningProgress end = tuning.progress();
     std::vector<std::vector<std::string>> rows{{"operation", "rows x inputs x outputs", "fastest kernel"}};
     for (std::size_t layer = 0; layer < job.shape.layers(); ++layer) addRows(rows, job, layer, step);
     printOut("\n{}\n", table(rows, 3));
-    const auto trainer = makeTrainer(job, laneSpecFromText("gpu:best"), {}, &device); // whole steps, too
-    if (compared == 0)
+    if (end.kernels == 0 && !end.skipped)
         printOut("nothing was left to compare: this choice was made before\n");
     else
-        printOut("{} compared in {:.1f} s\n", counted(compared, "kernel"), secondsSince(begin));
+        printOut("{} compared in {:.1f} s\n", counted(end.kernels, "kernel"), end.seconds);
     printOut("gpu:best: {}\n", trainer->machine().kernels);
-    return 0;
+    return interrupt.exitCode();
 }
 
 } // namespace

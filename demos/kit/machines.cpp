@@ -27,8 +27,8 @@ bool isLost(gpu::Device& device) {
 
 Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec, MachineShare share) {
     if (share.threads == 0) share.threads = threads_;
-    return [job, spec, share, device = deviceOf(spec)](const std::atomic<bool>* cancelled) {
-        return makeTrainer(job, spec, share, device, cancelled);
+    return [job, spec, share, device = deviceOf(spec)](const std::atomic<bool>* cancelled, Tuning* tuning) {
+        return makeTrainer(job, spec, share, device, cancelled, tuning);
     };
 }
 
@@ -37,17 +37,6 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
     gpu::DeviceOptions options;
     options.select = spec.device.empty() ? device_ : spec.device;
     return &open(std::move(options));
-}
-
-std::string Machines::preparation(const LaneSpec& spec) const {
-    const auto device = devices_.find(spec.device.empty() ? device_ : spec.device);
-    if (spec.gpu && device != devices_.end() && device->second) {
-        const gpu::DeviceCounters& counters = device->second->counters();
-        if (const std::uint64_t all = counters.kernelsToCompare; all > 0)
-            return concat("compares kernels, ", std::min<std::uint64_t>(counters.kernelsCompared, all),
-                          " of ", all);
-    }
-    return "warms up";
 }
 
 gpu::Device& Machines::open(gpu::DeviceOptions options) {

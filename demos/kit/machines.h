@@ -54,8 +54,6 @@ class Machines {
     /// The lane's device, opened, so that what is wrong with it is known before anything runs; null for a CPU
     /// lane. Throws gpu::GpuError.
     gpu::Device* deviceOf(const LaneSpec& spec);
-    /// What a lane that prepares does: "warms up", "compares kernels, 12 of 40".
-    std::string preparation(const LaneSpec& spec) const;
     /// The threads of cpu:best; 0: one per core.
     std::size_t threads() const { return threads_; }
 

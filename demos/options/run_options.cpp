@@ -224,6 +224,9 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
         command, "--gpu-workgroups", "N", options.workgroups, notNegative(),
         "throttle GPU lanes: at most N workgroups in flight. Each dispatch of a\ntraining step is cut into "
         "pieces, and each piece waits for the one before; 0: no limit [0]");
+    addNumber(command, "--tune-seconds", "X", options.tuneSeconds, notNegative(),
+              "gpu:best compares kernels for about so long before it trains, once per network; 0: it skips\n"
+              "that and takes the likeliest ones [0.9, on a GPU 2.5]");
     command.option_defaults()->group(networkGroup);
     addValue(command, "--init", "FILE", options.weightsFile,
              "initial weights from a file (safetensors of this program, PyTorch or Keras)");

@@ -50,6 +50,8 @@ struct RunOptions : MachineOptions {
     std::uint64_t logEvery = 0;
     std::size_t workgroups = 0; ///< MachineShare::workgroups
 
+    std::optional<double> tuneSeconds; ///< LaneOptions::tuneSeconds
+
     MachineShare share() const { return {threads, workgroups}; }
 };
 

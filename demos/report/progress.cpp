@@ -30,15 +30,14 @@ std::string bar(double progress, std::size_t cells) {
     return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
 }
 
-std::string numbersOf(const LaneSnapshot& snapshot, const std::string& preparation, bool withTest) {
+std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
     if (snapshot.status == LaneStatus::waiting) return "waits for its turn";
-    if (snapshot.status == LaneStatus::preparing) return preparation;
+    if (snapshot.status == LaneStatus::preparing) return "warms up";
     std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step),
                                    std::isnan(snapshot.loss) ? "n/a" : lossText(snapshot.loss));
     // The rate of the whole run so far, as in the table and as the time left assumes.
     if (snapshot.rate() > 0) text += fmt::format("  {} samples/s", shortRate(snapshot.rate()));
     if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);
-    text += timeLeft(snapshot);
     if (snapshot.over()) text += fmt::format("  {}", name(snapshot.status));
     return text;
 }
@@ -61,27 +60,48 @@ std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::s
 
 } // namespace
 
-std::vector<LaneProgress> progressOf(Race& race,
-                                     const std::function<std::string(const LaneSpec&)>& preparation) {
+LaneProgress tuningProgress(const std::string& title, const TuningProgress& tuning) {
+    const std::string what = tuning.at == 0
+                                 ? std::string("compiles the kernels to compare")
+                                 : fmt::format("compares kernels, {} of {}", tuning.at, tuning.comparisons);
+    return {.title = title,
+            .gpu = true,
+            .status = LaneStatus::preparing,
+            .progress = tuning.share(),
+            .numbers = what + ", once per network",
+            .brief = what,
+            .seconds = tuning.expected > 0 ? tuning.seconds : 0,
+            .expected = tuning.expected,
+            .tuning = true};
+}
+
+std::vector<LaneProgress> progressOf(Race& race) {
     std::vector<LaneProgress> lanes;
     for (std::size_t i = 0; i < race.size(); ++i) {
         const LaneSnapshot lane = race.lane(i).snapshot();
-        const std::string preparing = preparation(race.spec(i));
-        lanes.push_back({race.lane(i).title(), race.spec(i).gpu, lane.status, lane.runSteps > 0,
-                         lane.progress, numbersOf(lane, preparing, true), numbersOf(lane, preparing, false)});
+        const std::string& title = race.lane(i).title();
+        if (lane.status == LaneStatus::preparing && lane.tuning.going())
+            lanes.push_back(tuningProgress(title, lane.tuning));
+        else
+            lanes.push_back({title, race.spec(i).gpu, lane.status, lane.runSteps > 0, lane.progress,
+                             numbersOf(lane, true), numbersOf(lane, false), lane.trainingSeconds});
     }
     return lanes;
 }
 
-std::string timeLeft(const LaneSnapshot& lane) {
-    if (lane.progress <= 0 || lane.progress >= 1 || lane.status != LaneStatus::running) return "";
-    return "  " + clockTime(lane.trainingSeconds / lane.progress * (1 - lane.progress)) + " left";
-}
-
-void ProgressLines::show(const std::vector<LaneProgress>& lanes) {
+void ProgressLines::show(std::vector<LaneProgress> lanes) {
     if (quiet_) return;
     printed_.resize(lanes.size());
-    for (const LaneProgress& lane : lanes) laneWidth_ = std::max(laneWidth_, lane.title.size());
+    left_.resize(lanes.size());
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        LaneProgress& lane = lanes[i];
+        laneWidth_ = std::max(laneWidth_, lane.title.size());
+        left_[i].add(lane.seconds, lane.expected > 0 ? lane.seconds / lane.expected : lane.progress);
+        const std::string left = left_[i].text();
+        if (left.empty() || (lane.status != LaneStatus::running && !lane.tuning)) continue;
+        lane.numbers += "  " + left;
+        lane.brief += "  " + left;
+    }
     if (platform::obeysEscapes(stderr))
         drawLive(lanes);
     else
@@ -109,11 +129,12 @@ void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
         const LaneProgress& lane = lanes[i];
         Printed& last = printed_[i];
         const auto silence = now - last.time;
-        const bool changed = lane.status != last.status && lane.status != LaneStatus::ready;
+        const bool changed =
+            (lane.status != last.status && lane.status != LaneStatus::ready) || (lane.tuning && !last.tuning);
         const bool further = lane.progress >= last.progress + share && silence >= leastTime;
         const bool running = lane.status == LaneStatus::running;
         if (!changed && !(running && (further || silence >= longestSilence))) continue;
-        last = {lane.status, lane.progress, now};
+        last = {lane.status, lane.progress, lane.tuning, now};
         if (changed && running && !lane.begun) continue; // no numbers yet
         printError("{:<{}}  {:3.0f} %  {}\n", lane.title, laneWidth_, std::floor(lane.progress * 100),
                    lane.numbers);

@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "demos/report/time_left.h"
 #include "engine/run/lane.h"
 #include "engine/run/race.h"
 
@@ -21,22 +21,23 @@ struct LaneProgress {
     double progress = 0; ///< 0 to 1
     std::string numbers; ///< "step 281  mean loss 0.4312  30.8k samples/s  test 83 %"
     std::string brief;   ///< a shorter form
+    double seconds = 0;  ///< that `progress` took; the time left follows the numbers. 0: it is not told
+    double expected = 0; ///< seconds in all; 0: as `progress` tells
+    bool tuning = false; ///< it compares kernels, and `progress` is of that
 };
 
-/// The current state of a race's lanes.
-/// preparation   what a lane that prepares is doing, in words
-std::vector<LaneProgress> progressOf(Race& race,
-                                     const std::function<std::string(const LaneSpec&)>& preparation);
+/// A lane that compares kernels. `numbers` says so, and why.
+LaneProgress tuningProgress(const std::string& title, const TuningProgress& tuning);
 
-/// "  0:12 left" for a running lane; empty if unknown, or if nothing but timing is left.
-std::string timeLeft(const LaneSnapshot& lane);
+/// The current state of a race's lanes.
+std::vector<LaneProgress> progressOf(Race& race);
 
 class ProgressLines {
   public:
     /// Writes to standard error, so that results can be redirected; nothing if `quiet`.
     explicit ProgressLines(bool quiet) : quiet_(quiet) {}
     /// Call several times per second with the same lanes, and once when all are done.
-    void show(const std::vector<LaneProgress>& lanes);
+    void show(std::vector<LaneProgress> lanes);
 
   private:
     void drawLive(const std::vector<LaneProgress>& lanes);
@@ -46,6 +47,7 @@ class ProgressLines {
     struct Printed {
         LaneStatus status = LaneStatus::waiting;
         double progress = 0;
+        bool tuning = false;
         Clock::time_point time;
     };
 
@@ -53,6 +55,7 @@ class ProgressLines {
     std::size_t laneWidth_ = 0;
     std::size_t drawnLines_ = 0;
     std::vector<Printed> printed_; // per lane: its last plain line
+    std::vector<TimeLeft> left_;   // per lane
 };
 
 } // namespace lockstep::demos

@@ -155,8 +155,6 @@ struct DeviceCounters {
     std::atomic<std::uint64_t> submissionNanoseconds{0}; ///< host time in queue submission
     std::atomic<std::uint64_t> uploadNanoseconds{0};     ///< host time until the device has the bytes
     std::atomic<std::uint64_t> downloadNanoseconds{0};
-    std::atomic<std::uint64_t> kernelsToCompare{0}; ///< in the choice of kernels that is going on; 0: none is
-    std::atomic<std::uint64_t> kernelsCompared{0};  ///< of these
     std::atomic<std::uint64_t> longestNanoseconds{0}; ///< device time of the longest submission so far
     std::atomic<std::uint64_t> bytesAllocated{0};     ///< currently allocated
     std::array<std::atomic<std::uint64_t>, VK_MAX_MEMORY_HEAPS> heapBytes{}; ///< currently allocated, by heap

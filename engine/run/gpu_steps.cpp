@@ -35,7 +35,7 @@ double GpuSteps::millisecondsOf(std::uint64_t first, std::uint64_t steps) {
 }
 
 // Drivers compile a pipeline at its first use, and some compile another version for buffers of another size.
-void GpuSteps::warmUp() {
+void GpuSteps::warmUp(Tuning& tuning) {
     submitEachOperation(true); // their times are not known yet
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     coldMilliseconds_ = warmUpSteps();
@@ -43,8 +43,8 @@ void GpuSteps::warmUp() {
     if (inPieces_) return limitWorkgroups();
     submitEachOperation(false); // it would slow down what is compared below
     mayChange_ = rung_ == Rung::best && wholeStepLayout(kernels_.device(), job_).refusal.empty();
-    if (mayChange_) chooseWhole();
-    if (rung_ == Rung::best && !wholeStep_) chooseFused();
+    if (mayChange_) chooseWhole(tuning);
+    if (rung_ == Rung::best && !wholeStep_) chooseFused(tuning);
     limitWorkgroups();
     constexpr double slow = 2000; // milliseconds, of which most may be the compiler's
     if (coldMilliseconds_ < slow) countDispatches();
@@ -82,12 +82,14 @@ std::string GpuSteps::key() const {
 
 // The choice is remembered: between runs in the cache, and in a run's state. The cache knows built-in shaders
 // only: an edited one may be slower, and its time says nothing about other runs.
-void GpuSteps::chooseWhole() {
+void GpuSteps::chooseWhole(Tuning& tuning) {
     const bool builtIn = kernels_.replacedShaders().empty();
     KernelCache cache(kernels_.device());
     const std::string entry = "whole_step" + key();
     if (builtIn)
         if (const auto known = cache.find(entry)) return setWhole(known->usable());
+    if (tuning.skipped()) return;
+    if (!tuning.progress().going()) tuning.beginLast(std::string(wholeTrainingStep));
     constexpr std::uint64_t steps = 16;
     millisecondsOf(0, steps);
     const double apart = millisecondsOf(0, steps);
@@ -109,11 +111,12 @@ void GpuSteps::setWhole(bool on) {
 }
 
 // Results do not depend on it, so a run's state need not know.
-void GpuSteps::chooseFused() {
+void GpuSteps::chooseFused(Tuning& tuning) {
     KernelCache cache(kernels_.device());
     chooseFusions(
         fusions_, kernels_.replacedShaders().empty() ? &cache : nullptr, key(),
-        [this](std::uint64_t steps) { return millisecondsOf(0, steps) / static_cast<double>(steps); });
+        [this](std::uint64_t steps) { return millisecondsOf(0, steps) / static_cast<double>(steps); },
+        tuning);
     warmUpSteps();
 }
 

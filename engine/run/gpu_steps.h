@@ -9,6 +9,7 @@
 #include "engine/step/gpu_ops.h"
 #include "engine/step/step_fusions.h"
 #include "engine/step/whole_step.h"
+#include "engine/tune/tuning.h"
 
 namespace lockstep {
 
@@ -20,9 +21,9 @@ class GpuSteps {
              const StepKernels& how, const HalfArenas* half, std::size_t workgroups);
 
     /// Dispatches all that steps will dispatch, so that drivers compile it now; on the rung `best` also
-    /// chooses what is fastest on the whole device. The limit of workgroups holds from then on. Updates must
-    /// be switched off.
-    void warmUp();
+    /// chooses what is fastest on the whole device, unless `tuning` is skipped. The limit of workgroups holds
+    /// from then on. Updates must be switched off.
+    void warmUp(Tuning& tuning);
     /// Steps [first, first + count), into the submission that has begun.
     void record(std::uint64_t first, std::uint64_t count);
     /// One step whose operations can be told from each other: nothing is fused (the bits are the same), but a
@@ -53,8 +54,8 @@ class GpuSteps {
   private:
     double warmUpSteps();
     void limitWorkgroups();
-    void chooseWhole();
-    void chooseFused();
+    void chooseWhole(Tuning& tuning);
+    void chooseFused(Tuning& tuning);
     void countDispatches();
     std::string key() const;
     double millisecondsOf(std::uint64_t first, std::uint64_t steps);

@@ -22,7 +22,7 @@ namespace {
 class GpuTrainer final : public TrainerBase {
   public:
     GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
-               const std::atomic<bool>* cancelled, std::size_t workgroups);
+               const std::atomic<bool>* cancelled, std::size_t workgroups, Tuning& tuning);
     /// Waits for steps in flight, after an error: they read what steps_ holds, which goes before recorder_.
     ~GpuTrainer() override {
         try {
@@ -82,9 +82,9 @@ class GpuTrainer final : public TrainerBase {
     std::vector<TracedOperation> clockedStep(std::string& why) override;
     void putBack(const TrainerState& state);
 
-    StepKernels choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled);
+    StepKernels choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled, Tuning& tuning);
     void describeMachine();
-    void warmUp(const std::atomic<bool>* cancelled);
+    void warmUp(const std::atomic<bool>* cancelled, Tuning& tuning);
     void submitSteps(std::uint64_t count, bool profile);
     void noteLosses(const Flight& flight);
     void setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
@@ -100,6 +100,7 @@ class GpuTrainer final : public TrainerBase {
     GpuSteps steps_;
     GpuEvaluation evaluation_;
     WorkSizer submission_;           // of steps
+    std::string choiceCutShort_;     // what to say of it; empty: the choice of kernels was not skipped
     double pendingMilliseconds_ = 0; // of a step's operations that were submitted one by one
 
     std::uint64_t nextStep_ = 0; // the next to be recorded
@@ -131,9 +132,9 @@ class GpuTrainer final : public TrainerBase {
 };
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced,
-                       const std::atomic<bool>* cancelled, std::size_t workgroups)
-    : TrainerBase(job), rung_(rung), device_(device), kernels_(device), how_(choose(replaced, cancelled)),
-      arenas_(device, job, GpuMemory(device, job, rung, how_)),
+                       const std::atomic<bool>* cancelled, std::size_t workgroups, Tuning& tuning)
+    : TrainerBase(job), rung_(rung), device_(device), kernels_(device),
+      how_(choose(replaced, cancelled, tuning)), arenas_(device, job, GpuMemory(device, job, rung, how_)),
       half_(how_.half ? std::optional<HalfArenas>(std::in_place, device, arenas_,
                                                   initialWeights(job.shape, job.settings.seed))
                       : std::nullopt),
@@ -143,15 +144,16 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
                   evaluationKernels(device, how_, job.shape, arenas_.memory.evaluationRows)),
       submission_({submissionMilliseconds(device.software())}) {
     if (half_) largestNumber_ = HalfArenas::largest;
-    warmUp(cancelled);
+    warmUp(cancelled, tuning);
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
 }
 
 // Chooses before it replaces shaders, because only built-in kernels are measured and cached.
-StepKernels GpuTrainer::choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled) {
+StepKernels GpuTrainer::choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
+                               Tuning& tuning) {
     StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
-                                    job_.order().batch(), std::nullopt, cancelled);
+                                    job_.order().batch(), tuning, cancelled);
     kernels_.replace(replaced);
     return how;
 }
@@ -167,14 +169,19 @@ void GpuTrainer::describeMachine() {
     machine_.kernels = steps_.whole() ? steps_.describe() : machine_.kernels + steps_.describe();
     for (const auto& [shader, words] : kernels_.replacedShaders())
         machine_.kernels += ", replaced: " + shader;
+    machine_.kernels += choiceCutShort_;
 }
 
 // With updates switched off, as after a failed step.
-void GpuTrainer::warmUp(const std::atomic<bool>* cancelled) {
+void GpuTrainer::warmUp(const std::atomic<bool>* cancelled, Tuning& tuning) {
     setStatus(0);
     recorder_.endWhen(cancelled);
-    steps_.warmUp();
+    steps_.warmUp(tuning);
     recorder_.endWhen(nullptr);
+    tuning.end();
+    const TuningProgress chosen = tuning.progress();
+    if (chosen.skipped && chosen.compared < chosen.comparisons)
+        choiceCutShort_ = concat(", comparison skipped after ", chosen.compared, " of ", chosen.comparisons);
     evaluation_.warmUp(cancelled);
     warmUpRecorded_ = recorder_.deviceSeconds();
     setStatus(shared::noStep);
@@ -423,10 +430,12 @@ std::vector<TracedOperation> GpuTrainer::clockedStep(std::string& why) {
 
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
                                         const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
-                                        std::size_t workgroups) {
+                                        std::size_t workgroups, Tuning* tuning) {
     job.validate();
     requireMemory(device, job, rung);
-    return std::make_unique<GpuTrainer>(job, rung, device, replaced, cancelled, workgroups);
+    Tuning unseen;
+    return std::make_unique<GpuTrainer>(job, rung, device, replaced, cancelled, workgroups,
+                                        tuning != nullptr ? *tuning : unseen);
 }
 
 } // namespace lockstep

@@ -42,8 +42,9 @@ std::string_view name(LaneStatus status) { return nameOf(statusNames, status); }
 
 Lane::Lane(std::string title, const TrainJob& job, MakeTrainer make, LaneOptions options)
     : title_(std::move(title)), job_(job), order_(job.order()), make_(std::move(make)),
-      options_(std::move(options)), asked_(options_.start ? options_.start->step : 0),
-      pauseWanted_(options_.startPaused), telemetry_(order_, options_.keepLossEvery, 2048, asked_) {
+      options_(std::move(options)), tuning_(options_.tuneSeconds),
+      asked_(options_.start ? options_.start->step : 0), pauseWanted_(options_.startPaused),
+      telemetry_(order_, options_.keepLossEvery, 2048, asked_) {
     options_.finish.validate(*job_.data);
     snapshot_.step = asked_;
 }
@@ -106,7 +107,7 @@ bool Lane::waitFor(std::chrono::milliseconds limit) const {
 
 void Lane::work() {
     try {
-        trainer_ = make_(&stopWanted_);
+        trainer_ = make_(&stopWanted_, &tuning_);
         if (options_.start) trainer_->restore(*options_.start);
         {
             const std::lock_guard lock(mutex_);

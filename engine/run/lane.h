@@ -26,6 +26,7 @@
 #include "engine/run/telemetry.h"
 #include "engine/run/trainer.h"
 #include "engine/step/work_sizer.h"
+#include "engine/tune/tuning.h"
 
 namespace lockstep {
 
@@ -48,7 +49,9 @@ struct LaneSnapshot {
     static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
     LaneStatus status = LaneStatus::waiting;
-    std::string message;                     ///< why it failed; empty otherwise
+    std::string message; ///< why it failed; empty otherwise
+    /// The comparison of kernels that gpu:best makes while the lane prepares; then, how it ended.
+    TuningProgress tuning = {};
     std::optional<NonFinitePlace> nonFinite; ///< where, if it failed by a loss that is not finite
     bool deviceLost = false;                 ///< it failed by that, and can go on with the next device
     std::uint64_t step = 0;                  ///< steps done, including those before a resume
@@ -85,6 +88,7 @@ struct LaneOptions {
     std::uint64_t keepLossEvery = 0;   ///< Telemetry's keepEvery
     std::optional<TrainerState> start; ///< initial state instead of random weights
     bool startPaused = false;          ///< wait at the starting line until resume() or step()
+    std::optional<double> tuneSeconds; ///< Tuning::seconds(): 0 skips the comparison of kernels
     /// For times that can be compared. Before the first step, Trainer::rehearse() for at most so many
     /// seconds: a machine that idled is slow at first.
     double settleSeconds = 0;
@@ -104,23 +108,31 @@ struct LaneOptions {
 
 class Lane {
   public:
-    /// What makes a trainer: a function without arguments, or with a flag. Once that is set, the trainer is
-    /// no longer wanted, and the function may throw (gpu::Cancelled, say).
+    /// What makes a trainer: a function without arguments; or with a flag; or with that and a Tuning*. Once
+    /// the flag is set, the trainer is no longer wanted, and the function may throw (gpu::Cancelled, say).
+    /// The Tuning is for makeTrainer(): by it, the lane shows and skips the comparison of kernels.
     class MakeTrainer {
       public:
         template <class Make>
         requires(!std::is_same_v<std::remove_cvref_t<Make>, MakeTrainer>) MakeTrainer(Make make) {
             if constexpr (std::is_invocable_v<Make&>)
-                make_ = [make = std::move(make)](const std::atomic<bool>*) mutable { return make(); };
+                make_ = [make = std::move(make)](const std::atomic<bool>*, Tuning*) mutable {
+                    return make();
+                };
+            else if constexpr (std::is_invocable_v<Make&, const std::atomic<bool>*>)
+                make_ = [make = std::move(make)](const std::atomic<bool>* cancelled, Tuning*) mutable {
+                    return make(cancelled);
+                };
             else
                 make_ = std::move(make);
         }
-        std::unique_ptr<Trainer> operator()(const std::atomic<bool>* cancelled = nullptr) const {
-            return make_(cancelled);
+        std::unique_ptr<Trainer> operator()(const std::atomic<bool>* cancelled = nullptr,
+                                            Tuning* tuning = nullptr) const {
+            return make_(cancelled, tuning);
         }
 
       private:
-        std::function<std::unique_ptr<Trainer>(const std::atomic<bool>* cancelled)> make_;
+        std::function<std::unique_ptr<Trainer>(const std::atomic<bool>* cancelled, Tuning* tuning)> make_;
     };
 
     /// `make` runs on the lane's thread. Throws std::invalid_argument for an invalid finish line.
@@ -142,6 +154,8 @@ class Lane {
     void step(std::uint64_t steps);
     /// Also stops a lane that was never started.
     void stop();
+    /// Tuning::skip() for the trainer in the making: the lane trains soon after. Nothing once it is made.
+    void skipTuning() { tuning_.skip(); }
 
     /// Runs `action` once on the lane's thread, in the order of posting, when the trainer is ready and no
     /// steps are pending: within about 50 ms while running, at once while paused or at the starting line. If
@@ -175,7 +189,11 @@ class Lane {
     /// Waits until none is pending, with a time limit. Returns true if none is.
     bool waitForPosted(std::chrono::milliseconds limit) const;
 
-    LaneSnapshot snapshot() const { return copyOf(snapshot_); }
+    LaneSnapshot snapshot() const {
+        LaneSnapshot now = copyOf(snapshot_);
+        now.tuning = tuning_.progress();
+        return now;
+    }
     Telemetry telemetry() const { return copyOf(telemetry_); }
     MachineInfo machine() const { return copyOf(machine_); } ///< names are empty until the lane is ready
     /// The last one on the test split.
@@ -221,6 +239,8 @@ class Lane {
     BatchOrder order_;
     MakeTrainer make_;
     LaneOptions options_;
+
+    Tuning tuning_; ///< of the trainer in the making
 
     // Used by the lane's thread only, until the lane is over.
     std::unique_ptr<Trainer> trainer_;

@@ -13,6 +13,7 @@
 #include "engine/step/lane_spec.h"
 #include "engine/step/rungs.h"
 #include "engine/step/shaders.h"
+#include "engine/tune/tuning.h"
 
 namespace lockstep {
 
@@ -46,6 +47,8 @@ const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const
 ///            results are not checked
 /// cancelled  once it is set, throws gpu::Cancelled within about a tenth of a second; null: never. Not read
 ///            after the return
+/// tuning     of the rung `best`: says how far the comparison of kernels is, and skips the rest of it, from
+///            other threads (tune/tuning.h); null: nobody looks. Not used after the return
 /// workgroups of a training step at once, at most (MachineShare). Kernels are chosen without that limit, and
 ///            evaluation, which is not timed, has none
 /// Throws std::invalid_argument for an unknown shader or a job that does not fit together, std::runtime_error
@@ -55,19 +58,20 @@ const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
                                         const ReplacedShaders& replaced = {},
                                         const std::atomic<bool>* cancelled = nullptr,
-                                        std::size_t workgroups = 0);
+                                        std::size_t workgroups = 0, Tuning* tuning = nullptr);
 
 /// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
 ///   share     its threads are for cpu:threads and cpu:best, its workgroups for a GPU lane
 ///   device    for a GPU lane; must outlive the trainer. May be null for a CPU lane
-///   cancelled of a GPU lane, as above
+///   cancelled, tuning   of a GPU lane, as above
 /// Throws std::invalid_argument for an inconsistent job, gpu::GpuError for device errors.
 inline std::unique_ptr<Trainer> makeTrainer(const TrainJob& job, const LaneSpec& spec,
                                             const MachineShare& share, gpu::Device* device,
-                                            const std::atomic<bool>* cancelled = nullptr) {
+                                            const std::atomic<bool>* cancelled = nullptr,
+                                            Tuning* tuning = nullptr) {
     if (!spec.gpu) return makeCpuTrainer(job, spec.rung, share.threads);
     if (device == nullptr) throw std::invalid_argument("lane " + spec.text() + " needs a Vulkan device");
-    return makeGpuTrainer(job, spec.rung, *device, {}, cancelled, share.workgroups);
+    return makeGpuTrainer(job, spec.rung, *device, {}, cancelled, share.workgroups, tuning);
 }
 
 } // namespace lockstep

@@ -1,13 +1,14 @@
 #include "engine/tune/fusion_choice.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/net/names.h"
 
 namespace lockstep {
 
 void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& key,
-                   const std::function<double(std::uint64_t)>& stepMilliseconds) {
+                   const std::function<double(std::uint64_t)>& stepMilliseconds, Tuning& tuning) {
     constexpr double worthwhile = 0.99; // of the time without
     constexpr double hopeless = 1.5;
     const auto time = [&] { return std::min(stepMilliseconds(16), stepMilliseconds(16)); };
@@ -19,6 +20,8 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
             fusions.set(fusion, known->usable());
             continue;
         }
+        if (tuning.skipped()) continue;
+        if (!tuning.progress().going()) tuning.beginLast(std::string(wholeTrainingStep));
         if (best == 0) best = time();
         fusions.set(fusion, true);
         stepMilliseconds(1); // compiles
@@ -27,6 +30,7 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
         fusions.set(fusion, now < worthwhile * best);
         if (cache) cache->remember(entry, {{}, fusions.on(fusion) ? now : MeasuredKernel::unusable});
         best = std::min(best, now);
+        tuning.tell([](TuningProgress& progress) { progress.done += 1.0 / std::size(joinedOperations); });
     }
     if (cache) cache->store();
 }

@@ -129,6 +129,11 @@ KernelCache::KernelCache(const gpu::Device& device)
     });
 }
 
+std::filesystem::path KernelCache::file(const gpu::Device& device) {
+    const std::filesystem::path& folder = device.options().cacheFolder;
+    return folder.empty() ? folder : folder / kernelsFile;
+}
+
 std::optional<MeasuredKernel> KernelCache::find(const std::string& operation) const {
     const auto found = known_.find(operation);
     if (found == known_.end() || !found->second.complete) return std::nullopt;

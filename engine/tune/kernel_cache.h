@@ -40,6 +40,8 @@ struct MeasuredKernel {
 class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);
+    /// Where a device's choices are stored. Empty: nowhere.
+    static std::filesystem::path file(const gpu::Device& device);
     std::optional<MeasuredKernel> find(const std::string& operation) const;
     /// What is not `complete` is kept for people to look at, and not found.
     void remember(const std::string& operation, const MeasuredKernel& kernel);

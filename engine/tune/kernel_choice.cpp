@@ -54,13 +54,10 @@ DenseShape trialOf(DenseShape shape) {
 // Measures and remembers, until the time is used up; then takes what is likeliest.
 class Chooser {
   public:
-    Chooser(gpu::Device& device, Kernels& kernels, double budgetSeconds, const std::atomic<bool>* cancelled)
-        : device_(device), kernels_(kernels), cache_(device), budgetSeconds_(budgetSeconds),
-          cancelled_(cancelled) {}
-    ~Chooser() {
-        cache_.store();
-        device_.counters().kernelsToCompare = 0;
-    }
+    Chooser(gpu::Device& device, Kernels& kernels, Tuning& tuning, const std::atomic<bool>* cancelled)
+        : device_(device), kernels_(kernels), cache_(device), tuning_(tuning),
+          budgetSeconds_(tuning.seconds().value_or(device.software() ? 0.9 : 2.5)), cancelled_(cancelled) {}
+    ~Chooser() { cache_.store(); }
     Chooser(const Chooser&) = delete;
     Chooser& operator=(const Chooser&) = delete;
 
@@ -74,7 +71,7 @@ class Chooser {
         const std::string key = keyOf(product, trial, activation);
         std::optional<ProductTrial> numbers;
         const MeasuredKernel chosen = fastest(
-            key, fitting(product, shape), denseWork(trial).flops,
+            {key, sizeOf(name(product), trial)}, fitting(product, shape), denseWork(trial).flops,
             [&](const ProductKernel& kernel, double limit) {
                 if (!numbers)
                     numbers.emplace(device_, product, trial, activation, simdKernels(), false, cancelled_);
@@ -90,7 +87,8 @@ class Chooser {
     MeasuredKernel chooseFolded(const DenseShape& shape, Optimizer optimizer) {
         const DenseShape trial = trialOf(shape);
         std::optional<UpdateTrial> numbers;
-        return fastest(keyOf(optimizer, trial), foldable(shape), denseWork(trial).flops,
+        const std::string words = sizeOf(name(Product::backwardWeights), trial) + ", update folded";
+        return fastest({keyOf(optimizer, trial), words}, foldable(shape), denseWork(trial).flops,
                        [&](const ProductKernel& kernel, double limit) {
                            if (!numbers) numbers.emplace(device_, trial, optimizer, cancelled_);
                            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2, limit);
@@ -102,6 +100,7 @@ class Chooser {
         shape.rows = 1;
         const std::string key = sizeOf("update", shape) + " " + std::string(lockstep::name(optimizer));
         if (const auto known = cache_.find(key)) return known->milliseconds;
+        if (tuning_.skipped()) return 0;
         UpdateTrial trial(device_, shape, optimizer, cancelled_);
         const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
         cache_.remember(key, {{}, milliseconds});
@@ -109,16 +108,17 @@ class Chooser {
     }
 
     /// Has the drivers of GPUs compile, on all threads, what is going to be compared; software Vulkan
-    /// compiles when a kernel is first used. Counts what choose() and chooseFolded() will compare.
+    /// compiles when a kernel is first used. Counts what choose() and chooseFolded() will compare; the
+    /// training step is one comparison more.
     void prepare(const NetShape& shape, Optimizer optimizer, std::size_t batch) {
         std::vector<std::function<void()>> compile;
         const auto add = [&](const std::string& key, const std::vector<ProductKernel>& all, const auto& get) {
             if (cache_.find(key)) return;
-            device_.counters().kernelsToCompare += all.size();
+            ++comparisonsLeft_;
+            kernelsLeft_ += all.size();
             for (const ProductKernel& kernel : all)
                 if (!cache_.find(keyOf(key, kernel))) compile.push_back([get, kernel] { get(kernel); });
         };
-        device_.counters().kernelsCompared = 0;
         for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
             const DenseShape dense = denseShapeOf(shape, layer, batch);
             const auto addProduct = [&](Product product, Activation activation) {
@@ -131,15 +131,53 @@ class Chooser {
             add(keyOf(optimizer, trialOf(dense)), foldable(dense),
                 [=, this](const ProductKernel& kernel) { kernels_.denseUpdate(kernel, optimizer); });
         }
+        if (comparisonsLeft_ == 0) return;
+        tuning_.tell([&](TuningProgress& now) {
+            now.comparing = "compilation";
+            now.comparisons = comparisonsLeft_ + 1;
+            now.keptIn = KernelCache::file(device_);
+        });
         if (!device_.software()) compileAll(compile);
+        measuringSince_ = Clock::now();
         gpu::throwIfSet(cancelled_);
     }
 
-    bool timeLeft() const {
-        return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds_;
+    /// All products have their kernels: what is left to be compared is the training step.
+    void endProducts() {
+        if (tuning_.progress().going()) tuning_.beginLast(std::string(wholeTrainingStep));
     }
 
+    bool timeLeft() const { return !tuning_.skipped() && secondsSince(start_) < budgetSeconds_; }
+
   private:
+    /// A choice: its key in the cache, and what people are told of it.
+    struct Comparison {
+        std::string key;
+        std::string words;
+    };
+
+    static double secondsSince(Clock::time_point begin) {
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+
+    // After each candidate. What is left takes as long for each kernel as those so far: all of them, or,
+    // where the time runs out before, one of each product.
+    void tellTime(std::size_t at, std::size_t candidates) {
+        const double each =
+            secondsSince(measuringSince_) / static_cast<double>(std::max<std::size_t>(timed_, 1));
+        const double all = static_cast<double>(kernelsLeft_) * each;
+        const double hurried = std::max(0.0, budgetSeconds_ - secondsSince(start_)) +
+                               static_cast<double>(comparisonsLeft_) * each;
+        constexpr double kernelsOfStep = 4; // three fusions, and the step without them
+        const double expected = secondsSince(start_) + std::min(all, hurried) + kernelsOfStep * each;
+        tuning_.tell([&](TuningProgress& now) {
+            now.kernels = timed_;
+            now.done =
+                static_cast<double>(now.at - 1) + static_cast<double>(at) / static_cast<double>(candidates);
+            if (timed_ > 0) now.expected = expected;
+        });
+    }
+
     void compileAll(const std::vector<std::function<void()>>& jobs) const {
         std::atomic<std::size_t> next{0};
         const auto work = [&] {
@@ -169,28 +207,35 @@ class Chooser {
         return all;
     }
 
-    // At least one candidate is checked, even without time left. A choice made in a hurry is good for this
-    // run; the times are remembered, so that the next start compares the rest. All kernels sum in the same
-    // order, so results do not depend on the choice.
+    // At least one candidate is checked, even without time left, but for a comparison that is skipped: that
+    // takes what it has, or the likeliest. A choice made in a hurry is good for this run; the times are
+    // remembered, so that the next start compares the rest. All kernels sum in the same order, so results do
+    // not depend on the choice.
     template <class Measure>
-    MeasuredKernel fastest(const std::string& key, const std::vector<ProductKernel>& all, double flops,
+    MeasuredKernel fastest(const Comparison& what, const std::vector<ProductKernel>& all, double flops,
                            Measure measure) {
+        const std::string& key = what.key;
         if (const auto known = cache_.find(key);
             known && std::find(all.begin(), all.end(), known->kernel) != all.end())
             return *known;
+        tuning_.begin(what.words);
+        comparisonsLeft_ -= std::min<std::size_t>(comparisonsLeft_, 1);
         MeasuredKernel best{{}, MeasuredKernel::unusable};
         std::vector<MeasuredKernel> right;
         bool comparedAll = true;
-        for (const ProductKernel& candidate : all) {
+        for (std::size_t at = 0; at < all.size(); ++at) {
+            const ProductKernel& candidate = all[at];
+            tellTime(at, all.size());
+            kernelsLeft_ -= std::min<std::size_t>(kernelsLeft_, 1);
             const bool found = !right.empty();
             const std::optional<MeasuredKernel> before = cache_.find(keyOf(key, candidate));
-            if (!before && found && !timeLeft()) {
+            if (!before && (found || tuning_.skipped()) && !timeLeft()) {
                 comparedAll = false;
                 continue;
             }
-            ++device_.counters().kernelsCompared;
             if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
             constexpr double farBehind = 4; // times as long
+            timed_ += before ? 0 : 1;
             const MeasuredKernel now =
                 before ? *before
                        : MeasuredKernel{candidate, timeOf(candidate, measure,
@@ -201,8 +246,11 @@ class Chooser {
             if (!found || now.milliseconds < best.milliseconds) best = now;
         }
         if (comparedAll) best = playOff(right, best, measure);
-        best.complete = comparedAll;
-        if (best.usable()) cache_.remember(key, best);
+        const bool skipped = tuning_.skipped(); // a play-off that was cut short decides nothing either
+        best.complete = comparedAll && !skipped;
+        if (best.complete) tuning_.tell([](TuningProgress& now) { ++now.compared; });
+        if (!skipped && best.usable()) cache_.remember(key, best);
+        if (skipped && !best.usable() && !all.empty()) return {all.front(), 0, false};
         return best;
     }
 
@@ -253,9 +301,14 @@ class Chooser {
     gpu::Device& device_;
     Kernels& kernels_;
     KernelCache cache_;
+    Tuning& tuning_;
     double budgetSeconds_;
     const std::atomic<bool>* cancelled_;
     Clock::time_point start_ = Clock::now();
+    Clock::time_point measuringSince_ = start_; ///< after compileAll()
+    std::size_t comparisonsLeft_ = 0;           ///< not begun
+    std::size_t kernelsLeft_ = 0;               ///< not looked at
+    std::size_t timed_ = 0;
 };
 
 // The weights' gradients of all layers: folded with the update, or apart from it. Folded is the likelier one,
@@ -300,6 +353,7 @@ StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer o
             chooser.choose(Product::backwardInputs, dense, shape.activationOf(layer - 1)).kernel;
     }
     chooseBackwardWeights(chooser, shape, optimizer, batch, step);
+    chooser.endProducts();
     return step;
 }
 
@@ -320,10 +374,10 @@ ProductKernel evaluationKernel(const gpu::Device& device, const ProductKernel& t
 } // namespace
 
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
-                          Optimizer optimizer, std::size_t batch, std::optional<double> budgetSeconds,
+                          Optimizer optimizer, std::size_t batch, Tuning& tuning,
                           const std::atomic<bool>* cancelled) {
     if (rung == Rung::best) {
-        Chooser chooser(device, kernels, budgetSeconds.value_or(device.software() ? 0.9 : 2.5), cancelled);
+        Chooser chooser(device, kernels, tuning, cancelled);
         return measuredKernels(chooser, shape, optimizer, batch);
     }
     StepKernels step;
@@ -340,6 +394,12 @@ StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, cons
                                fixed(Product::backwardWeights, dense)});
     }
     return step;
+}
+
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
+                          Optimizer optimizer, std::size_t batch, std::optional<double> budgetSeconds) {
+    Tuning tuning(budgetSeconds);
+    return chooseKernels(device, kernels, rung, shape, optimizer, batch, tuning);
 }
 
 StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& training, const NetShape& shape,

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "tests/data_files.h"
 #include "tests/run_program.h"
 
 namespace {
@@ -108,6 +110,21 @@ TEST_CASE("a repeated race states medians and ranges, in text and as JSON") {
     CHECK(load["share"].get<double>() >= 0);
     CHECK(load["share"].get<double>() <= 1);
     CHECK(load["busy"].get<bool>() == race.says("warning: "));
+}
+
+TEST_CASE("without a comparison of kernels, gpu:best takes the likeliest, and says so") {
+    const lockstep::test::CacheFolder cache; // nothing was compared before
+    const std::string race = "race --quick --quiet --data spiral --steps 20 --lane gpu:best ";
+    const Outcome skipped = run(race + "--tune-seconds 0");
+    CHECK(skipped.code == 0);
+    CHECK(skipped.says("comparison skipped after 0 of "));
+    CHECK_FALSE(std::filesystem::exists(cache.path() / "kernels.json"));
+    const Outcome compared = run(race);
+    CHECK(compared.code == 0);
+    CHECK_FALSE(compared.says("skipped"));
+    CHECK(std::filesystem::exists(cache.path() / "kernels.json"));
+    CHECK(run(race + "--tune-seconds -1").code == 2);
+    CHECK(run(race + "--tune-seconds soon").code == 2);
 }
 
 TEST_CASE("throttled lanes are named in the table, the headline and the JSON, and learn the same") {

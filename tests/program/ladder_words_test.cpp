@@ -158,12 +158,22 @@ TEST_CASE("beside a rung stands the one that improves on it, or the one that it 
 }
 
 TEST_CASE("progress counts what is under way, and foretells nothing before a piece is done") {
-    CHECK(progressText(0, 1, 3, 0).empty());
-    CHECK(progressText(0, 12, 3, 1) == ", 1 of 12");
-    CHECK(progressText(2, 12, 8, 0) == ", 3 of 12, about 0:40 left");
-    // A slow piece takes from what is left instead of adding to it.
-    CHECK(progressText(2, 12, 8, 15) == ", 3 of 12, about 0:25 left");
-    CHECK(progressText(2, 12, 8, 60) == ", 3 of 12");
+    TimeLeft left;
+    CHECK(progressText(0, 1, 3, 0, left).empty());
+    CHECK(progressText(0, 12, 3, 1, left) == ", 1 of 12");
+    CHECK(progressText(2, 12, 8, 0, left) == ", 3 of 12, about 0:40 left");
+    CHECK(progressText(2, 12, 8, 0, left) == ", 3 of 12, about 0:40 left"); // asked twice in a frame
+    // A slow piece takes from what is left as if it were any other, then adds to it, and never ends it.
+    double before = 40;
+    for (double since = 0.1; since < 200; since += 0.1) {
+        CHECK(progressText(2, 12, 8, since, left).starts_with(", 3 of 12, about "));
+        REQUIRE(left.seconds());
+        CHECK(std::abs(*left.seconds() - before) < 2);
+        before = *left.seconds();
+    }
+    CHECK(before > 200); // it may be no exception
+    CHECK(progressText(12, 12, 300, 0, left) == ", 13 of 12");
+    CHECK(progressText(0, 12, 3, 1, left) == ", 1 of 12"); // and begins anew
 }
 
 namespace {

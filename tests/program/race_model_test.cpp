@@ -1,5 +1,6 @@
 // Repeated races, and what stays of a race when the next one begins.
 #include <chrono>
+#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -85,6 +86,55 @@ TEST_CASE("a repeated race runs so many times, and is compared over all of them"
     REQUIRE(track.model.history().size() == 1); // one race
     CHECK(track.model.history()[0].result.ends_with(", 3 runs"));
     CHECK_FALSE(track.model.running());
+}
+
+TEST_CASE("a comparison of kernels that is skipped leaves a trained race, which says so") {
+    const test::CacheFolder folder; // nothing was compared before
+    Track track(2);
+    track.model.settings.run.data = "fashion-mnist";
+    track.model.settings.run.hiddenWidths = {64};
+    track.model.settings.run.finish.steps = 20;
+    track.model.settings.run.lanes = {laneSpecFromText("gpu:naive"), laneSpecFromText("gpu:best")};
+    track.model.start();
+    const auto frameOfWindow = [&] { // nothing waits
+        track.model.update(track.machines, 1.0 / 60, false);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    const auto comparing = [&] { return track.model.shown() != nullptr && track.run().tuningLane(); };
+    for (int i = 0; i < 60000 && !comparing(); ++i) frameOfWindow();
+    REQUIRE(comparing());
+    CHECK(track.run().tuningLane() == 1u);
+    CHECK(statusText(track.run(), 1) == "compares kernels");
+    CHECK(track.model.running()); // and the window goes on drawing
+    CHECK(track.model.busy());
+    CHECK(skippedText(track.run()).empty());
+
+    SUBCASE("skipped") {
+        track.model.skipTuning();
+        for (int i = 0; i < 60000 && !track.over(); ++i) frameOfWindow();
+        REQUIRE(track.over());
+        REQUIRE(track.run().finished.size() == 2);
+        for (const std::vector<LaneResult>& run : track.run().finished) { // in both runs
+            CHECK(run[1].end.runSteps == 20);
+            CHECK(run[1].agreement.same());
+            CHECK(run[1].end.tuning.skipped);
+            CHECK(run[1].machine.kernels.find("comparison skipped after ") != std::string::npos);
+        }
+        CHECK(skippedText(track.run()).starts_with("The comparison of kernels was skipped after "));
+        CHECK(skippedText(track.run()).find("gpu:best") != std::string::npos);
+        std::ifstream file(folder.path() / "kernels.json");
+        if (file)
+            for (const auto& [operation, entry] : Json::parse(file).front().items())
+                CHECK(entry["complete"] == true);
+    }
+    SUBCASE("the race is given up meanwhile: at once") {
+        track.model.reset();
+        CHECK(track.model.shown() == nullptr);
+        CHECK_FALSE(track.model.running());
+        const auto begin = std::chrono::steady_clock::now();
+        while (track.model.busy()) frameOfWindow(); // until its thread has gone
+        CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)); // a kernel's compilation
+    }
 }
 
 TEST_CASE("the processor is timed while one of its lanes may move") {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/exhibit.h"
+#include "demos/report/tuning_notice.h"
 #include "engine/files/json_field.h"
 
 namespace lockstep::demos {
@@ -91,7 +92,12 @@ class InsideExhibit final : public Exhibit {
         inside_.played += ui.delta * static_cast<double>(inside_.view.slowSpeed);
         if (inside_.played >= 1) inside_.moveSelection(1);
     }
-    void draw(Ui& ui) override { drawInside(ui, inside_); }
+    void draw(Ui& ui) override {
+        if (const TuningProgress tuning = inside_.model.tuning(); tuning.going())
+            if (tuning_.draw(ui, inside_.model.settings().lanes[1].text(), tuning))
+                inside_.model.skipTuning();
+        drawInside(ui, inside_);
+    }
     void drawDetails(Ui& ui) override { drawInsideDetails(ui, inside_); }
     void drawMenu(Ui& ui) override {
         if (ui.menuItem("All of the step", "Zooms the timeline out to the whole step.", nullptr, false,
@@ -224,6 +230,7 @@ class InsideExhibit final : public Exhibit {
     }
 
     Inside inside_;
+    TuningNotice tuning_;
     ValueHistory<Edited> edits_{[this] {
                                     return Edited{inside_.model.settings(), inside_.model.edits().texts()};
                                 },

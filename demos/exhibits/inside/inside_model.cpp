@@ -54,6 +54,9 @@ class TraceSession {
     }
 
     LaneSnapshot snapshot(std::size_t machine) const { return seats_[machine].lane->snapshot(); }
+    void skipTuning() {
+        for (const Seat& seat : seats_) seat.lane->skipTuning();
+    }
 
     /// What is asked of the machine from now on is done by the trainer that `make` makes, from the step and
     /// the weights at hand. `device`: what that trainer runs on, where it is the trainer's own; else null.
@@ -283,6 +286,16 @@ std::string InsideModel::status(std::size_t machine) const {
     const LaneSnapshot shot = session_->snapshot(machine);
     if (shot.status == LaneStatus::failed) return shot.message;
     return shot.status <= LaneStatus::preparing ? "preparing" : "";
+}
+
+TuningProgress InsideModel::tuning() const {
+    if (!session_) return {};
+    const LaneSnapshot gpu = session_->snapshot(1);
+    return gpu.status == LaneStatus::preparing ? gpu.tuning : TuningProgress{};
+}
+
+void InsideModel::skipTuning() {
+    if (session_) session_->skipTuning();
 }
 
 bool InsideModel::failed() const {

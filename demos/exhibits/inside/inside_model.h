@@ -70,6 +70,9 @@ class InsideModel {
     std::uint64_t revision() const { return revision_; }
     /// What keeps the machine from being traced: being prepared, or an error. Empty: nothing.
     std::string status(std::size_t machine) const;
+    /// The comparison of kernels that the GPU's lane makes; it is skipped by skipTuning().
+    TuningProgress tuning() const;
+    void skipTuning();
     bool failed() const;
     /// A step is on its way.
     bool busy() const;

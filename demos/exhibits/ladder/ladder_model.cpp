@@ -171,12 +171,18 @@ RunOptions firstLadderRun() {
     return run;
 }
 
-std::string progressText(std::size_t done, std::size_t total, double seconds, double since) {
+std::string progressText(std::size_t done, std::size_t total, double seconds, double since, TimeLeft& left) {
     if (total < 2) return {};
     const std::string count = fmt::format(", {} of {}", done + 1, total);
-    if (done == 0 || done >= total) return count;
-    const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done) - since;
-    return left < 1 ? count : fmt::format("{}, about {} left", count, clockTime(left));
+    if (done == 0 || done >= total) {
+        left = {};
+        return count;
+    }
+    // The piece under way counts as far as it would be by the mean of those before, but not as done.
+    const double mean = seconds / static_cast<double>(done);
+    const double part = mean > 0 ? std::min(since / mean, 0.9) : 0;
+    left.add(seconds + since, (static_cast<double>(done) + part) / static_cast<double>(total));
+    return left.seconds() ? fmt::format("{}, about {}", count, left.text()) : count;
 }
 
 LadderModel::LadderModel() {
@@ -349,7 +355,7 @@ std::string LadderModel::doing() const {
     const std::string doing = session_->queue().doing();
     if (!measuring_ || doing.empty()) return doing;
     return doing + progressText(measured_, measured_ + missing(), measuredUntil_ - measuringSince_,
-                                secondsNow() - measuredUntil_);
+                                secondsNow() - measuredUntil_, timeLeft_);
 }
 
 bool LadderModel::busy() const {

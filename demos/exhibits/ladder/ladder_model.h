@@ -19,6 +19,7 @@
 #include "demos/kit/pacer.h"
 #include "demos/kit/roof.h"
 #include "demos/kit/run_settings.h"
+#include "demos/report/time_left.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep::demos {
@@ -39,9 +40,9 @@ struct RungPicture {
 RunOptions firstLadderRun(); ///< what is trained at the first start
 
 /// What is left of `total` pieces of work: ", 3 of 12, about 0:40 left". `done` of them took `seconds`; the
-/// next has taken `since` up to now, so that the time left falls while a slow piece is under way. No time is
-/// foretold before a piece has been done, nor once it has passed.
-std::string progressText(std::size_t done, std::size_t total, double seconds, double since);
+/// next has taken `since` up to now. `left` remembers the estimate from call to call: no time is foretold
+/// before it is worth anything, and then one until all is done.
+std::string progressText(std::size_t done, std::size_t total, double seconds, double since, TimeLeft& left);
 
 class LadderModel {
   public:
@@ -145,6 +146,7 @@ class LadderModel {
     bool pickedWanted_ = true;             // the picked rung, unless it has been measured
     bool roofWanted_ = true;               // after the picked rung
     std::optional<std::size_t> measuring_; // the rung under way; rungs_.size(): the roof
+    mutable TimeLeft timeLeft_;            // of the pieces
     std::size_t measured_ = 0;             // since there was nothing left to measure
     double measuringSince_ = 0;            // likewise; seconds
     double measuredUntil_ = 0;             // the last piece that is done

@@ -9,6 +9,7 @@
 
 #include "demos/exhibits/playground/playground_view.h"
 #include "demos/kit/exhibit.h"
+#include "demos/report/tuning_notice.h"
 #include "demos/words/text.h"
 #include "engine/gpu/error.h"
 
@@ -74,6 +75,10 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     void draw(Ui& ui) override {
+        if (const LaneSnapshot lane = model_.laneSnapshot(); lane.status == LaneStatus::preparing &&
+                                                             lane.tuning.going() &&
+                                                             tuning_.draw(ui, "gpu:best", lane.tuning))
+            model_.skipTuning();
         const ImVec2 room = ImGui::GetContentRegionAvail();
         if (model_.failed()) drawFailure(ui);
         if (room.x >= ui.px(640) && room.y >= ui.px(520))
@@ -372,6 +377,7 @@ class PlaygroundExhibit : public Exhibit {
     PlaygroundEdits edits_{model_};
     PlaygroundView view_;
     PlanePictures pictures_;
+    TuningNotice tuning_;
     Plot plot_;
     bool told_ = false;      // of the failure
     bool replaced_ = false;  // work that no file holds, by another state: to be said

@@ -110,6 +110,10 @@ LaneSnapshot PlaygroundModel::laneSnapshot() const {
     return session_ ? session_->lane().snapshot() : LaneSnapshot{};
 }
 
+void PlaygroundModel::skipTuning() {
+    if (session_) session_->lane().skipTuning();
+}
+
 MachineInfo PlaygroundModel::machine() const { return session_ ? session_->lane().machine() : MachineInfo{}; }
 
 void PlaygroundModel::pause() {
@@ -171,7 +175,10 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
 /// Brings the lane in line with the settings; false while that is not done.
 bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (!rebuildWanted_) return alive();
-    if (session_ && session_->preparing()) return false; // it would only be one more that is on its way out
+    if (session_ && session_->preparing()) { // it would only be one more that is on its way out
+        session_->stop();                    // comparing kernels may take it a minute
+        return false;
+    }
     if (lastLook_ && alive()) {
         if (session_->looking()) return false;
         collect();

@@ -186,6 +186,8 @@ class PlaygroundModel {
     std::uint64_t revision() const { return revision_; }
     const LossHistory& history() const { return history_; }
     LaneSnapshot laneSnapshot() const;
+    /// Ends the comparison of kernels of a lane that prepares (Lane::skipTuning()).
+    void skipTuning();
     MachineInfo machine() const;
 
     bool failed() const { return !failure_.empty(); }

@@ -20,6 +20,7 @@
 #include "demos/kit/exhibit.h"
 #include "demos/kit/pacer.h"
 #include "demos/report/race_report.h"
+#include "demos/report/tuning_notice.h"
 #include "demos/words/table_words.h"
 #include "demos/words/text.h"
 #include "engine/files/file_bytes.h"
@@ -86,6 +87,9 @@ class RaceExhibit : public Exhibit {
         pictures_.show(ui, run != nullptr ? run->data : dataOfNext(ui));
         if (run == nullptr) return drawStart(ui);
         drawLanes(ui, *run, replay_, pictures_);
+        if (const std::optional<std::size_t> lane = run->tuningLane())
+            if (tuning_.draw(ui, run->lanes[*lane].spec.text(), run->lanes[*lane].end.tuning))
+                model_.skipTuning();
         drawViews(ui, *run);
     }
 
@@ -331,6 +335,8 @@ class RaceExhibit : public Exhibit {
         const std::string because = ui.masked ? "" : becauseText(run); // which one it is differs, too
         const float room = ImGui::GetContentRegionAvail().x;
         if (!because.empty()) ui.paragraph(ui.presenter ? fittedText(because, room) : because);
+        if (const std::string skipped = skippedText(run); !skipped.empty())
+            ui.paragraph(skipped, ui.theme.warning);
         if (ui.presenter) return;
         std::string text = shownReason(run.headline);
         if (run.headline.valid && run.finished.size() == 1)
@@ -485,6 +491,7 @@ class RaceExhibit : public Exhibit {
         [this](const RaceSettings& wanted, const RaceSettings&) { model_.settings = wanted; }};
     RaceSetup setup_;
     RaceCurves curves_;
+    TuningNotice tuning_;
     std::size_t timeScale_ = 0;
     RaceAnswers answers_;
     RacePictures pictures_;

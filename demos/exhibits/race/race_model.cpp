@@ -53,8 +53,9 @@ std::optional<LaneAnswers> pictureAnswers(const TrainJob& job, Trainer& trainer)
 
 /// The same maker; the lane's trainer is known to `looks` from then on.
 Lane::MakeTrainer lookedInto(Lane::MakeTrainer make, std::shared_ptr<EpochLooks> looks, std::size_t lane) {
-    return [make = std::move(make), looks = std::move(looks), lane](const std::atomic<bool>* cancelled) {
-        std::unique_ptr<Trainer> trainer = make(cancelled);
+    return [make = std::move(make), looks = std::move(looks), lane](const std::atomic<bool>* cancelled,
+                                                                    Tuning* tuning) {
+        std::unique_ptr<Trainer> trainer = make(cancelled, tuning);
         const std::lock_guard lock(looks->mutex);
         looks->trainers[lane] = trainer.get();
         return trainer;
@@ -119,6 +120,12 @@ std::vector<std::size_t> RaceRun::current() const {
     return result;
 }
 
+std::optional<std::size_t> RaceRun::tuningLane() const {
+    for (std::size_t i = 0; i < lanes.size() && race && !over; ++i)
+        if (lanes[i].end.status == LaneStatus::preparing && lanes[i].end.tuning.going()) return i;
+    return {};
+}
+
 bool RaceModel::timesProcessor() const {
     if (!running() || !run_) return false;
     return std::ranges::any_of(run_->current(), [this](std::size_t i) { return !run_->lanes[i].spec.gpu; });
@@ -151,6 +158,12 @@ void RaceModel::setSpeed(double stepsPerSecond) {
         run_->race->resume();
     else
         run_->race->pause();
+}
+
+void RaceModel::skipTuning() {
+    if (!run_ || !run_->race) return;
+    run_->tuningSkipped = true;
+    for (std::size_t i = 0; i < run_->race->size(); ++i) run_->race->lane(i).skipTuning();
 }
 
 void RaceModel::retire() {
@@ -222,8 +235,6 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     drive(seconds, wait);
     run_->paused = paused_;
     look();
-    run_->preparations.clear();
-    for (const LaneResult& lane : run_->lanes) run_->preparations.push_back(machines.preparation(lane.spec));
     if (!run_->race->advance() && !open) endRun();
 }
 
@@ -251,6 +262,7 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     options.lane.finish = run.finish;
     options.lane.evaluateEvery = run.settings.run.evaluateEvery;
     options.lane.startPaused = true;
+    if (run.tuningSkipped) options.lane.tuneSeconds = 0;
     run.timed = pacer_.flatOut() && !paused_ && !byScript_ && !options.together;
     if (run.timed) options.lane.compareTimes();
     run.looks.reset();

@@ -107,12 +107,11 @@ struct RaceRun {
     std::vector<std::future<LaneProbe>> asked; ///< one per lane; what is new in `probes` with the next look
 
     std::vector<WindowTime> window; ///< one per lane
-    std::vector<std::string>
-        preparations; ///< likewise, what it does while it prepares; empty before an update
     bool over = false;
-    bool paused = false;  ///< by a person
-    bool stepped = false; ///< made in pieces by hand or in slow motion: nothing is compared
-    bool timed = false;   ///< a time trial flat out: its lanes are not looked into while they run
+    bool paused = false;        ///< by a person
+    bool stepped = false;       ///< made in pieces by hand or in slow motion: nothing is compared
+    bool tuningSkipped = false; ///< by a person: likewise in the runs to come
+    bool timed = false;         ///< a time trial flat out: its lanes are not looked into while they run
     std::shared_ptr<EpochLooks> looks; ///< of the run under way, if it is timed
     bool byFrames = false;             ///< made in pieces by a script: a GPU is a little slower than flat out
     LoadWatch watch;
@@ -128,6 +127,8 @@ struct RaceRun {
     }
     /// Whether lanes are compared by their time to a target, and not by their rates.
     bool bySeconds() const { return over && headline.valid ? headline.bySeconds : finish.needsEvaluation(); }
+    /// The lane that compares kernels now; empty: none does.
+    std::optional<std::size_t> tuningLane() const;
     /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
     std::vector<std::size_t> current() const;
 };
@@ -157,6 +158,8 @@ class RaceModel {
         step(0);
         ++pendingEpochs_;
     }
+    /// Ends the comparison of kernels of the race under way: its lanes train soon after (Lane::skipTuning()).
+    void skipTuning();
     /// Stops and forgets the race. What was done stays in the history.
     void reset() {
         retire();

@@ -25,7 +25,8 @@ double logShare(double from, double now, double to) {
 }
 
 std::string preparation(const RaceRun& run, std::size_t lane) {
-    return std::string(translated(lane < run.preparations.size() ? run.preparations[lane] : "warms up"));
+    const TuningProgress& tuning = run.lanes[lane].end.tuning;
+    return std::string(translated(tuning.going() ? "compares kernels" : "warms up"));
 }
 
 std::string atStep(const RaceRun& run, std::size_t index) {
@@ -104,6 +105,17 @@ std::string liveText(const RaceRun& run) {
     if (run.finish.seconds == 0 && stepsKnown)
         return translatedFormat("{} of {}", text, grouped(run.lastStep()));
     return text + translatedFormat(", until {}", finishText(run.finish));
+}
+
+std::string skippedText(const RaceRun& run) {
+    for (const LaneResult& lane : run.lanes) {
+        const TuningProgress& tuning = lane.end.tuning;
+        if (!tuning.skipped || tuning.going() || tuning.compared >= tuning.comparisons) continue;
+        return translatedFormat("The comparison of kernels was skipped after {} of {}: {} ran the fastest of "
+                                "those measured, and the likeliest for the rest. It may be faster.",
+                                tuning.compared, tuning.comparisons, lane.spec.text());
+    }
+    return {};
 }
 
 std::string whereItEnded(const RaceRun& run) {

@@ -29,11 +29,14 @@ std::string liveText(const RaceRun& run);
 /// "cpu:best ended at step 120, gpu:best at step 80"; of a repeated race "2 of 5 runs are finished".
 std::string whereItEnded(const RaceRun& run);
 
+/// What is to be known of a race in which somebody has skipped a comparison of kernels; empty: nobody has.
+std::string skippedText(const RaceRun& run);
+
 /// 0 to 1: how much of the way to the finish line a lane has made. Towards an accuracy its share of it,
 /// towards a loss by the logarithm, from the first step's loss on.
 double shareOfWay(const FinishLine& finish, const LaneResult& lane);
 
-/// A lane's status in words: "warms up", "waits for its turn", "finished".
+/// A lane's status in words: "warms up", "compares kernels", "waits for its turn", "finished".
 std::string statusText(const RaceRun& run, std::size_t lane);
 
 /// What one step of a lane costs, as far as its timings tell; zeros where they do not.

@@ -74,6 +74,7 @@ const std::vector<Replacement> minutes{
      "race --quick --data spiral --steps 5 --lane gpu:naive --lane gpu:blocked --lane gpu:texel"},
     {"race --threads 1 --gpu-workgroups 8",
      "race --quick --data spiral --steps 5 --threads 1 --gpu-workgroups 8 --lane cpu:best --lane gpu:naive"},
+    {"race --tune-seconds 0", "race --quick --data spiral --steps 5 --tune-seconds 0 --lane gpu:best"},
     {"race --repeat 5", "race --quick --data spiral --steps 5 --repeat 5 --lane cpu:simd"},
     {"race --lane cpu:scalar --lane cpu:best",
      "race --quick --data spiral --steps 5 --lane cpu:scalar --lane cpu:best"},
@@ -447,7 +448,7 @@ constexpr const char* numberShape = "[0-9][0-9.,]*(:[0-9]+)*[kM]?(e[-+]?[0-9]+)?
 const std::regex mayBeMissing(" +to the finish line .*; short, so it was timed .*");
 const std::regex mayBeMore("warning: .*");
 const std::regex progress("(cpu|gpu):[a-z-]+ +[0-9]+ %.*");
-const std::regex warmUp("[^ ]+ +0 %  [^0-9]+(, [0-9]+ of [0-9]+)?");
+const std::regex warmUp("[^ ]+ +[0-9]+ %  (warms up|compil.*|compares kernels.*)");
 
 /// A regular expression for texts like this one.
 std::string shapeOf(std::string_view text) {

@@ -279,7 +279,7 @@ TEST_CASE("a choice that ran out of time is gone on with at the next start") {
         return entries;
     };
     constexpr double patience = 300;
-    CHECK(submissionsOf(0) > 0);
+    CHECK(submissionsOf(1e-6) > 0);
     const auto hurried = measured();
     CHECK(submissionsOf(patience) > 0);
     const auto all = measured();
@@ -288,22 +288,95 @@ TEST_CASE("a choice that ran out of time is gone on with at the next start") {
     CHECK(hurried.size() < all.size());
     for (const auto& [operation, entry] : hurried.items())
         CHECK(all[operation] == entry); // not measured again
-    CHECK(device.counters().kernelsToCompare == 0);
+}
+
+TEST_CASE("a comparison that is skipped ends soon, trains, and remembers nothing incomplete") {
+    const test::CacheFolder folder;
+    gpu::Device device(testDeviceOptions());
+    const Dataset data = test::pixelData(784, 10, 256);
+    TrainJob job = test::jobFor(data, {256});
+    job.settings.batch = 128;
+    const auto lossesOf = [](Trainer& trainer) {
+        std::vector<LossPoint> losses;
+        trainer.run(3);
+        trainer.finish();
+        trainer.takeLosses(losses);
+        return losses;
+    };
+    const auto entries = [&] { // of the one device; null: there is no file
+        std::ifstream file(folder.path() / "kernels.json");
+        return file ? nlohmann::json::parse(file).front() : nlohmann::json();
+    };
+    const auto plain = lossesOf(*makeGpuTrainer(job, "naive", device));
+    std::uint64_t begun = 0; // when it was skipped, in kernels
+    SUBCASE("before it begins") {}
+    SUBCASE("on the way") { begun = 3; }
+    constexpr double patience = 300; // seconds: it would compare everything
+    Tuning tuning(begun == 0 ? 0 : patience);
+    auto making = std::async(
+        std::launch::async, [&] { return makeGpuTrainer(job, Rung::best, device, {}, nullptr, 0, &tuning); });
+    double share = 0;
+    while (tuning.progress().kernels < begun &&
+           making.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+        const TuningProgress now = tuning.progress();
+        CHECK(now.share() >= share);
+        share = now.share();
+        CHECK((now.expected == 0 || now.expected >= now.seconds));
+        CHECK((now.kernels == 0 || now.going()));
+    }
+    tuning.skip();
+    const auto trainer = making.get();
+
+    const TuningProgress end = tuning.progress();
+    CHECK(end.skipped);
+    CHECK_FALSE(end.going());
+    CHECK(end.share() == 1);
+    CHECK(end.comparisons > 5);
+    CHECK(end.compared < end.comparisons);
+    CHECK(end.kernels < begun + 3); // the one under way, and its successor at most
+    CHECK(end.keptIn == folder.path() / "kernels.json");
+    const std::string said = "comparison skipped after " + std::to_string(end.compared) + " of ";
+    CHECK(trainer->machine().kernels.find(said) != std::string::npos);
+    const auto losses = lossesOf(*trainer);
+    REQUIRE(losses.size() == plain.size());
+    for (std::size_t step = 0; step < losses.size(); ++step)
+        CHECK(losses[step].loss == doctest::Approx(plain[step].loss).epsilon(1e-4));
+
+    std::size_t choices = 0; // of a whole comparison; the others are of one kernel each
+    const nlohmann::json kept = entries();
+    for (const auto& [operation, entry] : kept.items()) {
+        CHECK(entry["complete"] == true);
+        choices += operation.find(", ") == std::string::npos ? 1 : 0;
+    }
+    CHECK(choices <= end.compared);
+    CHECK((begun > 0 || kept.is_null()));
+
+    Tuning next(patience); // makes up for it, but for what is known
+    makeGpuTrainer(job, Rung::best, device, {}, nullptr, 0, &next);
+    CHECK(next.progress().compared == next.progress().comparisons);
+    CHECK(next.progress().kernels > 0);
+    for (const auto& [operation, entry] : kept.items()) CHECK(entries()[operation] == entry);
+    Tuning known(patience);
+    CHECK(
+        makeGpuTrainer(job, Rung::best, device, {}, nullptr, 0, &known)->machine().kernels.find("skipped") ==
+        std::string::npos);
+    CHECK(known.progress().comparisons == 0);
 }
 
 TEST_CASE("a choice that is cancelled ends soon, and its times are kept") {
     const test::CacheFolder folder;
     gpu::Device device(testDeviceOptions());
     const TrainingSet wide; // its comparison takes many seconds in software
-    gpu::DeviceCounters& counters = device.counters();
+    const gpu::DeviceCounters& counters = device.counters();
     const auto cancelledAfter = [&](std::uint64_t kernels) { // seconds until it ended
         std::atomic<bool> cancelled{false};
-        counters.kernelsCompared = counters.kernelsToCompare = 0;
+        Tuning tuning;
         auto making = std::async(std::launch::async, [&] {
-            CHECK_THROWS_AS(makeGpuTrainer(wide.job, Rung::best, device, {}, &cancelled), gpu::Cancelled);
+            CHECK_THROWS_AS(makeGpuTrainer(wide.job, Rung::best, device, {}, &cancelled, 0, &tuning),
+                            gpu::Cancelled);
             return std::chrono::steady_clock::now();
         });
-        while ((counters.kernelsToCompare == 0 || counters.kernelsCompared < kernels) &&
+        while (tuning.progress().kernels < kernels &&
                making.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
         }
         const auto set = std::chrono::steady_clock::now();
@@ -317,7 +390,6 @@ TEST_CASE("a choice that is cancelled ends soon, and its times are kept") {
     const std::uint64_t allocated = counters.bytesAllocated;
     CHECK(cancelledAfter(3) < 1); // a tenth on a quiet machine
     CHECK(counters.bytesAllocated == allocated);
-    CHECK(counters.kernelsToCompare == 0);
     const nlohmann::json before = known();
     CHECK(before.size() >= 1);
     CHECK(cancelledAfter(1) < 1);

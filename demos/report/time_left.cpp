@@ -1,0 +1,13 @@
+#include "demos/report/time_left.h"
+
+#include <fmt/format.h>
+
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+std::string TimeLeft::text() const {
+    return left_ ? fmt::format("{} left", clockTime(*left_)) : std::string();
+}
+
+} // namespace lockstep::demos
