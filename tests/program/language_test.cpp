@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/ladder/rung_words.h"
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
@@ -172,6 +173,22 @@ TEST_CASE("every table of words translates texts that the program has, with thei
             CHECK(english.starts_with(' ') == translation.starts_with(' '));
             CHECK(english.ends_with(' ') == translation.ends_with(' '));
         }
+    }
+}
+
+TEST_CASE("everything that the ladder says about a rung is translated") {
+    for (const fs::path& file : filesIn("assets/words", ".yaml")) {
+        CAPTURE(file.filename().string());
+        const WordTable words = readWords(file).words;
+        const auto check = [&](std::string_view english) {
+            CAPTURE(english);
+            CHECK((english.empty() || words.contains(english)));
+        };
+        for (const RungWords& each : allRungWords())
+            for (const std::string_view text : {each.plain, each.question, each.answer}) check(text);
+        for (const lockstep::RungRow& row : lockstep::rungTable)
+            if (row.trains)
+                for (const std::string_view text : {row.idea, row.unrecorded, row.needs}) check(text);
     }
 }
 

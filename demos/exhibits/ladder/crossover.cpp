@@ -138,6 +138,7 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
     ui.text("Where a single GPU step goes", ui.theme.text, ui.fonts.strong);
+    ui.paragraph("All bars are equally wide: each shows the shares of its own step's time.", ui.theme.muted);
     drawPartsLegend(ui);
     float names = 0;
     for (const SweepPoint& point : points)
@@ -193,7 +194,7 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const float row = ImGui::GetTextLineHeight() + ui.px(3);
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +
-                                             6 * ImGui::GetTextLineHeightWithSpacing();
+                                             7 * ImGui::GetTextLineHeightWithSpacing();
     drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
     if (!points.empty()) drawParts(ui, points);
 }
