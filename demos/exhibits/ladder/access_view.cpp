@@ -118,7 +118,7 @@ struct WordCounter {
 constexpr WordCounter wordCounters[] = {{"words from memory", &RecordReads::memory},
                                         {"words from shared memory", &RecordReads::shared}};
 
-float counterHeight(const Ui& ui) { return ui.fonts.title->FontSize + ui.px(4); }
+float counterHeight(const Ui& ui) { return ui.fonts.title->FontSize + ui.px(8); }
 
 /// The most words by the output that a counter will reach.
 double mostWords(const AccessRecord& record) {
@@ -135,12 +135,12 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, d
     const double words = reads.*counter.words;
     const double each = reads.perOutput(words);
     const float share = most > 0 ? static_cast<float>(std::min(each / most, 1.0)) : 0;
-    const ImVec2 end{at.x + width, at.y + height - ui.px(2)};
+    const ImVec2 end{at.x + width, at.y + height - ui.px(4)};
     draw.AddRectFilled(at, end, ui.theme.raised, ui.px(3));
-    if (words > 0) {
-        draw.AddRectFilled(at, {at.x + width * share, end.y}, faded(colour, 0.35f), ui.px(3));
-        const float edge = at.x + width * share;
-        draw.AddRectFilled({std::max(edge - ui.px(3), at.x), at.y}, {edge, end.y}, colour);
+    if (words > 0) { // bright below the letters, which no edge crosses
+        const float edge = at.x + std::max(width * share, ui.px(2));
+        draw.AddRectFilled(at, {edge, end.y}, faded(colour, 0.25f), ui.px(3));
+        draw.AddRectFilled({at.x, end.y - ui.px(3)}, {edge, end.y}, colour, ui.px(1));
     }
     const std::string count = grouped(static_cast<std::uint64_t>(std::llround(words)));
     const float large = ui.fonts.title->FontSize;

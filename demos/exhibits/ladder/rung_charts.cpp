@@ -28,6 +28,14 @@ struct Scale {
 
 constexpr double growSeconds = 0.6; // of a bar and its factor
 
+/// Once every rung that it could be compared with is known: before, the bars have its room.
+bool showsRoof(const Ui& ui, const LadderModel& model) {
+    bool known = model.roof() != nullptr && !ui.masked;
+    for (std::size_t i = 0; i < model.rungs().size(); ++i)
+        known = known && (!model.rungs()[i].gpu() || model.result(i) != nullptr);
+    return known;
+}
+
 Scale scaleOf(Ui& ui, const LadderModel& model) {
     constexpr double fewest = 4; // doublings: two rungs alike do not fill the width
     double least = 1e30;
@@ -39,7 +47,7 @@ Scale scaleOf(Ui& ui, const LadderModel& model) {
     for (std::size_t i = 0; i < model.rungs().size(); ++i)
         if (const auto rate = model.rate(i)) add(*rate);
     if (most == 0) return {};
-    if (model.roof() != nullptr) add(model.roof()->gflops);
+    if (showsRoof(ui, model)) add(model.roof()->gflops);
     const double low = std::log2(least) - 0.5; // a bar as short as nothing would be no bar
     const double high = std::max(std::log2(most) + 0.2, low + fewest);
     const auto eased = [&](const char* id, double target) {
@@ -236,7 +244,6 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     const bool picked = index == model.picked();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 ground = picked ? ui.theme.hovered : ui.theme.panel;
-    if (picked) draw.AddRectFilled(at, {stairs.right, at.y + stairs.rise - ui.px(1)}, ground, ui.px(4));
     const float letters = stairs.letters();
     const float y = at.y + (stairs.rise - letters) / 2;
     const bool refused = result != nullptr && result->refused();
@@ -254,6 +261,8 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
         const float scale = letters / ImGui::GetFontSize();
         const std::string fitted = fittedText(text, (right - left) / scale);
         ImGui::PopFont();
+        draw.AddRectFilled({left - ui.px(4), at.y + ui.px(1)}, // no line through the letters
+                           {left + stairs.widthOf(fitted) + ui.px(4), at.y + stairs.rise - ui.px(2)}, ground);
         draw.AddText(stairs.font, letters, {left, y}, colour, fitted.c_str());
     };
     if (stairs.sentences())
@@ -388,6 +397,7 @@ void drawClimb(Ui& ui, const LadderModel& model) {
     }
     ImGui::Dummy({room, height});
     drawRemarks(ui, remarksOn(ui, model), high ? 2 : 1);
+    ImGui::Dummy({0, ui.px(1)});
 }
 
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height) {
@@ -395,7 +405,7 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
     const std::vector<RungRow>& all = model.rungs();
-    const bool roofed = model.roof() != nullptr && model.timedRungs() > 0 && !ui.masked;
+    const bool roofed = showsRoof(ui, model);
     // Where not all fit: neither the roof's name nor rungs that this device cannot run.
     const float name = roofed ? ui.fonts.small->FontSize + ui.px(4) : ui.px(machineGap);
     const bool low = height < static_cast<float>(all.size()) * ui.px(lowestStep) + name;
@@ -448,6 +458,9 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     const float bottom = at.y;
     drawRails(ui, model, stairs, tops, true);
     drawRails(ui, model, stairs, tops, false);
+    if (const auto& top = tops[model.picked()])
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {start.x, *top}, {stairs.right, *top + stairs.rise - ui.px(1)}, ui.theme.hovered, ui.px(4));
     if (roofed) {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.AddLine({stairs.roof, start.y}, {stairs.roof, gap}, ui.theme.text, ui.line(2));
