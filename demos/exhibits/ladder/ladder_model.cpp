@@ -309,11 +309,15 @@ double LadderModel::measuredShare() const {
     return all > 0 ? done / all : 0;
 }
 
+bool LadderModel::waits(std::size_t rung) const {
+    const bool asked = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedMissing());
+    return asked && !session_.gaveUp();
+}
+
 std::string LadderModel::stateOf(std::size_t rung) const {
     if (measuring(rung)) return "being measured";
     if (const RungResult* known = result(rung)) return shortResult(known);
-    const bool waits = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedWanted_);
-    return waits && !session_.gaveUp() ? "waiting to be measured" : "not measured";
+    return waits(rung) ? "waiting to be measured" : "not measured";
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {

@@ -79,6 +79,8 @@ class LadderModel {
     double measuredShare() const;
     /// It is being measured.
     bool measuring(std::size_t rung) const { return session_ && measuring_ == rung; }
+    /// It comes to its turn, or is being measured.
+    bool waits(std::size_t rung) const;
     /// In words that fit the rung's present state: its result, or what it waits for.
     std::string stateOf(std::size_t rung) const;
     bool busy() const;

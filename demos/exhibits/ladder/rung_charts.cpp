@@ -225,14 +225,14 @@ void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stai
         draw.PopClipRect();
     }
     draw.AddRect(low, high, faded(colour, measuring ? 1.0f : 0.45f), ui.px(4), 0, ui.line());
-    const std::string state = ui.masked ? "" : std::string(translated(model.stateOf(index)));
+    const bool waits = measuring || model.waits(index);
+    const std::string state = waits && !ui.masked ? std::string(translated(model.stateOf(index))) : "";
     const std::string sentence(translated(wordsOf(rung).plain));
     const float y = top + (stairs.rise - stairs.letters()) / 2;
     const float left = stairs.left + ui.px(12);
     draw.AddText(stairs.font, stairs.letters(), {left, y}, ui.theme.text, sentence.c_str());
-    const bool waits = measuring || model.measuringMany();
     const float right = high.x - ui.px(10);
-    if (waits && left + stairs.widthOf(sentence) + ui.px(20) + stairs.widthOf(state) <= right)
+    if (left + stairs.widthOf(sentence) + ui.px(20) + stairs.widthOf(state) <= right)
         draw.AddText(stairs.font, stairs.letters(), {right - stairs.widthOf(state), y},
                      measuring ? colour : ui.theme.muted, state.c_str());
 }
