@@ -264,7 +264,7 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     const float spacing = ImGui::GetStyle().ItemSpacing.y;
     const float small = ui.fonts.small->FontSize + spacing;
     const float room = std::max(height - (ImGui::GetCursorPosY() - top) - small - spacing, ui.px(70));
-    const float sentence = column < ui.px(460) ? 2 * small - spacing : small;
+    const float sentence = column < ui.px(720) ? 2 * small - spacing : small;
     float counters = static_cast<float>(std::size(wordCounters)) * counterHeight(ui);
     if (room < ui.px(220)) counters = 0;
     const float words = ImGui::GetTextLineHeightWithSpacing() + counters + sentence + spacing;
