@@ -197,8 +197,8 @@ TEST_CASE("a moment says how far apart neighbours are") {
 
 TEST_CASE("the words that a workgroup reads are counted access by access") {
     AccessRecord record = recordOf({4, 5});
-    record.arrays.push_back({"outputs", 3, 4, false});
     const std::uint32_t slab = firstSharedId;
+    record.arrays = {{"inputs", 0, 4, 1, false}, {"aSlab", slab, 4, 1, true}, {"outputs", 3, 4, 1, false}};
     for (auto& events : record.invocations)
         events = {{0, 1, false}, {slab, 1, true}, {slab, 2, false}, {slab, 3, false}, {3, 0, true}};
     const auto reads = [&](std::size_t moments) {
@@ -228,7 +228,7 @@ TEST_CASE("accesses play from the first to the last, rest there, and begin again
     CHECK(view.moment == 2);
     view.update(2);
     CHECK(view.moment == 2);
-    view.update(1.5);
+    view.update(1);
     CHECK(view.moment == 0);
     view.last = 30000; // a kernel with many is through in half a minute
     view.update(15);
