@@ -12,7 +12,7 @@ namespace lockstep::demos {
 
 class Easing {
   public:
-    static constexpr double duration = 0.2; ///< seconds from a change of the target until it is reached
+    static constexpr double duration = 0.2; ///< seconds, as a rule
 
     void beginFrame() {
         ++frame_;
@@ -21,16 +21,17 @@ class Easing {
 
     /// Where the number called `id` is at the time `now` (seconds). What the last frame did not ask for
     /// appears where it belongs.
-    float toward(std::string_view id, float target, double now) {
+    /// seconds   from a change of the target until it is reached
+    float toward(std::string_view id, float target, double now, double seconds = duration) {
         const auto found = ways_.find(id);
         if (found == ways_.end() || found->second.frame + 1 < frame_) {
-            ways_.insert_or_assign(std::string(id), Way{target, target, now - duration, frame_});
+            ways_.insert_or_assign(std::string(id), Way{target, target, now - seconds, seconds, frame_});
             return target;
         }
         Way& way = found->second;
-        if (way.to != target) way = {way.at(now), target, now, frame_};
+        if (way.to != target) way = {way.at(now), target, now, seconds, frame_};
         way.frame = frame_;
-        moving_ = moving_ || now < way.since + duration;
+        moving_ = moving_ || now < way.since + way.takes;
         return way.at(now);
     }
 
@@ -42,10 +43,11 @@ class Easing {
         float from = 0;
         float to = 0;
         double since = 0;
+        double takes = duration;
         std::uint64_t frame = 0; // that last asked for it
 
         float at(double now) const { // fast, then slower
-            const auto left = static_cast<float>(std::clamp(1 - (now - since) / duration, 0.0, 1.0));
+            const auto left = static_cast<float>(std::clamp(1 - (now - since) / takes, 0.0, 1.0));
             return to + (from - to) * left * left * left;
         }
     };

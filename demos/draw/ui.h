@@ -94,9 +94,9 @@ class Ui {
     float px(float units) const { return units * scale; }
     /// Width of a line, at least one pixel; thicker for presenters.
     float line(float units = 1) const;
-    /// A length or position that follows `target` within a fifth of a second. Scripts see the target at once.
-    float eased(std::string_view id, float target) {
-        return animations && !scripted && !masked ? easing_.toward(id, target, now) : target;
+    /// A length or position that follows `target` within `seconds`. Scripts see the target at once.
+    float eased(std::string_view id, float target, double seconds = Easing::duration) {
+        return animations && !scripted && !masked ? easing_.toward(id, target, now, seconds) : target;
     }
     /// Whether something eased is still on its way, so that frames are needed without any input.
     bool easing() const { return easing_.moving(); }

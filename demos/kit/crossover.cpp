@@ -93,17 +93,18 @@ std::string crossingText(const std::vector<SweepPoint>& points, SweepBy by) {
     const std::vector<SweepPoint> both = compared(points);
     if (both.size() < 2) return {};
     const std::vector<Crossing> crossings = crossingsOf(points);
-    const std::string gpu(
-        translated(both.back().gpu.software ? "gpu:best (software, not a GPU)" : "gpu:best"));
+    const std::string gpu(both.back().gpu.software ? translated("gpu:best (software, not a GPU)")
+                                                   : "gpu:best");
+    const std::string_view what = translated(nameOf(by));
     if (crossings.empty())
         return translatedFormat("No crossing: {} is faster for every {} from {} to {}.",
-                                ratio(both.front()) >= 0 ? gpu : "cpu:best", translated(nameOf(by)),
+                                ratio(both.front()) >= 0 ? gpu : "cpu:best", what,
                                 grouped(both.front().value), grouped(both.back().value));
     std::string text;
     for (const Crossing& crossing : crossings)
-        text += translatedFormat("{}From {} {} on, {} is faster.", text.empty() ? "" : " ",
-                                 translated(nameOf(by)), roundedSize(crossing.value),
-                                 crossing.gpuFasterBeyond ? gpu : "cpu:best");
+        text.append(text.empty() ? "" : " ")
+            .append(translatedFormat("From {} {} on, {} is faster.", what, roundedSize(crossing.value),
+                                     crossing.gpuFasterBeyond ? gpu : "cpu:best"));
     return text;
 }
 

@@ -12,20 +12,25 @@ namespace {
 bool isSet(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 
 // Chunks grow until starting and ending one no longer matters.
-double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>* cancelled) {
+double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>* cancelled,
+                      const std::function<void(double secondsPerStep)>& soFar) {
     if (trainer.trainingSeconds() >= seconds) // the check took long enough
         return trainer.trainingSeconds() / static_cast<double>(trainer.completedSteps());
     constexpr double chunkSeconds = 0.1;
     const double begin = trainer.trainingSeconds();
     const std::uint64_t before = trainer.completedSteps();
+    const auto perStep = [&] {
+        return (trainer.trainingSeconds() - begin) / static_cast<double>(trainer.completedSteps() - before);
+    };
     for (std::uint64_t chunk = 1; trainer.trainingSeconds() - begin < seconds;) {
         if (isSet(cancelled)) return 0;
         const double chunkBegin = trainer.trainingSeconds();
         trainer.run(chunk);
         trainer.finish();
         if (trainer.trainingSeconds() - chunkBegin < chunkSeconds) chunk *= 2;
+        soFar(perStep());
     }
-    return (trainer.trainingSeconds() - begin) / static_cast<double>(trainer.completedSteps() - before);
+    return perStep();
 }
 
 /// Totals so far, in seconds. What the host does besides is not counted here.
@@ -73,17 +78,21 @@ std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std:
 }
 
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
-                        double tolerance, double seconds, const std::atomic<bool>* cancelled) {
+                        double tolerance, double seconds, const std::atomic<bool>* cancelled,
+                        const std::function<void(double gflops)>& soFar) {
     LaneMeasure measure;
     measure.machine = trainer.machine();
     measure.losses = firstLosses(trainer, job, cancelled);
     if (isSet(cancelled)) return measure;
     measure.agreement = compareLosses(expected, measure.losses, tolerance);
     if (!measure.right()) return measure;
-    measure.secondsPerStep = secondsPerStep(trainer, seconds, cancelled);
+    const double flops = static_cast<double>(job.settings.batch) * job.shape.flopsPerExample();
+    measure.secondsPerStep = secondsPerStep(trainer, seconds, cancelled, [&](double perStep) {
+        if (soFar && perStep > 0) soFar(flops / perStep * 1e-9);
+    });
     if (!measure.timed()) return measure;
     measure.samplesPerSecond = static_cast<double>(job.settings.batch) / measure.secondsPerStep;
-    measure.gflops = measure.samplesPerSecond * job.shape.flopsPerExample() * 1e-9;
+    measure.gflops = flops / measure.secondsPerStep * 1e-9;
     return measure;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -50,8 +51,10 @@ struct LaneMeasure {
 /// Trains the first steps and compares their losses with `expected` (the plain rung's). If they agree within
 /// `tolerance` (lossTolerance() of the lane), times steps for about `seconds`. `cancelled` becoming true ends
 /// it early, untimed.
+/// soFar   told the rate in GFLOP/s as measured up to then, on the calling thread, while steps are timed
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
-                        double tolerance, double seconds, const std::atomic<bool>* cancelled = nullptr);
+                        double tolerance, double seconds, const std::atomic<bool>* cancelled = nullptr,
+                        const std::function<void(double gflops)>& soFar = {});
 
 /// Seconds of one step that runs alone and is waited for, from the first recorded command until its loss is
 /// on the host. Training submits many steps at a time and overlaps these parts; a single step cannot.

@@ -174,6 +174,16 @@ TEST_CASE("an eased number arrives within its time, and frames are wanted only u
     easing.beginFrame(); // not drawn
     CHECK(at(7.0, 30) == 30);
     CHECK_FALSE(easing.moving());
+    const auto slowly = [&easing](double now, float target) { // a second in place of a fifth
+        easing.beginFrame();
+        return easing.toward("bar", target, now, 1);
+    };
+    slowly(8, 0);
+    slowly(9, 10);
+    CHECK(slowly(9 + 2 * Easing::duration, 10) < 9);
+    CHECK(easing.moving());
+    CHECK(slowly(10, 10) == 10);
+    CHECK_FALSE(easing.moving());
 }
 
 TEST_CASE("an explanation stands beside its control") {

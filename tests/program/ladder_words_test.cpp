@@ -36,6 +36,9 @@ TEST_CASE("every rung of the table has a name, an idea, and something to think a
         CHECK(&rowOf(row.rung, row.gpu()) == &row);
         if (!row.trains) continue;
         const RungWords words = wordsOf(row);
+        CHECK(words.plain.ends_with("."));
+        CHECK(words.plain.size() <= 85); // a line of the ladder in a window of 1024 pixels
+        CHECK(std::ranges::count(words.plain, '.') == 1);
         CHECK(words.question.ends_with("?"));
         CHECK(words.answer.ends_with("."));
         CHECK(questions.insert(words.question).second);
@@ -200,6 +203,47 @@ TEST_CASE("a moment says how far apart neighbours are") {
     CHECK(momentText(waits, 0).find("Barrier") != std::string::npos);
     AccessRecord alone = recordOf({3});
     CHECK(momentText(alone, 0).find("single") != std::string::npos);
+}
+
+TEST_CASE("the words that a workgroup reads are counted access by access") {
+    AccessRecord record = recordOf({4, 5});
+    const std::uint32_t slab = firstSharedId;
+    record.arrays = {{"inputs", 0, 4, 1, false}, {"aSlab", slab, 4, 1, true}, {"outputs", 3, 4, 1, false}};
+    for (auto& events : record.invocations)
+        events = {{0, 1, false}, {slab, 1, true}, {slab, 2, false}, {slab, 3, false}, {3, 0, true}};
+    const auto reads = [&](std::size_t moments) {
+        const RecordReads all = readsUntil(record, moments);
+        CHECK(all.outputs == 2); // however far it is
+        return std::pair{all.memory, all.shared};
+    };
+    CHECK((reads(0) == std::pair{0.0, 0.0}));
+    CHECK((reads(1) == std::pair{2.0, 0.0}));
+    CHECK((reads(2) == std::pair{2.0, 0.0})); // what is written is not read
+    CHECK((reads(3) == std::pair{2.0, 2.0}));
+    CHECK((reads(moments(record)) == std::pair{2.0, 4.0}));
+    const RecordReads all = readsUntil(record, moments(record));
+    CHECK(all.perOutput(all.shared) == 2);
+    CHECK(RecordReads{}.perOutput(3) == 0);
+}
+
+TEST_CASE("accesses play from the first to the last, rest there, and begin again") {
+    AccessView view;
+    view.last = 2;
+    view.moment = 1;
+    view.playFromStart();
+    CHECK(view.moment == 0);
+    view.update(0.21); // five a second
+    CHECK(view.moment == 1);
+    view.update(0.2);
+    CHECK(view.moment == 2);
+    view.update(2);
+    CHECK(view.moment == 2);
+    view.update(1);
+    CHECK(view.moment == 0);
+    view.last = 30000; // a kernel with many is through in half a minute
+    view.update(15);
+    CHECK(view.moment > 10000);
+    CHECK(view.moment < 20000);
 }
 
 TEST_CASE("barriers stand at the same moment for all invocations") {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/plot_math.h"
+#include "demos/exhibits/ladder/rung_words.h"
 #include "demos/lab/experiment.h"
 #include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
@@ -327,6 +328,22 @@ TEST_CASE("numbers have the decimal sign of the language, and files a point") {
     CHECK(plotCsv("step", {&line, 1}).find("0.5,0.25") != std::string::npos);
     speak("en", {});
     CHECK(threeDigits(0.1234) == "0.123");
+}
+
+TEST_CASE("everything that the ladder says about a rung is translated") {
+    for (const fs::path& file : filesIn("assets/words", ".yaml")) {
+        CAPTURE(file.filename().string());
+        const WordTable words = readWords(file).words;
+        const auto check = [&](std::string_view english) {
+            CAPTURE(english);
+            CHECK((english.empty() || words.contains(english)));
+        };
+        for (const RungWords& each : allRungWords())
+            for (const std::string_view text : {each.plain, each.question, each.answer}) check(text);
+        for (const lockstep::RungRow& row : lockstep::rungTable)
+            if (row.trains)
+                for (const std::string_view text : {row.idea, row.unrecorded, row.needs}) check(text);
+    }
 }
 
 TEST_CASE("a broken table says where") {

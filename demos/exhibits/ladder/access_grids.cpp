@@ -87,8 +87,8 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
             grid.columns = sharedColumns(record.kernel, id);
             grid.rows = (words + grid.columns - 1) / grid.columns;
         }
-        grid.title = array.shared ? wordsFor(record, array)
-                                  : fmt::format("{} {}×{}", array.name, grid.rows, grid.columns);
+        grid.title = wordsFor(record, array);
+        if (!array.shared) grid.title += fmt::format(" {}×{}", grid.rows, grid.columns);
         grids.push_back(std::move(grid));
     }
     // Matrices first, then shared memory and single rows.

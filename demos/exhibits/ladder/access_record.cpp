@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "demos/kit/source_text.h"
+#include "demos/words/language.h"
 #include "engine/gpu/recorder.h"
 #include "engine/step/dense_kernel.h"
 
@@ -114,12 +115,13 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
 }
 
 std::string wordsFor(const AccessRecord& record, const RecordedArray& array) {
-    if (!array.shared) return array.name;
+    if (!array.shared) return std::string(translated(array.name));
     const std::uint32_t second = record.product == Product::backwardWeights ? 2 : 1; // B's binding
     const bool a = array.name.starts_with("aSlab"), b = array.name.starts_with("bSlab");
     const auto operand = std::ranges::find(record.arrays, a ? 0 : second, &RecordedArray::id);
-    if ((a || b) && operand != record.arrays.end()) return "shared copy of the " + operand->name;
-    return array.name + " (shared)";
+    if ((a || b) && operand != record.arrays.end())
+        return translatedFormat("shared copy of the {}", translated(operand->name));
+    return translatedFormat("{} (shared)", array.name);
 }
 
 } // namespace lockstep::demos

@@ -8,6 +8,7 @@
 #include "demos/exhibits/ladder/access_grids.h"
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/kit/operations.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -15,6 +16,8 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double momentsPerSecond = 5;
+constexpr double longestPlay = 30; // seconds
+constexpr double restSeconds = 3;  // at the end, where the counters are whole
 
 void drawAccessLegend(Ui& ui, std::size_t invocations) {
     const SmallLetters small(ui);
@@ -38,7 +41,7 @@ void drawAccessLegend(Ui& ui, std::size_t invocations) {
                                    {low.x + static_cast<float>(i + 1) * width, high.y},
                                    colourOfInvocation(static_cast<std::size_t>(i), pieces));
         },
-        fmt::format("invocation 0 to {}", invocations - 1).c_str());
+        translatedFormat("invocation 0 to {}", invocations - 1).c_str());
     const auto filled = [&](ImU32 colour, const char* label) {
         entry(
             line * 0.7f, [&](ImVec2 low, ImVec2 high) { draw.AddRectFilled(low, high, colour); }, label);
@@ -67,7 +70,7 @@ void drawAccessPlayer(Ui& ui, AccessView& view) {
     ImGui::SetNextItemWidth(std::max(ui.px(60), ImGui::GetContentRegionAvail().x));
     const auto count = static_cast<float>(view.last + 1);
     auto at = static_cast<float>(view.moment + 1);
-    const std::string format = fmt::format("access %.0f of {}", view.last + 1);
+    const std::string format = translatedFormat("access %.0f of {}", view.last + 1);
     if (ui.slider("##ladder/moment",
                   "The memory access shown, in the order in which the invocations make them.", at, 1, count,
                   format.c_str())) {
@@ -80,11 +83,19 @@ void drawAccessPlayer(Ui& ui, AccessView& view) {
 
 void AccessView::update(double seconds) {
     if (!playing) return;
-    played += seconds * momentsPerSecond;
-    while (played >= 1) {
-        played -= 1;
+    const double pace = std::max(momentsPerSecond, static_cast<double>(last) / longestPlay);
+    played += seconds * pace;
+    for (double due = 1;; played -= due) {
+        due = moment < last ? 1 : restSeconds * pace;
+        if (played < due) return;
         moment = moment < last ? moment + 1 : 0;
     }
+}
+
+void AccessView::playFromStart() {
+    playing = true;
+    moment = 0;
+    played = 0;
 }
 
 namespace {
@@ -99,8 +110,64 @@ struct KernelView {
     bool drawn() const { return !grids.empty(); }
 };
 
-// One kernel: what it reads, the arrays, and below them what happens at the moment.
-void drawKernel(Ui& ui, const KernelView& kernel, std::size_t moment, CellSize cell, float arrays) {
+/// Words read from memory and from shared memory, as lines that fill as they are counted.
+struct WordCounter {
+    const char* from;
+    double RecordReads::*words;
+};
+constexpr WordCounter wordCounters[] = {{"words from memory", &RecordReads::memory},
+                                        {"words from shared memory", &RecordReads::shared}};
+
+float counterHeight(const Ui& ui) { return ui.fonts.title->FontSize + ui.px(8); }
+
+/// The most words by the output that a counter will reach.
+double mostWords(const AccessRecord& record) {
+    const RecordReads all = readsUntil(record, moments(record));
+    return std::max(all.perOutput(all.memory), all.perOutput(all.shared));
+}
+
+/// "4,224 words from memory, 33 per output", on a bar that is full at `most` words per output.
+void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, double most, ImU32 colour) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float height = counterHeight(ui);
+    const double words = reads.*counter.words;
+    const double each = reads.perOutput(words);
+    const float share = most > 0 ? static_cast<float>(std::min(each / most, 1.0)) : 0;
+    const ImVec2 end{at.x + width, at.y + height - ui.px(4)};
+    draw.AddRectFilled(at, end, ui.theme.raised, ui.px(3));
+    if (words > 0) { // bright below the letters, which no edge crosses
+        const float edge = at.x + std::max(width * share, ui.px(2));
+        draw.AddRectFilled(at, {edge, end.y}, faded(colour, 0.25f), ui.px(3));
+        draw.AddRectFilled({at.x, end.y - ui.px(3)}, {edge, end.y}, colour, ui.px(1));
+    }
+    const std::string count = grouped(static_cast<std::uint64_t>(std::llround(words)));
+    const float large = ui.fonts.title->FontSize;
+    const float numbers = ui.fonts.title->CalcTextSizeA(large, FLT_MAX, 0, count.c_str()).x;
+    draw.AddText(ui.fonts.title, large, {at.x + ui.px(8), at.y + ui.px(1)}, ui.theme.text, count.c_str());
+    const float left = at.x + ui.px(8) + numbers + ui.px(7);
+    const float baseline = at.y + ui.px(1) + 0.8f * (large - ImGui::GetFontSize());
+    const std::string from(translated(counter.from));
+    for (const std::string& text : {translatedFormat("{}, {} per output", from, threeDigits(each)), from}) {
+        if (left + lettersWidth(text) > end.x) continue; // half a sentence says something else
+        draw.AddText({left, baseline}, ui.theme.text, text.c_str());
+        break;
+    }
+    ImGui::Dummy({width, height - ImGui::GetStyle().ItemSpacing.y});
+    ui.explainItem({.title = counter.from,
+                    .values = {{"so far", grouped(static_cast<std::uint64_t>(std::llround(words)))},
+                               {"outputs of the workgroup",
+                                grouped(static_cast<std::uint64_t>(std::llround(reads.outputs)))},
+                               {"words per output", threeDigits(each)}},
+                    .text = "What the workgroup has read so far. All bars here share one scale: words per "
+                            "output, because the workgroups compute different numbers of outputs."});
+}
+
+// One kernel: the words that it has read, the arrays, and below them what happens at the moment.
+// most   words per output at which the counters are full; 0: no room for them, a line says it
+void drawKernel(Ui& ui, const KernelView& kernel, std::size_t moment, CellSize cell, float arrays,
+                double most) {
     ui.text(kernel.rung.lane, kernel.picked ? ui.theme.text : ui.theme.muted, ui.fonts.strong);
     if (!kernel.drawn()) {
         if (kernel.picture == nullptr)
@@ -110,8 +177,17 @@ void drawKernel(Ui& ui, const KernelView& kernel, std::size_t moment, CellSize c
         return;
     }
     const AccessRecord& record = kernel.picture->record;
-    ImGui::SameLine(0, ui.px(8));
-    ui.text(fittedText(readsText(record), ImGui::GetContentRegionAvail().x));
+    const RecordReads reads = readsUntil(record, moment + 1);
+    if (most > 0) {
+        for (const WordCounter& counter : wordCounters)
+            drawCounter(ui, counter, reads, most, &counter == wordCounters ? ui.theme.gpu : ui.theme.muted);
+    } else {
+        ImGui::SameLine(0, ui.px(8));
+        ui.text(fittedText(translatedFormat("{} words per output, {} shared",
+                                            threeDigits(reads.perOutput(reads.memory)),
+                                            threeDigits(reads.perOutput(reads.shared))),
+                           ImGui::GetContentRegionAvail().x));
+    }
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const SmallLetters small(ui);
     const GridPlaces places = placesOf(ui, record, kernel.grids, ImGui::GetContentRegionAvail().x, cell.x);
@@ -161,10 +237,12 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     const std::string now = fmt::format("{} {}", model.rung().lane, names[chosen]);
     std::size_t most = 1;
     std::size_t invocations = 1;
+    double mostEach = 0;
     for (const std::size_t rung : rungs) {
         pictures.push_back(model.picture(rung, product));
         if (pictures.back() == nullptr) continue;
         most = std::max(most, moments(pictures.back()->record));
+        mostEach = std::max(mostEach, mostWords(pictures.back()->record));
         invocations = std::max(invocations, pictures.back()->record.invocations.size());
     }
     if (now != shown && !kept) moment = 0;
@@ -186,8 +264,10 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     const float spacing = ImGui::GetStyle().ItemSpacing.y;
     const float small = ui.fonts.small->FontSize + spacing;
     const float room = std::max(height - (ImGui::GetCursorPosY() - top) - small - spacing, ui.px(70));
-    const float sentence = column < ui.px(460) ? 2 * small - spacing : small;
-    const float words = ImGui::GetTextLineHeightWithSpacing() + sentence + spacing;
+    const float sentence = column < ui.px(720) ? 2 * small - spacing : small;
+    float counters = static_cast<float>(std::size(wordCounters)) * counterHeight(ui);
+    if (room < ui.px(220)) counters = 0;
+    const float words = ImGui::GetTextLineHeightWithSpacing() + counters + sentence + spacing;
     std::vector<KernelView> kernels;
     for (std::size_t i = 0; i < rungs.size(); ++i) {
         KernelView kernel{model.rungs()[rungs[i]], pictures[i], rungs[i] == model.picked(), {}};
@@ -214,7 +294,7 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, gap);
         ImGui::BeginChild(kernels[i].rung.lane.data(), {column, room});
-        drawKernel(ui, kernels[i], moment, cell, arrays);
+        drawKernel(ui, kernels[i], moment, cell, arrays, counters > 0 ? mostEach : 0);
         ImGui::EndChild();
     }
     if (invocations > 1) drawAccessLegend(ui, invocations);

@@ -20,8 +20,11 @@ std::optional<std::size_t> rungBeside(const std::vector<RungRow>& rungs, std::si
 struct AccessView {
     /// `height`: pixels for all of it. Returns the rungs that are shown, from left to right.
     std::vector<std::size_t> draw(Ui& ui, LadderModel& model, float height);
-    /// Moves on while it is played.
+    /// Moves on while it is played: at a pace at which nothing takes longer than half a minute, and with a
+    /// rest at the end.
     void update(double seconds);
+    /// Plays from the first access on.
+    void playFromStart();
 
     Product product = Product::forward;
     std::size_t moment = 0;

@@ -44,7 +44,7 @@ void drawPartsLegend(Ui& ui) {
     const SmallLetters small(ui);
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < std::size(partTable); ++i) {
-        const float width = line * 0.7f + ui.px(5) + ImGui::CalcTextSize(partTable[i].name).x;
+        const float width = line * 0.7f + ui.px(5) + textWidth(partTable[i].name);
         if (i > 0) {
             ImGui::SameLine(0, ui.px(10));
             if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
@@ -138,6 +138,7 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
     ui.text("Where a single GPU step goes", ui.theme.text, ui.fonts.strong);
+    ui.paragraph("All bars are equally wide: each shows the shares of its own step's time.", ui.theme.muted);
     drawPartsLegend(ui);
     float names = 0;
     for (const SweepPoint& point : points)
@@ -159,7 +160,7 @@ std::string partsText(const std::vector<SweepPoint>& points) {
     const auto computing = [](const SweepPoint& point) {
         return 100 * point.parts.execution / std::max(point.parts.sum(), 1e-12);
     };
-    return fmt::format(
+    return translatedFormat(
         "The device computes for {:.0f} % of the smallest step and {:.0f} % of the largest. The "
         "rest is the cost of launching work. The data were uploaded once, beforehand: {} in "
         "{}.",
@@ -180,18 +181,20 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     if (!points.empty()) {
         const SweepPoint& last = points.back();
         ui.muted(fittedText(
-            fmt::format("cpu:best {}; gpu:best {}", honestDevice(last.cpu, 40), honestDevice(last.gpu, 40)),
+            fmt::format("cpu:best: {}; gpu:best: {}", honestDevice(last.cpu, 40), honestDevice(last.gpu, 40)),
             ImGui::GetContentRegionAvail().x));
     }
     const std::string crossing = crossingText(points, by);
     if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
     for (const SweepPoint& point : points)
         if (!point.failure.empty())
-            ui.paragraph(fmt::format("{} {}: {}", nameOf(by), point.value, point.failure), ui.theme.bad);
+            ui.paragraph(
+                fmt::format("{} {}: {}", translated(nameOf(by)), point.value, translated(point.failure)),
+                ui.theme.bad);
     const float row = ImGui::GetTextLineHeight() + ui.px(3);
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +
-                                             6 * ImGui::GetTextLineHeightWithSpacing();
+                                             7 * ImGui::GetTextLineHeightWithSpacing();
     drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
     if (!points.empty()) drawParts(ui, points);
 }

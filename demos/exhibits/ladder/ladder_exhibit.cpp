@@ -16,6 +16,7 @@
 #include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 
@@ -93,7 +94,8 @@ class LadderExhibit final : public Exhibit {
         if (!ui.more("more about this rung")) return;
         drawNumbers(rest, numbers.end());
         if (result->timed()) ui.paragraph(checkText(*result), ui.theme.good);
-        if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".");
+        if (!result->uncounted.empty())
+            ui.paragraph(translatedFormat("Bytes: {}.", translated(result->uncounted)));
         if (result->timed() && result->spec.gpu)
             ui.paragraph(
                 "Bytes moved: what the kernels of the matrix products request from memory, counted by "
@@ -205,7 +207,8 @@ class LadderExhibit final : public Exhibit {
         access_.playing = false;
         const bool trained = !model_.losses().empty();
         model_.releaseDevice();
-        return trained ? "Measurements stay. Training restarts from its first step." : "";
+        return std::string(
+            translated(trained ? "Measurements stay. Training restarts from its first step." : ""));
     }
 
   private:
@@ -229,14 +232,14 @@ class LadderExhibit final : public Exhibit {
 
     /// The state of a rung without a result, in a sentence.
     std::string pickedState() const {
-        return fmt::format("{}: {}.", model_.rung().lane, model_.stateOf(model_.picked()));
+        return fmt::format("{}: {}.", model_.rung().lane, translated(model_.stateOf(model_.picked())));
     }
 
     std::string settingsText() const {
         const RunOptions& run = model_.settings();
-        const std::string layers = run.hiddenWidths ? widthsText(*run.hiddenWidths) : "automatic";
-        return fmt::format("{}; hidden layers {}; {}; batch {}", run.data, layers,
-                           name(run.settings.optimizer.kind), run.settings.batch);
+        const std::string layers(run.hiddenWidths ? widthsText(*run.hiddenWidths) : translated("automatic"));
+        return translatedFormat("{}; hidden layers {}; {}; batch {}", run.data, layers,
+                                name(run.settings.optimizer.kind), run.settings.batch);
     }
 
     /// True when they were changed.
@@ -279,10 +282,11 @@ class LadderExhibit final : public Exhibit {
         const bool all = buttons <= room;
         if (!all) buttons = widthOf({measuring ? "Stop" : "Measure all rungs", "Settings"});
         const float between = room - buttons - ui.px(12);
-        if (between >= ui.px(doing.empty() ? 200 : 60)) {
+        const std::string text = doing.empty() ? settingsText() : shortened(doing, between);
+        if (textWidth(text) <= between) { // half a number is another one
             ImGui::SameLine(0, ui.px(12));
             ImGui::AlignTextToFramePadding();
-            ui.muted(fittedText(doing.empty() ? settingsText() : shortened(doing, between), between));
+            ui.muted(text);
         }
         if (buttons <= room) {
             ImGui::SameLine();
@@ -307,9 +311,52 @@ class LadderExhibit final : public Exhibit {
         draw.AddLine({start.x, y}, {start.x + done, y}, ui.theme.accent, ui.line(2));
     }
 
+    /// The title, the rungs, and below them what there is to do with the picked one.
     void drawRungs(Ui& ui) {
-        if (ImGui::GetContentRegionAvail().y >= ui.px(320)) drawClimb(ui, model_);
-        if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) pick(*clicked);
+        const bool roomy = ImGui::GetContentRegionAvail().y >= ui.px(320);
+        if (roomy) drawClimb(ui, model_);
+        const float spacing = ImGui::GetStyle().ItemSpacing.y;
+        const float below = roomy ? pickedHeight(ui) + 2 * spacing : 0;
+        const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y - below);
+        if (roomy) drawPicked(ui);
+        if (!clicked) return;
+        if (*clicked == model_.picked() && hasMemory())
+            openMemory(ui);
+        else
+            pick(*clicked);
+    }
+
+    static constexpr const char* memoryLabel = "Its memory##ladder";
+    bool hasMemory() const { return model_.rung().gpu() && model_.rung().unrecorded.empty(); }
+
+    void openMemory(const Ui& ui) {
+        show(ui, Tab::memory);
+        access_.playFromStart();
+        access_.playing = !ui.scripted;
+    }
+
+    /// What stands before the picked rung's question.
+    float pickedWidth(const Ui& ui) const {
+        ImGui::PushFont(ui.fonts.strong);
+        const float name = lettersWidth(model_.rung().lane);
+        ImGui::PopFont();
+        return name + textWidth(shownLabel(memoryLabel)) + 2 * ImGui::GetStyle().FramePadding.x + ui.px(22);
+    }
+    float pickedHeight(Ui& ui) const {
+        if (ui.detailPanel) return ImGui::GetFrameHeight(); // the panel has the question
+        return questionHeight(ui, model_.rung(), answerShown_, pickedWidth(ui),
+                              ImGui::GetContentRegionAvail().x);
+    }
+    void drawPicked(Ui& ui) {
+        ImGui::AlignTextToFramePadding();
+        ui.heading(std::string(model_.rung().lane));
+        ImGui::SameLine(0, ui.px(10));
+        if (ui.button(memoryLabel, "Shows which words this kernel reads and writes, beside its neighbour.",
+                      hasMemory()))
+            openMemory(ui);
+        if (ui.detailPanel) return;
+        ImGui::SameLine(0, ui.px(10));
+        drawQuestion(ui, model_.rung(), answerShown_);
     }
 
     void drawTab(Ui& ui) {
@@ -332,25 +379,13 @@ class LadderExhibit final : public Exhibit {
 
     /// The choice of a rung, and its question where there is room; else the tab goes on beside the choice.
     void drawRungRow(Ui& ui) {
-        if (tab_ == Tab::crossover) return;
+        if (tab_ == Tab::crossover || tab_ == Tab::rungs) return; // that has them all
         const bool asked = !ui.detailPanel && ImGui::GetContentRegionAvail().y >= ui.px(440);
-        if (tab_ == Tab::rungs) { // has them all
-            if (!asked) return;
-            ImGui::AlignTextToFramePadding();
-            ui.heading(std::string(model_.rung().lane));
-            ImGui::SameLine(0, ui.px(10));
-            if (ui.button("Its memory##ladder",
-                          "Shows which words this kernel reads and writes, beside its neighbour.",
-                          model_.rung().gpu()))
-                show(ui, Tab::memory);
-        } else {
-            std::vector<std::string> lanes;
-            for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
-            ImGui::SetNextItemWidth(std::min(ui.px(148), ImGui::GetContentRegionAvail().x));
-            std::size_t rung = model_.picked();
-            if (ui.combo("##ladder/rung", "The rung shown: one version of the kernel.", rung, lanes))
-                pick(rung);
-        }
+        std::vector<std::string> lanes;
+        for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
+        ImGui::SetNextItemWidth(std::min(ui.px(164), ImGui::GetContentRegionAvail().x));
+        std::size_t rung = model_.picked();
+        if (ui.combo("##ladder/rung", "The rung shown: one version of the kernel.", rung, lanes)) pick(rung);
         ImGui::SameLine(0, ui.px(10));
         if (asked) drawQuestion(ui, model_.rung(), answerShown_);
     }
@@ -365,7 +400,7 @@ class LadderExhibit final : public Exhibit {
         std::vector<std::string> names;
         names.reserve(shown.size());
         for (const std::size_t rung : shown)
-            names.push_back("Source: " + std::string(model_.rungs()[rung].lane));
+            names.push_back(translatedFormat("Source: {}", model_.rungs()[rung].lane));
         auto at = std::ranges::find(shown, read_.value_or(model_.picked()));
         auto chosen = static_cast<std::size_t>((at == shown.end() ? shown.begin() : at) - shown.begin());
         if (ui.segments("##ladder/read", "Which of the two kernels' source is shown below.", chosen, names))
@@ -379,8 +414,8 @@ class LadderExhibit final : public Exhibit {
         else
             ui.muted(pickedState());
         if (const auto difference = model_.differenceToEarlier())
-            ui.paragraph(fmt::format("The loss curve matches the earlier run's to within {:.0e}.",
-                                     std::max(*difference, 1e-8)),
+            ui.paragraph(translatedFormat("The loss curve matches the earlier run's to within {}.",
+                                          scientific(std::max(*difference, 1e-8), 1)),
                          *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
         drawLosses(ui, model_, lossPlot_);
     }

@@ -14,6 +14,7 @@
 
 #include "demos/kit/pacer.h"
 #include "demos/kit/worker.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -31,22 +32,23 @@ class LadderModel::Session {
     WorkQueue& queue() { return queue_; }
 
     void measureRoof(bool rough) {
-        queue_.post("measuring the roof", [this, rough](const std::atomic<bool>& cancelled) {
-            Kernels kernels(device_);
-            Roof roof = demos::measureRoof(device_, kernels, rough);
-            roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
-            if (cancelled) return;
-            queue_.tell([this, roof] {
-                model_.roof_ = roof;
-                model_.measured(model_.rungs_.size());
-            });
-        });
+        queue_.post(std::string(translated("measuring the roof")),
+                    [this, rough](const std::atomic<bool>& cancelled) {
+                        Kernels kernels(device_);
+                        Roof roof = demos::measureRoof(device_, kernels, rough);
+                        roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
+                        if (cancelled) return;
+                        queue_.tell([this, roof] {
+                            model_.roof_ = roof;
+                            model_.measured(model_.rungs_.size());
+                        });
+                    });
     }
 
     /// Checks the rung, then times it for about `seconds`.
     void measure(std::size_t rung, double seconds) {
         const LaneSpec spec = laneOf(rung);
-        queue_.post("measuring " + spec.text(),
+        queue_.post(translatedFormat("measuring {}", spec.text()),
                     [this, rung, spec, seconds, make = machines_.maker(job_, spec),
                      makePlain = machines_.maker(job_, LaneSpec{false, Rung::scalar, {}})](
                         const std::atomic<bool>& cancelled) {
@@ -61,7 +63,12 @@ class LadderModel::Session {
                         result.refusal = failureOf([&] { trainer = make(&cancelled); });
                         if (trainer) {
                             result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec),
-                                                         seconds, &cancelled);
+                                                         seconds, &cancelled, [&](double gflops) {
+                                                             queue_.tell([this, rung, gflops] {
+                                                                 if (model_.measuring(rung))
+                                                                     model_.soFar_ = gflops;
+                                                             });
+                                                         });
                             if (result.measure.right() && !cancelled)
                                 describeStep(result, *trainer, job_, device_, recorder_);
                         }
@@ -77,7 +84,8 @@ class LadderModel::Session {
 
     void takePicture(std::size_t rung, Product product) {
         const LaneSpec spec = laneOf(rung);
-        queue_.post("recording " + spec.text(), [this, rung, spec, product](const std::atomic<bool>&) {
+        queue_.post(translatedFormat("recording {}", spec.text()), [this, rung, spec,
+                                                                    product](const std::atomic<bool>&) {
             RungPicture picture;
             picture.reason =
                 failureOf([&] { picture.record = recordOfRung(spec, product, device_, recorder_); });
@@ -122,7 +130,7 @@ class LadderModel::Session {
             const auto makeCpu = machines_.maker(job, LaneSpec{false, Rung::best, {}});
             const auto makeGpu = machines_.maker(job, LaneSpec{true, Rung::best, {}});
             queue_.post(
-                fmt::format("measuring {} {}", nameOf(by), value),
+                translatedFormat("measuring {} {}", translated(nameOf(by)), value),
                 [this, by, value, job, seconds, makeCpu, makeGpu](const std::atomic<bool>& cancelled) {
                     const SweepPoint point =
                         measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
@@ -212,6 +220,7 @@ void LadderModel::change(const RunOptions& settings) {
         swept_ = {};
     }
     if (batch != batchBefore) forgetSweep(SweepBy::width);
+    previewed_ = false;
     settings_ = settings;
     retire();
     session_.allow();
@@ -241,17 +250,20 @@ void LadderModel::measureAll() {
     wanted_.resize(rungs_.size());
     std::iota(wanted_.begin(), wanted_.end(), std::size_t{0});
     roofWanted_ = true;
+    previewed_ = false;
     session_.allow();
 }
 
 void LadderModel::measurePicked() {
     if (std::ranges::count(wanted_, picked_) == 0) wanted_.push_back(picked_);
     if (!roof_) roofWanted_ = true;
+    previewed_ = false;
     session_.allow();
 }
 
 void LadderModel::preview() {
     if (!wanted_.empty() || session_.gaveUp()) return;
+    previewed_ = results_.empty();
     for (const Rung rung : {Rung::naive, Rung::tiled, Rung::blocked}) {
         const auto row = std::ranges::find(rungs_, rung, &RungRow::rung);
         if (row != rungs_.end()) wanted_.push_back(static_cast<std::size_t>(row - rungs_.begin()));
@@ -303,11 +315,15 @@ double LadderModel::measuredShare() const {
     return all > 0 ? done / all : 0;
 }
 
+bool LadderModel::waits(std::size_t rung) const {
+    const bool asked = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedMissing());
+    return asked && !session_.gaveUp();
+}
+
 std::string LadderModel::stateOf(std::size_t rung) const {
     if (measuring(rung)) return "being measured";
     if (const RungResult* known = result(rung)) return shortResult(known);
-    const bool waits = std::ranges::count(wanted_, rung) > 0 || (rung == picked_ && pickedWanted_);
-    return waits && !session_.gaveUp() ? "waiting to be measured" : "not measured";
+    return waits(rung) ? "waiting to be measured" : "not measured";
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {
@@ -315,15 +331,62 @@ const RungResult* LadderModel::result(std::size_t rung) const {
     return found == results_.end() ? nullptr : &found->second;
 }
 
+bool LadderModel::timed(std::size_t rung) const {
+    const RungResult* known = result(rung);
+    return known != nullptr && known->timed();
+}
+
+std::size_t LadderModel::timedRungs() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rungs_.size(); ++i) count += timed(i) ? 1 : 0;
+    return count;
+}
+
+std::optional<double> LadderModel::rate(std::size_t rung) const {
+    if (timed(rung)) return result(rung)->measure.gflops;
+    if (measuring(rung) && soFar_ > 0) return soFar_;
+    return std::nullopt;
+}
+
+std::optional<std::size_t> LadderModel::base(std::size_t rung) const {
+    const bool gpu = rungs_[rung].gpu();
+    if (!rungs_[rung].below) { // the table has the lowest first
+        for (std::size_t i = 0; i < rung; ++i)
+            if (rungs_[i].gpu() == gpu && timed(i)) return i;
+        return std::nullopt;
+    }
+    for (std::size_t at = rung; rungs_[at].below;) {
+        const auto below = std::ranges::find_if(rungs_, [&](const RungRow& other) {
+            return other.rung == *rungs_[at].below && other.gpu() == gpu;
+        });
+        if (below == rungs_.end()) break;
+        at = static_cast<std::size_t>(below - rungs_.begin());
+        if (timed(at)) return at;
+    }
+    return std::nullopt;
+}
+
 std::string LadderModel::speedUp(std::size_t rung) const {
-    const RungRow& row = rungs_[rung];
-    const auto below = std::ranges::find_if(
-        rungs_, [&](const RungRow& other) { return row.below == other.rung && other.gpu() == row.gpu(); });
-    if (below == rungs_.end()) return {};
-    const RungResult* before = result(static_cast<std::size_t>(below - rungs_.begin()));
-    const RungResult* now = result(rung);
-    if (before == nullptr || now == nullptr || !before->timed() || !now->timed()) return {};
-    return fmt::format("{}× over {}", twoDigits(now->measure.gflops / before->measure.gflops), below->lane);
+    const std::optional<std::size_t> below = base(rung);
+    if (!below || !timed(rung)) return {};
+    return translatedFormat("{}× over {}", twoDigits(*rate(rung) / *rate(*below)), rungs_[*below].lane);
+}
+
+std::optional<LadderModel::Climb> LadderModel::climbOf(bool gpu) const {
+    std::optional<Climb> climb;
+    for (std::size_t i = 0; i < rungs_.size(); ++i) {
+        if (rungs_[i].gpu() != gpu || !timed(i)) continue;
+        if (!climb) climb = {i, i, 1};
+        if (*rate(i) > *rate(climb->to)) climb->to = i;
+    }
+    if (!climb || climb->from == climb->to) return std::nullopt;
+    climb->factor = *rate(climb->to) / *rate(climb->from);
+    return climb;
+}
+
+std::optional<LadderModel::Climb> LadderModel::climb() const {
+    const std::optional<Climb> gpu = climbOf(true);
+    return gpu ? gpu : climbOf(false);
 }
 
 const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
@@ -351,7 +414,7 @@ std::optional<double> LadderModel::differenceToEarlier() const {
 }
 
 std::string LadderModel::doing() const {
-    if (!session_) return session_.gaveUp() ? "" : "loading the data";
+    if (!session_) return session_.gaveUp() ? "" : std::string(translated("loading the data"));
     const std::string doing = session_->queue().doing();
     if (!measuring_ || doing.empty()) return doing;
     return doing + progressText(measured_, measured_ + missing(), measuredUntil_ - measuringSince_,
@@ -442,10 +505,12 @@ void LadderModel::postWanted(bool quick, bool rough) {
         return;
     }
     if (measured_ == 0) measuringSince_ = secondsNow();
+    soFar_ = 0;
+    const bool roofNext = roofWanted_ && !(previewed_ && !wanted_.empty()); // a preview is quick
     if (pickedMissing() || std::ranges::count(wanted_, picked_) > 0)
         measuring_ = picked_;
     else
-        measuring_ = roofWanted_ ? rungs_.size() : wanted_.front();
+        measuring_ = roofNext ? rungs_.size() : wanted_.front();
     if (*measuring_ == rungs_.size())
         session_->measureRoof(rough);
     else

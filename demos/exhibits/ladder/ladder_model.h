@@ -70,14 +70,18 @@ class LadderModel {
     /// The picked rung first.
     void measureAll();
     void measurePicked();
-    /// Three rungs far from each other, unless more was asked for.
+    /// Three rungs far from each other, and only then the roof; unless more was asked for.
     void preview();
+    /// All that was measured came from preview() and from picking rungs.
+    bool previewed() const { return previewed_; }
     /// What is being done, for people, with what is left of it; empty: nothing.
     std::string doing() const;
     /// The share of what is to be measured that has been: 0 to 1.
     double measuredShare() const;
     /// It is being measured.
     bool measuring(std::size_t rung) const { return session_ && measuring_ == rung; }
+    /// It comes to its turn, or is being measured.
+    bool waits(std::size_t rung) const;
     /// In words that fit the rung's present state: its result, or what it waits for.
     std::string stateOf(std::size_t rung) const;
     bool busy() const;
@@ -106,8 +110,22 @@ class LadderModel {
     const Roof* roof() const { return roof_ && roof_->measured() ? &*roof_ : nullptr; }
     const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
     const RungResult* result(std::size_t rung) const;
-    /// "2.1× over gpu:naive", the rung below; empty unless both have times.
+    /// GFLOP/s of a rung with a time, or those measured so far of the one under way; none of others.
+    std::optional<double> rate(std::size_t rung) const;
+    /// The rung that this one's factor is over: the one that it improves on, or the next one below that has a
+    /// time. Where the table names none, the lowest of the same machine with a time.
+    std::optional<std::size_t> base(std::size_t rung) const;
+    /// "2.1× over gpu:naive", its base; empty unless both have times.
     std::string speedUp(std::size_t rung) const;
+    /// The lowest rung of a machine with a time, and the fastest.
+    struct Climb {
+        std::size_t from = 0;
+        std::size_t to = 0;
+        double factor = 1;
+    };
+    /// That of the GPU where two of its rungs have times, else the processor's, if that has them.
+    std::optional<Climb> climb() const;
+    std::size_t timedRungs() const; ///< with the batch at hand
     /// By rung and batch.
     const std::map<std::pair<std::size_t, std::size_t>, RungResult>& results() const { return results_; }
     /// Null until it has been taken; asking for it has it taken.
@@ -123,6 +141,8 @@ class LadderModel {
   private:
     class Session; // ladder_model.cpp
 
+    bool timed(std::size_t rung) const;
+    std::optional<Climb> climbOf(bool gpu) const;
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
     bool pickedMissing() const { return pickedWanted_ && result(picked_) == nullptr; }
     std::size_t missing() const;
@@ -148,8 +168,10 @@ class LadderModel {
     std::optional<std::size_t> measuring_; // the rung under way; rungs_.size(): the roof
     mutable TimeLeft timeLeft_;            // of the pieces
     std::size_t measured_ = 0;             // since there was nothing left to measure
-    double measuringSince_ = 0;            // likewise; seconds
-    double measuredUntil_ = 0;             // the last piece that is done
+    double soFar_ = 0;                     // GFLOP/s of the rung under way; 0: none yet
+    bool previewed_ = false;
+    double measuringSince_ = 0; // likewise; seconds
+    double measuredUntil_ = 0;  // the last piece that is done
     std::vector<std::pair<std::size_t, Product>> picturesWanted_;
     std::vector<std::pair<std::size_t, Product>> picturesPosted_; // on their way
     bool resetWanted_ = false;

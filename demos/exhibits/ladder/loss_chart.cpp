@@ -35,7 +35,7 @@ std::string noLossesText(const LadderModel& model) {
     if (!model.running()) return "Press Run to train the network on this rung.";
     const std::string doing = model.doing();
     return doing.empty() ? "Training has begun; its first loss is on the way."
-                         : "Training begins after this: " + doing + ".";
+                         : translatedFormat("Training begins after this: {}.", doing);
 }
 
 } // namespace

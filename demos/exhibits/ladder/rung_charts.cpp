@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/ladder/rung_result.h"
+#include "demos/exhibits/ladder/rung_words.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 
@@ -15,17 +16,28 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Powers of ten around all that is shown.
+/// Doublings around all that is shown: a factor is as long wherever it stands.
 struct Scale {
-    double low = -1;
-    double high = 2;
+    double low = 0; ///< of GFLOP/s, as powers of two
+    double high = 4;
 
-    float share(double gflops) const {
-        return static_cast<float>(std::clamp((std::log10(gflops) - low) / (high - low), 0.0, 1.0));
+    float share(double power) const {
+        return static_cast<float>(std::clamp((power - low) / (high - low), 0.0, 1.0));
     }
 };
 
-Scale scaleOf(const LadderModel& model) {
+constexpr double growSeconds = 0.6; // of a bar and its factor
+
+/// Once every rung that it could be compared with is known: before, the bars have its room.
+bool showsRoof(const Ui& ui, const LadderModel& model) {
+    bool known = model.roof() != nullptr && !ui.masked;
+    for (std::size_t i = 0; i < model.rungs().size(); ++i)
+        known = known && (!model.rungs()[i].gpu() || model.result(i) != nullptr);
+    return known;
+}
+
+Scale scaleOf(Ui& ui, const LadderModel& model) {
+    constexpr double fewest = 4; // doublings: two rungs alike do not fill the width
     double least = 1e30;
     double most = 0;
     const auto add = [&](double gflops) {
@@ -33,12 +45,15 @@ Scale scaleOf(const LadderModel& model) {
         most = std::max(most, gflops);
     };
     for (std::size_t i = 0; i < model.rungs().size(); ++i)
-        if (const RungResult* result = model.result(i); result != nullptr && result->timed())
-            add(result->measure.gflops);
-    if (model.roof() != nullptr) add(model.roof()->gflops);
+        if (const auto rate = model.rate(i)) add(*rate);
     if (most == 0) return {};
-    // A bar as short as nothing would be no bar.
-    return {std::floor(std::log10(least) - 0.3), std::ceil(std::log10(most) + 0.01)};
+    if (showsRoof(ui, model)) add(model.roof()->gflops);
+    const double low = std::log2(least) - 0.5; // a bar as short as nothing would be no bar
+    const double high = std::max(std::log2(most) + 0.2, low + fewest);
+    const auto eased = [&](const char* id, double target) {
+        return static_cast<double>(ui.eased(id, static_cast<float>(target), growSeconds));
+    };
+    return {eased("ladder/low", low), eased("ladder/high", high)};
 }
 
 void explain(Ui& ui, const LadderModel& model, std::size_t index) {
@@ -60,239 +75,421 @@ void explain(Ui& ui, const LadderModel& model, std::size_t index) {
 // Units, and as many pixels as the scale makes of them.
 constexpr float lowestStep = 17; // a line can still be read
 constexpr float tightStep = 13;  // in smaller letters, where not all would fit
-constexpr float highestStep = 40;
-constexpr float machineGap = 10; // between the processor's rungs and the GPU's
+constexpr float largeStep = 46;  // has room for larger letters
+constexpr float highestStep = 64;
+constexpr float machineGap = 10;  // between the processor's rungs and the GPU's
+constexpr float leastSteps = 460; // beside the sentences, or these give way to the bars
 
-/// Names on the left, and the scale from there to the right.
+/// A ladder between two rails: names on the left of it; in it what each rung does, where there is room beside
+/// the bars, the bars, and the rates.
 struct Stairs {
     Scale scale;
-    float left = 0; // of the steps, on the screen
+    float left = 0;    // of the rungs, on the screen
+    float bars = 0;    // left of the bars; beyond `left`: each rung has its sentence before them
+    float numbers = 0; // right of the bars
     float right = 0;
-    float rise = 0; // from step to step
+    float rise = 0; // from rung to rung
     float roof = 0; // of the GPU's rungs; 0: there is none
+    ImFont* font = nullptr;
 
-    float letters() const { return std::min(ImGui::GetFontSize(), rise); }
-    /// The width of a text in these letters.
-    float widthOf(const std::string& text) const {
-        return textWidth(text) * letters() / ImGui::GetFontSize();
+    bool sentences() const { return bars > left; }
+    float letters() const { return std::min(font->FontSize, rise); }
+    /// The width of letters as they are here.
+    float widthOf(const std::string& text, ImFont* in = nullptr) const {
+        return (in != nullptr ? in : font)->CalcTextSizeA(letters(), FLT_MAX, 0, text.c_str()).x;
     }
-    float at(double gflops) const { return left + (right - left) * scale.share(gflops); }
+    float at(double power) const { return bars + (numbers - bars) * scale.share(power); }
 };
 
-// As long as the rung is fast, on the step below it.
-void drawStep(Ui& ui, const Stairs& stairs, const RungResult& result, float top) {
+ImU32 colourOfRung(const Ui& ui, const RungRow& rung) { return rung.gpu() ? ui.theme.gpu : ui.theme.cpu; }
+
+/// A rung with a rate, as it is drawn now.
+struct Step {
+    double from = 0; // powers of two: the rung that its factor is over, or where the scale begins
+    double to = 0;
+    std::optional<std::size_t> base;
+
+    double factor() const { return base ? std::exp2(to - from) : 1; }
+};
+
+// Grows from its base while it is measured. A rung without a rate stands where its bar will begin.
+std::optional<Step> stepOf(Ui& ui, const LadderModel& model, const Stairs& stairs, std::size_t rung) {
+    Step step;
+    step.base = model.base(rung);
+    step.from = step.base ? std::log2(*model.rate(*step.base)) : stairs.scale.low;
+    const auto rate = model.rate(rung);
+    const double target = rate ? std::log2(*rate) : step.from;
+    step.to = static_cast<double>(ui.eased("ladder/rate/" + std::string(model.rungs()[rung].lane),
+                                           static_cast<float>(target), growSeconds));
+    if (!rate) return std::nullopt;
+    return step;
+}
+
+// Up to its base, a line; from there what it is faster, in pieces that each double the speed.
+void drawStep(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& rung, bool software, float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImU32 colour = result.spec.gpu ? ui.theme.gpu : ui.theme.cpu;
-    const float end = std::max(stairs.at(result.measure.gflops), stairs.left + ui.px(3));
-    const float bottom = top + stairs.rise;
-    draw.AddRectFilled({stairs.left, top}, {end, bottom}, faded(colour, 0.45f));
-    if (result.spec.gpu && result.measure.machine.software) { // the second cue: it is no GPU
-        draw.PushClipRect({stairs.left, top}, {end, bottom}, true);
-        for (float x = stairs.left - stairs.rise; x < end; x += ui.px(9))
-            draw.AddLine({x, bottom}, {x + stairs.rise, top}, faded(colour, 0.3f), ui.line());
+    const ImU32 colour = colourOfRung(ui, rung);
+    const float edge = std::max(std::floor(stairs.rise * 0.14f), 1.0f);
+    const float bottom = top + stairs.rise - edge;
+    const float middle = top + stairs.rise / 2;
+    top += edge;
+    const float from = step.base ? stairs.at(step.from) : stairs.bars;
+    const float to = stairs.at(step.to);
+    draw.AddLine({stairs.bars, middle}, {step.base ? from : to, middle}, faded(colour, 0.4f), ui.line(2));
+    const float seam = ui.px(2);
+    if (step.base && step.to < step.from) { // slower than its base
+        draw.AddRectFilled({to, top}, {from, bottom}, faded(ui.theme.bad, 0.45f), ui.px(2));
+        draw.AddRectFilled({to, top}, {to + ui.px(3), bottom}, ui.theme.bad);
+        return;
+    }
+    if (step.base)
+        for (double power = step.from; power < step.to; power += 1) {
+            const float low = stairs.at(power);
+            const float high = stairs.at(std::min(power + 1, step.to));
+            draw.AddRectFilled({low, top}, {std::max(high - seam, low), bottom}, faded(colour, 0.8f),
+                               high - low > ui.px(8) ? ui.px(2) : 0);
+        }
+    if (software && step.base) { // the second cue: it is no GPU
+        draw.PushClipRect({from, top}, {to, bottom}, true);
+        for (float x = from - stairs.rise; x < to; x += ui.px(9))
+            draw.AddLine({x, bottom}, {x + stairs.rise, top}, faded(ui.theme.panel, 0.35f), ui.line());
         draw.PopClipRect();
     }
-    draw.AddRectFilled({stairs.left, top}, {end, top + ui.line(2)}, colour); // where one would stand
-    draw.AddRectFilled({end - ui.px(3), top}, {end, bottom}, colour);
+    draw.AddRectFilled({to - ui.px(3), top}, {to, bottom}, colour); // where one would stand
 }
 
-// Clear of the bar's end and of the roof: behind the bar, or in its end, or behind the roof; if anywhere.
-std::optional<float> labelPlace(const Ui& ui, const Stairs& stairs, bool gpu, float end, float width) {
-    const float gap = ui.px(8);
-    const float roof = gpu ? stairs.roof : 0;
-    const auto clear = [&](float left) {
-        const bool across = roof > 0 && left < roof + gap / 2 && left + width > roof - gap / 2;
-        return left >= stairs.left + gap && left + width + gap <= stairs.right && !across;
-    };
-    for (const float left : {end + gap, end - gap - width, roof + gap})
-        if (clear(left)) return left;
-    return std::nullopt;
-}
-
-// Speed and share of the roof; where there is room, the speed-up over the rung below.
-void drawNumbers(const Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, float top) {
-    const RungResult& result = *model.result(index);
-    const float size = stairs.letters();
-    const std::string speed = ui.timing(model.stateOf(index));
-    const std::string gain = ui.masked ? "" : model.speedUp(index);
-    std::string share = ui.masked ? "" : roofShare(&result, model.roof());
-    const float first = ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, speed.c_str()).x;
-    const auto widthWith = [&](const std::string& rest) {
-        return first + (rest.empty() ? 0 : ui.px(10) + stairs.widthOf(rest));
-    };
-    const float end = ui.masked ? stairs.left : stairs.at(result.measure.gflops);
-    const std::string both = gain.empty() ? share : share + (share.empty() ? "" : "   ") + gain;
-    std::optional<float> place = labelPlace(ui, stairs, result.spec.gpu, end, widthWith(both));
-    if (place)
-        share = both;
-    else
-        place = labelPlace(ui, stairs, result.spec.gpu, end, widthWith(share));
-    const float width = widthWith(share);
-    const float left = place.value_or(stairs.right - ui.px(8) - width);
+// Behind the bar, else before it, else in its end: "6×", large, and what it is over.
+void drawFactor(Ui& ui, const Stairs& stairs, const Step& step, const LadderModel& model, ImU32 ground,
+                float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (left < end)
-        draw.AddRectFilled({left - ui.px(5), top - ui.px(1)},
-                           {left + width + ui.px(5), top + size + ui.px(2)}, faded(ui.theme.panel, 0.75f),
-                           ui.px(4));
-    draw.AddText(ui.fonts.strong, size, {left, top}, ui.theme.text, speed.c_str());
-    draw.AddText(nullptr, size, {left + width - stairs.widthOf(share), top}, ui.theme.muted, share.c_str());
+    const std::string factor = twoDigits(step.factor()) + "×";
+    const std::string over =
+        step.base ? translatedFormat("over {}", model.rungs()[*step.base].lane) : std::string();
+    ImFont* strong = stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
+    const float size = stairs.letters();
+    const float small = std::min(ui.fonts.small->FontSize, size);
+    const float first = stairs.widthOf(factor, strong);
+    const float gap = ui.px(7);
+    const float rest =
+        over.empty() ? 0 : gap + ui.fonts.small->CalcTextSizeA(small, FLT_MAX, 0, over.c_str()).x;
+    const float width = first + rest;
+    const float from = step.base ? stairs.at(std::min(step.from, step.to)) : stairs.bars;
+    const float end = stairs.at(std::max(step.from, step.to));
+    float left = end + gap;
+    if (left + width > stairs.numbers) left = from - gap - width;
+    if (left < stairs.bars + gap) left = std::max(end - gap - width, stairs.bars + gap);
+    draw.AddRectFilled({left - ui.px(4), top + ui.px(2)},
+                       {left + width + ui.px(4), top + stairs.rise - ui.px(2)}, ground, ui.px(3));
+    const float y = top + (stairs.rise - size) / 2;
+    draw.AddText(strong, size, {left, y}, ui.theme.text, factor.c_str());
+    draw.AddText(ui.fonts.small, small, {left + first + gap, y + 0.8f * (size - small)}, ui.theme.muted,
+                 over.c_str());
 }
 
-// Name, step, and number; or the state, or the reason why there is none.
+// Flush right: the rate, and with much room its share of the roof.
+void drawRate(const Ui& ui, const Stairs& stairs, const LadderModel& model, std::size_t index, double gflops,
+              float top) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    ImFont* strong = stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
+    const std::string rate = ui.timing(amountText(gflops * 1e9, "FLOP/s"));
+    const float right = stairs.right - ui.px(10);
+    const float size = stairs.letters();
+    const float y = top + (stairs.rise - size) / 2;
+    draw.AddText(strong, size, {right - stairs.widthOf(rate, strong), y}, ui.theme.text, rate.c_str());
+    const std::string share = ui.masked ? "" : roofShare(model.result(index), model.roof());
+    if (share.empty() || !stairs.sentences()) return;
+    const std::string text = translatedFormat("{} of the roof", share);
+    const float small = ui.fonts.small->FontSize;
+    const float left = right - stairs.widthOf("888 GFLOP/s", strong) - ui.px(12) -
+                       ui.fonts.small->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x;
+    if (left > stairs.numbers)
+        draw.AddText(ui.fonts.small, small, {left, y + 0.8f * (size - small)}, ui.theme.muted, text.c_str());
+}
+
+// An empty rung: what it does, and what it waits for. While it is measured, a light runs along it.
+void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, ImU32 ground,
+                 float top) {
+    const RungRow& rung = model.rungs()[index];
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 colour = colourOfRung(ui, rung);
+    const bool measuring = model.measuring(index);
+    const ImVec2 low{stairs.left + ui.px(2), top + ui.px(1)};
+    const ImVec2 high{stairs.right - ui.px(2), top + stairs.rise - ui.px(2)};
+    draw.AddRectFilled(low, high, ground, ui.px(4));
+    if (measuring && !ui.scripted) {
+        const float share = static_cast<float>(std::fmod(ui.now * 0.7, 1.0));
+        const float light = (high.x - low.x) * 0.2f;
+        const float x = low.x - light + (high.x - low.x + light) * share;
+        draw.PushClipRect(low, high, true);
+        draw.AddRectFilled({x, low.y}, {x + light, high.y}, faded(colour, 0.3f));
+        draw.PopClipRect();
+    }
+    draw.AddRect(low, high, faded(colour, measuring ? 1.0f : 0.45f), ui.px(4), 0, ui.line());
+    const bool waits = measuring || model.waits(index);
+    const std::string state = waits && !ui.masked ? std::string(translated(model.stateOf(index))) : "";
+    const std::string sentence(translated(wordsOf(rung).plain));
+    const float y = top + (stairs.rise - stairs.letters()) / 2;
+    const float left = stairs.left + ui.px(12);
+    draw.AddText(stairs.font, stairs.letters(), {left, y}, ui.theme.text, sentence.c_str());
+    const float right = high.x - ui.px(10);
+    if (left + stairs.widthOf(sentence) + ui.px(20) + stairs.widthOf(state) <= right)
+        draw.AddText(stairs.font, stairs.letters(), {right - stairs.widthOf(state), y},
+                     measuring ? colour : ui.theme.muted, state.c_str());
+}
+
+// Name, and bar with its numbers; or what the rung does; or the reason why there is none.
 void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, ImVec2 at) {
     const RungRow& rung = model.rungs()[index];
     const RungResult* result = model.result(index);
     const bool picked = index == model.picked();
-    const bool timed = result != nullptr && result->timed();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (picked)
-        draw.AddRectFilled(at, {stairs.right, at.y + stairs.rise - ui.px(1)}, ui.theme.hovered, ui.px(4));
-    if (timed && !ui.masked) drawStep(ui, stairs, *result, at.y);
+    const ImU32 ground = picked ? ui.theme.hovered : ui.theme.panel;
     const float letters = stairs.letters();
-    const float top = at.y + (stairs.rise - letters) / 2;
-    const ImU32 quiet = faded(ui.theme.muted, result != nullptr && result->refused() ? 0.6f : 1.0f);
-    draw.AddText(picked ? ui.fonts.strong : nullptr, letters, {at.x + ui.px(6), top},
-                 picked ? ui.theme.text : quiet, rung.lane.data(), rung.lane.data() + rung.lane.size());
-    if (timed) {
-        drawNumbers(ui, model, index, stairs, top);
+    const float y = at.y + (stairs.rise - letters) / 2;
+    const bool refused = result != nullptr && result->refused();
+    const ImU32 quiet = faded(ui.theme.muted, refused ? 0.75f : 1.0f);
+    ImFont* font = picked && stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
+    draw.AddText(font, letters, {at.x + ui.px(6), y}, picked ? ui.theme.text : quiet, rung.lane.data(),
+                 rung.lane.data() + rung.lane.size());
+    const std::optional<Step> step = stepOf(ui, model, stairs, index);
+    if (!step && result == nullptr) {
+        drawOutline(ui, model, index, stairs, ground, at.y);
         return;
     }
-    if (result == nullptr) // as long as it is not known
-        draw.AddRect({stairs.left, at.y + ui.px(1)}, {stairs.right, at.y + stairs.rise - ui.px(2)},
-                     ui.theme.grid, ui.px(4), 0, ui.line());
-    std::string text = model.measuring(index) || result != nullptr ? model.stateOf(index)
-                                                                   : std::string(translated(rung.idea));
-    if (result != nullptr && result->refused()) text.append(": ").append(shortRefusal(*result));
-    const float room = (stairs.roof > 0 && rung.gpu() ? stairs.roof : stairs.right) - stairs.left;
-    draw.AddText(nullptr, letters, {stairs.left + ui.px(8), top},
-                 result != nullptr && result->wrong() ? ui.theme.bad : quiet,
-                 fittedText(text, room - ui.px(16)).c_str());
+    const auto write = [&](float left, float right, ImU32 colour, const std::string& text) {
+        ImGui::PushFont(ui.fonts.body); // of which it may be cut
+        const float scale = letters / ImGui::GetFontSize();
+        const std::string fitted = fittedText(text, (right - left) / scale);
+        ImGui::PopFont();
+        draw.AddRectFilled({left - ui.px(4), at.y + ui.px(1)}, // no line through the letters
+                           {left + stairs.widthOf(fitted) + ui.px(4), at.y + stairs.rise - ui.px(2)}, ground);
+        draw.AddText(stairs.font, letters, {left, y}, colour, fitted.c_str());
+    };
+    if (stairs.sentences())
+        write(stairs.left + ui.px(12), stairs.bars - ui.px(12), quiet,
+              std::string(translated(wordsOf(rung).plain)));
+    if (!step) {
+        std::string text(translated(model.stateOf(index)));
+        if (refused) text.append(": ").append(shortRefusal(*result));
+        write(stairs.bars + ui.px(12), stairs.right - ui.px(10), result->wrong() ? ui.theme.bad : quiet,
+              text);
+        return;
+    }
+    if (!ui.masked) {
+        const auto& machine = model.gpuMachine();
+        drawStep(ui, stairs, *step, rung, rung.gpu() && machine && machine->software, at.y);
+        drawFactor(ui, stairs, *step, model, ground, at.y);
+    }
+    drawRate(ui, stairs, model, index, std::exp2(step->to), at.y);
 }
 
-/// A power of ten as a rate: powerText(8) is "100 MFLOP/s".
-std::string powerText(int power) {
-    constexpr std::array<const char*, 6> prefixes{"", "k", "M", "G", "T", "P"};
-    const auto thousands = static_cast<std::size_t>(std::clamp(power / 3, 0, 5));
-    const double number = std::pow(10.0, power - 3 * static_cast<int>(thousands));
-    return fmt::format("{:g} {}FLOP/s", number, prefixes[thousands]);
-}
+/// Of a ladder's row, in the order of the table; those that are not shown have none.
+using RowTops = std::vector<std::optional<float>>;
 
-// Powers of ten, behind the steps.
-void drawPowers(Ui& ui, const Stairs& stairs, float top, float bottom, bool named) {
-    const SmallLetters small(ui);
+// From the end of a bar up to where the next begins.
+void drawRisers(Ui& ui, const LadderModel& model, const Stairs& stairs, const RowTops& tops) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    float free = stairs.left;
-    for (double power = std::ceil(stairs.scale.low); power <= stairs.scale.high; ++power) {
-        const double gflops = std::pow(10.0, power);
-        const float x = std::round(stairs.at(gflops));
-        draw.AddLine({x, top}, {x, bottom}, ui.theme.grid, ui.line());
-        const std::string label = powerText(static_cast<int>(power) + 9);
-        const float left = std::clamp(x - textWidth(label) / 2, stairs.left, stairs.right - textWidth(label));
-        if (left < free || !named) continue;
-        draw.AddText({left, bottom + ui.px(3)}, ui.theme.muted, label.c_str());
-        free = left + textWidth(label) + ui.px(10);
+    for (std::size_t i = 0; i < tops.size(); ++i) {
+        const auto base = model.base(i);
+        if (!base || !model.rate(i) || !tops[i] || !tops[*base]) continue;
+        const float x = stairs.at(std::log2(*model.rate(*base))) - ui.line();
+        draw.AddLine({x, *tops[*base] + stairs.rise / 2}, {x, *tops[i] + stairs.rise / 2},
+                     faded(colourOfRung(ui, model.rungs()[i]), 0.4f), ui.line(2));
     }
 }
 
-/// How many times as fast as the slowest GPU rung the fastest is: "263×", and in `rungs` which two these are.
-/// Empty before two have times.
-std::string climbText(const LadderModel& model, std::string& rungs) {
-    std::optional<std::size_t> slowest;
-    std::optional<std::size_t> fastest;
-    const auto speed = [&](std::size_t rung) { return model.result(rung)->measure.gflops; };
-    for (std::size_t i = 0; i < model.rungs().size(); ++i) {
-        if (!model.rungs()[i].gpu() || model.result(i) == nullptr || !model.result(i)->timed()) continue;
-        if (!slowest || speed(i) < speed(*slowest)) slowest = i;
-        if (!fastest || speed(i) > speed(*fastest)) fastest = i;
+// To the left and to the right of a machine's rungs.
+void drawRails(Ui& ui, const LadderModel& model, const Stairs& stairs, const RowTops& tops, bool gpu) {
+    float top = FLT_MAX;
+    float bottom = -FLT_MAX;
+    for (std::size_t i = 0; i < tops.size(); ++i) {
+        if (!tops[i] || model.rungs()[i].gpu() != gpu) continue;
+        top = std::min(top, *tops[i]);
+        bottom = std::max(bottom, *tops[i] + stairs.rise);
     }
-    if (slowest == fastest) return {};
-    rungs = fmt::format("from {} to {}", model.rungs()[*slowest].lane, model.rungs()[*fastest].lane);
-    return threeDigits(speed(*fastest) / speed(*slowest)) + "×";
+    if (top > bottom) return;
+    for (const float x : {stairs.left, stairs.right})
+        ImGui::GetWindowDrawList()->AddRectFilled({x - ui.line(2), top - ui.px(2)},
+                                                  {x + ui.line(1), bottom + ui.px(1)}, ui.theme.border);
+}
+
+/// A sentence of the lines below the title.
+struct Remark {
+    std::string text;
+    ImU32 colour;
+};
+
+std::vector<Remark> remarksOn(const Ui& ui, const LadderModel& model) {
+    std::vector<Remark> remarks;
+    const std::size_t timed = model.timedRungs();
+    if (model.previewed() && timed > 0)
+        remarks.push_back({translatedFormat("Preview: {} of {} rungs. Measure all rungs measures the rest.",
+                                            timed, model.rungs().size()),
+                           ui.theme.text});
+    if (const auto& machine = model.gpuMachine(); machine && machine->software)
+        remarks.push_back({honestDevice(*machine), ui.deviceColour(true)});
+    remarks.push_back({"Read from the bottom up.", ui.theme.muted});
+    if (timed == 0) {
+        remarks.push_back({"Click a rung to measure it.", ui.theme.muted});
+    } else {
+        remarks.push_back({"Each piece of a bar doubles the speed, on one scale for all.", ui.theme.muted});
+        remarks.push_back({"Whole steps, each rung measured alone.", ui.theme.muted});
+    }
+    return remarks;
+}
+
+// One after the other, in as many lines as there may be; what then has no room is left out whole.
+void drawRemarks(Ui& ui, const std::vector<Remark>& remarks, int lines) {
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    const float gap = ui.px(10);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, 0});
+    float end = -1; // of the line so far
+    for (const Remark& remark : remarks) {
+        const float width = textWidth(remark.text);
+        if (end >= 0 && end + gap + width > right && --lines == 0) break;
+        if (end >= 0 && end + gap + width <= right) ImGui::SameLine(0, gap);
+        ui.text(fittedText(remark.text, ImGui::GetContentRegionAvail().x), remark.colour);
+        end = ImGui::GetItemRectMax().x;
+    }
+    ImGui::PopStyleVar();
 }
 
 } // namespace
 
 void drawClimb(Ui& ui, const LadderModel& model) {
-    std::string rungs;
-    const std::string climb = climbText(model, rungs);
-    if (climb.empty()) {
-        ImGui::PushFont(ui.fonts.title);
-        ui.text(fittedText(translatedFormat("One training step, {} ways to write it", model.rungs().size()),
-                           ImGui::GetContentRegionAvail().x));
-        ImGui::PopFont();
-    } else {
-        ui.text(ui.timing(climb), 0, ui.fonts.headline);
-        ImGui::SameLine(0, ui.px(12));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool high = ImGui::GetContentRegionAvail().y >= ui.px(460);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const std::string title =
+        translatedFormat("One training step, {} ways to write it", model.rungs().size());
+    const auto widthIn = [](ImFont* font, const std::string& text) {
+        return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+    };
+    const auto climb = model.climb();
+    const double factor = std::exp2(static_cast<double>(
+        ui.eased("ladder/climb", climb ? static_cast<float>(std::log2(climb->factor)) : 0.0f, growSeconds)));
+    const std::string number = climb ? ui.timing(twoDigits(factor) + "×") : "";
+    const std::string rungs =
+        climb ? ui.timing(translatedFormat("from {} to {}", model.rungs()[climb->from].lane,
+                                           model.rungs()[climb->to].lane))
+              : "";
+    const float large = ui.fonts.headline->FontSize;
+    const float middle = ui.fonts.title->FontSize;
+    const float gap = ui.px(10);
+    const float numbers = widthIn(ui.fonts.headline, number) + gap + widthIn(ui.fonts.strong, rungs);
+    const bool beside = climb && widthIn(ui.fonts.title, title) + 2 * gap + numbers <= room;
+    ImGui::PushFont(ui.fonts.title);
+    const std::string fitted = fittedText(title, room);
+    ImGui::PopFont();
+    const float line = beside ? large : middle;
+    draw.AddText(ui.fonts.title, middle, {start.x, start.y + 0.8f * (line - middle)}, ui.theme.text,
+                 fitted.c_str());
+    float height = line;
+    if (climb) {
+        const ImVec2 at{beside ? start.x + room - numbers : start.x, beside ? start.y : start.y + middle};
+        draw.AddText(ui.fonts.headline, large, at, ui.theme.text, number.c_str());
+        draw.AddText(ui.fonts.strong, ui.fonts.strong->FontSize,
+                     {at.x + numbers - widthIn(ui.fonts.strong, rungs),
+                      at.y + 0.8f * (large - ui.fonts.strong->FontSize)},
+                     ui.theme.text, rungs.c_str());
+        if (!beside) height += large;
     }
-    ImGui::BeginGroup();
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(12), 0});
-    if (!climb.empty()) ui.text(ui.timing(rungs), 0, ui.fonts.strong);
-    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    ui.muted(
-        fittedText("whole steps, each rung measured alone; log scale", ImGui::GetContentRegionAvail().x));
-    if (const auto& machine = model.gpuMachine(); machine && machine->software) {
-        const std::string device = honestDevice(*machine);
-        if (ImGui::GetItemRectMax().x + ui.px(12) + textWidth(device) <= right) ImGui::SameLine();
-        ui.text(device, ui.deviceColour(true));
-    }
-    ImGui::PopStyleVar();
-    ImGui::EndGroup();
+    ImGui::Dummy({room, height});
+    drawRemarks(ui, remarksOn(ui, model), high ? 2 : 1);
+    ImGui::Dummy({0, ui.px(1)});
 }
 
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height) {
     std::optional<std::size_t> clicked;
     ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
-    const bool roofed = model.roof() != nullptr && !ui.masked;
-    // Where not all fit: neither names of the scale nor rungs that this device cannot run.
-    const float line = ImGui::GetTextLineHeight() + ui.px(6);
-    const auto all = static_cast<float>(model.rungs().size());
-    const bool low = height < all * ui.px(lowestStep) + ui.px(machineGap) + 2 * line;
+    const std::vector<RungRow>& all = model.rungs();
+    const bool roofed = showsRoof(ui, model);
+    // Where not all fit: neither the roof's name nor rungs that this device cannot run.
+    const float name = roofed ? ui.fonts.small->FontSize + ui.px(4) : ui.px(machineGap);
+    const bool low = height < static_cast<float>(all.size()) * ui.px(lowestStep) + name;
     const auto shown = [&](std::size_t rung) {
         return !low || model.result(rung) == nullptr || !model.result(rung)->refused();
     };
-    const float axis = low ? 0 : line;
-    const float head = roofed && !low ? line : 0; // the roof's name
+    const float between = low ? ui.px(machineGap) : name;
     float rungs = 0;
-    for (std::size_t i = 0; i < model.rungs().size(); ++i) rungs += shown(i) ? 1.0f : 0.0f;
-    float names = 0;
-    for (const RungRow& rung : model.rungs()) names = std::max(names, textWidth(rung.lane));
-    Stairs stairs{scaleOf(model), at.x + names + ui.px(22), at.x + width, 0, 0};
-    stairs.rise = std::floor(std::clamp((height - ui.px(machineGap) - axis - head) / rungs,
+    for (std::size_t i = 0; i < all.size(); ++i) rungs += shown(i) ? 1.0f : 0.0f;
+
+    Stairs stairs;
+    stairs.rise = std::floor(std::clamp((height - between) / std::max(rungs, 1.0f),
                                         ui.px(low ? tightStep : lowestStep), ui.px(highestStep)));
-    if (roofed) stairs.roof = stairs.at(model.roof()->gflops);
-    at.y += head;
+    stairs.font = stairs.rise >= ui.px(largeStep) && width >= ui.px(1500) ? ui.fonts.title : ui.fonts.body;
+    float names = 0;
+    float sentences = 0;
+    for (const RungRow& rung : all) {
+        names = std::max(names, stairs.widthOf(std::string(rung.lane)));
+        sentences = std::max(sentences, stairs.widthOf(std::string(translated(wordsOf(rung).plain))));
+    }
+    stairs.left = at.x + names + ui.px(20);
+    stairs.right = at.x + width - ui.px(2);
+    ImFont* strong = stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
+    stairs.numbers = stairs.right - stairs.widthOf("888 GFLOP/s", strong) - ui.px(24);
+    stairs.bars = stairs.left + sentences + ui.px(28);
+    const float share = ui.fonts.small
+                            ->CalcTextSizeA(ui.fonts.small->FontSize, FLT_MAX, 0,
+                                            translatedFormat("{} of the roof", "88.8 %").c_str())
+                            .x +
+                        ui.px(20);
+    if (stairs.numbers - share - stairs.bars >= ui.px(leastSteps))
+        stairs.numbers -= share;
+    else
+        stairs.bars = stairs.left;
+    stairs.scale = scaleOf(ui, model);
+    if (roofed) stairs.roof = stairs.at(std::log2(model.roof()->gflops));
+
     const ImVec2 start = at;
-    const float bottom = start.y + stairs.rise * rungs + ui.px(machineGap);
-    if (!ui.masked) drawPowers(ui, stairs, start.y, bottom, axis > 0);
-    bool wasGpu = false;
-    float gpuBottom = start.y;
-    for (std::size_t i = model.rungs().size(); i-- > 0;) {
-        const RungRow& rung = model.rungs()[i];
-        const std::string control = "rung/" + std::string(rung.lane);
+    RowTops tops(all.size());
+    float gap = start.y; // between the machines
+    for (std::size_t i = all.size(); i-- > 0;) {
         if (!shown(i)) continue;
-        if (wasGpu && !rung.gpu()) at.y += ui.px(machineGap);
-        wasGpu = rung.gpu();
-        if (!ui.hidden(control.c_str())) drawRow(ui, model, i, stairs, at);
-        ImGui::SetCursorScreenPos(at);
+        if (!all[i].gpu() && gap == start.y) {
+            gap = at.y;
+            at.y += between;
+        }
+        tops[i] = at.y;
+        at.y += stairs.rise;
+    }
+    const float bottom = at.y;
+    drawRails(ui, model, stairs, tops, true);
+    drawRails(ui, model, stairs, tops, false);
+    if (const auto& top = tops[model.picked()])
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {start.x, *top}, {stairs.right, *top + stairs.rise - ui.px(1)}, ui.theme.hovered, ui.px(4));
+    if (roofed) {
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        draw.AddLine({stairs.roof, start.y}, {stairs.roof, gap}, ui.theme.text, ui.line(2));
+        const std::string label =
+            low ? std::string()
+                : translatedFormat("the GPU's roof: {}", amountText(model.roof()->gflops * 1e9, "FLOP/s"));
+        const SmallLetters small(ui);
+        const float left =
+            std::min(stairs.roof - lettersWidth(label) / 2, stairs.right - ui.px(6) - lettersWidth(label));
+        draw.AddText({left, gap + ui.px(1)}, ui.theme.text, label.c_str());
+    }
+    if (!ui.masked) drawRisers(ui, model, stairs, tops);
+    for (std::size_t i = all.size(); i-- > 0;) {
+        if (!tops[i]) continue;
+        const std::string control = "rung/" + std::string(all[i].lane);
+        const ImVec2 row{start.x, *tops[i]};
+        if (!ui.hidden(control.c_str())) drawRow(ui, model, i, stairs, row);
+        ImGui::SetCursorScreenPos(row);
         if (ui.tile(control.c_str(),
-                    "One version of the kernel and its measured rate. Click to see its idea and source.",
+                    all[i].gpu()
+                        ? "One version of the kernel. A click measures it; another one shows what it "
+                          "reads from memory."
+                        : "One version of the processor's loops. A click measures it.",
                     {width, stairs.rise}))
             clicked = i;
         if (i != model.picked()) explain(ui, model, i); // of that the exhibit tells more
-        at.y += stairs.rise;
-        if (wasGpu) gpuBottom = at.y;
     }
-    if (roofed) {
-        ImDrawList& draw = *ImGui::GetWindowDrawList();
-        const std::string name =
-            low ? "" : "the GPU's roof: " + amountText(model.roof()->gflops * 1e9, "FLOP/s");
-        const float left = std::min(stairs.roof - textWidth(name) / 2, stairs.right - textWidth(name));
-        draw.AddText({left, start.y - head}, ui.theme.text, name.c_str());
-        draw.AddLine({stairs.roof, start.y}, {stairs.roof, gpuBottom}, ui.theme.text, ui.line(2));
-    }
-    ImGui::SetCursorScreenPos({start.x, std::max(at.y, bottom)});
-    ImGui::Dummy({width, axis});
+    ImGui::SetCursorScreenPos({start.x, bottom});
+    ImGui::Dummy({width, 0});
     return clicked;
 }
 
@@ -373,7 +570,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         line.x = std::span(each.x).subspan(*each.now, 1);
         line.y = std::span(each.y).subspan(*each.now, 1);
         if (picked && measured != nullptr) { // how far below the roof it is
-            line.name += ", picked";
+            line.name = translatedFormat("{}, picked", line.name);
             pickedX = {line.x[0], line.x[0]};
             upToRoof = {line.y[0], std::min(measured->gflops, line.x[0] * measured->gigabytesPerSecond)};
             lines.push_back({.name = "",
@@ -399,12 +596,13 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
          .legend = false});
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
-        ui.paragraph("Each dot is a GPU rung. " + device +
-                         ui.timing(fmt::format("The roof, measured here: {} of memory bandwidth, then {} "
-                                               "of multiply-adds. Caches can lift a dot above the slope.",
-                                               amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
-                                               amountText(measured->gflops * 1e9, "FLOP/s"))),
-                     ui.theme.muted);
+        ui.paragraph(
+            std::string(translated("Each dot is a GPU rung.")).append(" ").append(device) +
+                ui.timing(translatedFormat("The roof, measured here: {} of memory bandwidth, then {} "
+                                           "of multiply-adds. Caches can lift a dot above the slope.",
+                                           amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
+                                           amountText(measured->gflops * 1e9, "FLOP/s"))),
+            ui.theme.muted);
     }
     if (batch == model.settings().settings.batch) return std::nullopt;
     return batch;

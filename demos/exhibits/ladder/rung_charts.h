@@ -11,11 +11,14 @@
 
 namespace lockstep::demos {
 
-/// Draws in large letters how many times as fast as the slowest GPU rung the fastest is, and what was timed.
+/// Draws the title and, beside it in large letters, how many times as fast as the first rung the fastest is;
+/// below them how to read the rungs, and whether they are a preview.
 void drawClimb(Ui& ui, const LadderModel& model);
 
-/// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
-/// read then. Returns the one that was clicked.
+/// Draws the rungs between two rails, the lowest at the bottom, so close that `height` pixels hold them, as
+/// far as they can be read then. A rung with a rate is a bar from the end of the one that it improves on, as
+/// long as its factor over that on a scale of doublings; the others are outlines with a sentence. Returns the
+/// rung that was clicked.
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);
 
 /// A rung's dots, one per batch size that was measured, in the order of x.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/plan/work.h"
 #include "engine/step/step_trace.h"
@@ -75,14 +76,31 @@ std::optional<std::uint32_t> usualDistance(const AccessRecord& record, std::size
 }
 
 std::string distanceText(std::uint32_t distance, const RecordedArray& array, bool write) {
-    const char* verb = write ? "write" : "read";
+    constexpr std::uint32_t smallestLine = 32; // bytes
+    const auto text = [write](const char* read, const char* written) {
+        return std::string(translated(write ? written : read));
+    };
+    if (distance == 0 && !array.shared)
+        return text("neighbouring invocations read the same word, in one access.",
+                    "neighbouring invocations write the same word.");
     if (distance == 0)
-        return fmt::format("{} the same word{}", verb, array.shared || write ? "" : ", in one access");
-    if (array.shared) return fmt::format("{} words {} bytes apart", verb, distance);
-    const char* lines =
-        distance <= array.bytes || distance < 32 ? "sharing cache lines" : "a cache line each";
-    if (distance <= array.bytes) return fmt::format("{} adjacent words, {}", verb, lines);
-    return fmt::format("{} {} bytes apart, {}", verb, distance, lines);
+        return text("neighbouring invocations read the same word.",
+                    "neighbouring invocations write the same word.");
+    if (array.shared)
+        return write ? translatedFormat("neighbouring invocations write words {} bytes apart.", distance)
+                     : translatedFormat("neighbouring invocations read words {} bytes apart.", distance);
+    if (distance <= array.bytes)
+        return text("neighbouring invocations read adjacent words, sharing cache lines.",
+                    "neighbouring invocations write adjacent words, sharing cache lines.");
+    if (distance < smallestLine)
+        return write ? translatedFormat("neighbouring invocations write {} bytes apart, sharing cache lines.",
+                                        distance)
+                     : translatedFormat("neighbouring invocations read {} bytes apart, sharing cache lines.",
+                                        distance);
+    return write ? translatedFormat("neighbouring invocations write {} bytes apart, a cache line each.",
+                                    distance)
+                 : translatedFormat("neighbouring invocations read {} bytes apart, a cache line each.",
+                                    distance);
 }
 
 /// All operations in one kernel: its products are not to be told from the rest.
@@ -164,7 +182,7 @@ std::string_view refusalReason(const RungResult& result) {
     const std::string names = " cannot run " + result.spec.text() + ": ";
     const std::string_view whole = result.refusal;
     const std::size_t at = whole.find(names);
-    return at == std::string_view::npos ? whole : whole.substr(at + names.size());
+    return translated(at == std::string_view::npos ? whole : whole.substr(at + names.size()));
 }
 
 std::string_view shortRefusal(const RungResult& result) {
@@ -185,18 +203,18 @@ std::string shortResult(const RungResult* result) {
 std::string roofShare(const RungResult* result, const Roof* roof) {
     if (result == nullptr || !result->timed() || !result->spec.gpu || roof == nullptr) return {};
     const double share = 100 * result->measure.gflops / roof->gflopsFor(result->spec.rung);
-    return share < 9.95 ? fmt::format("{:.2g} %", share) : fmt::format("{:.1f} %", share);
+    return (share < 9.95 ? twoDigits(share) : fixed(share, 1)) + " %";
 }
 
 std::string checkText(const RungResult& result) {
     const Agreement& agreement = result.measure.agreement;
     if (result.refused()) return result.refusal;
     if (result.wrong())
-        return fmt::format("Its losses differ from those of the plain loops by {:.0e} within {} steps. "
-                           "So it is not timed.",
-                           agreement.largestDifference, agreement.steps);
-    return fmt::format("Its first {} losses match those of the plain loops to within {:.0e}.",
-                       agreement.steps, std::max(agreement.largestDifference, 1e-8));
+        return translatedFormat("Its losses differ from those of the plain loops by {} within {} steps. "
+                                "So it is not timed.",
+                                scientific(agreement.largestDifference, 1), agreement.steps);
+    return translatedFormat("Its first {} losses match those of the plain loops to within {}.",
+                            agreement.steps, scientific(std::max(agreement.largestDifference, 1e-8), 1));
 }
 
 std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& result, const Roof* roof) {
@@ -208,10 +226,10 @@ std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& res
         numbers.emplace_back("share of the roof", share);
     numbers.emplace_back("time per step", duration(measure.secondsPerStep));
     numbers.emplace_back("samples", shortRate(measure.samplesPerSecond) + " /s");
-    if (measure.machine.dispatches > 0)
-        numbers.emplace_back(
-            "dispatches per step",
-            fmt::format("{}, {}", measure.machine.dispatches, counted(measure.machine.barriers, "barrier")));
+    if (measure.machine.dispatches > 0) {
+        numbers.emplace_back("dispatches per step", grouped(measure.machine.dispatches));
+        numbers.emplace_back("barriers per step", grouped(measure.machine.barriers));
+    }
     if (result.productBytes > 0) {
         numbers.emplace_back("bytes moved per step", amountText(result.bytes(), "B"));
         numbers.emplace_back("bandwidth", amountText(result.bytes() / measure.secondsPerStep, "B/s"));
@@ -244,35 +262,32 @@ std::string momentText(const AccessRecord& record, std::size_t moment) {
             }
         }
     if (arrays.empty())
-        return waiting > 0 ? "Barrier: the invocations wait for each other." : "All invocations are done.";
+        return std::string(translated(waiting > 0 ? "Barrier: the invocations wait for each other."
+                                                  : "All invocations are done."));
     const RecordedArray& array = record.array(*arrays.begin());
-    const std::string text = fmt::format("{} {}: ", write ? "Writing" : "Reading", wordsFor(record, array));
-    if (arrays.size() > 1) return text + "the invocations are at different places in the program.";
+    const std::string which = wordsFor(record, array);
+    const std::string text =
+        write ? translatedFormat("Writing {}: ", which) : translatedFormat("Reading {}: ", which);
+    if (arrays.size() > 1)
+        return text + std::string(translated("the invocations are at different places in the program."));
     const auto distance = usualDistance(record, moment);
-    if (!distance) return text + "a single invocation is active.";
-    return text + "neighbouring invocations " + distanceText(*distance, array, write) + ".";
+    return text + (distance ? distanceText(*distance, array, write)
+                            : std::string(translated("a single invocation is active.")));
 }
 
-RecordReads readsPerOutput(const AccessRecord& record) {
+RecordReads readsUntil(const AccessRecord& record, std::size_t moments) {
     RecordReads reads;
-    double results = 0;
     const std::uint32_t result = record.product == Product::backwardWeights ? 2 : 3;
     for (const auto& events : record.invocations)
-        for (const AccessEvent& event : events) {
+        for (std::size_t at = 0; at < events.size(); ++at) {
+            const AccessEvent& event = events[at];
             if (!event.access()) continue;
             const RecordedArray& array = record.array(event.array);
             const double words = array.bytes / 4.0;
-            if (event.write && event.array == result) results += words;
-            if (!event.write) (array.shared ? reads.shared : reads.memory) += words;
+            if (event.write && event.array == result) reads.outputs += words;
+            if (!event.write && at < moments) (array.shared ? reads.shared : reads.memory) += words;
         }
-    return results == 0 ? RecordReads{} : RecordReads{reads.memory / results, reads.shared / results};
-}
-
-std::string readsText(const AccessRecord& record) {
-    const RecordReads reads = readsPerOutput(record);
-    const std::string shared =
-        reads.shared > 0 ? fmt::format(", {} shared", threeDigits(reads.shared)) : std::string();
-    return fmt::format("{} words read per output{}", threeDigits(reads.memory), shared);
+    return reads;
 }
 
 } // namespace lockstep::demos

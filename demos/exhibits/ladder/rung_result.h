@@ -58,14 +58,17 @@ std::string checkText(const RungResult& result);
 
 /// What the invocations do at their `moment`-th access: what is touched, and how far apart neighbours are.
 std::string momentText(const AccessRecord& record, std::size_t moment);
-/// Words that the whole workgroup reads for each output that it writes; 0 where it writes none.
+/// Words that a workgroup reads, and the outputs that it writes from them.
 struct RecordReads {
     double memory = 0;
     double shared = 0;
+    double outputs = 0; ///< in all its moments
+
+    /// Workgroups differ in size, so that words are compared by the output; 0 where it writes none.
+    double perOutput(double words) const { return outputs > 0 ? words / outputs : 0; }
 };
-RecordReads readsPerOutput(const AccessRecord& record);
-/// "3 words read per output, 16 shared"
-std::string readsText(const AccessRecord& record);
+/// In the first `moments` accesses of its invocations.
+RecordReads readsUntil(const AccessRecord& record, std::size_t moments);
 /// The most accesses that an invocation makes.
 std::size_t moments(const AccessRecord& record);
 

@@ -1,4 +1,4 @@
-// What the ladder asks about each rung.
+// What the ladder says and asks about each rung.
 #pragma once
 
 #include <span>
@@ -9,7 +9,8 @@
 namespace lockstep::demos {
 
 struct RungWords {
-    std::string_view lane{}; ///< "gpu:tiled"
+    std::string_view lane{};  ///< "gpu:tiled"
+    std::string_view plain{}; ///< what it does, in one short sentence: the whole line of a narrow window
     std::string_view question{};
     std::string_view answer{};
 };

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "demos/kit/source_pane.h"
 #include "demos/kit/source_text.h"
+#include "demos/words/language.h"
 
 namespace lockstep::demos {
 
@@ -93,7 +92,7 @@ void SourceDiffView::show(const RungRow& rung, bool compare) {
     if (rung.below) {
         const RungRow& below = rowOf(*rung.below);
         other = rung.against.empty() ? below.file : rung.against;
-        title_ = fmt::format("changes from {}", below.lane);
+        title_ = translatedFormat("changes from {}", below.lane);
         // Files that both include are the same, and would only get in the way.
         const std::vector<std::string> others = withIncludes({}, other);
         std::erase_if(common, [&](const std::string& each) { return !std::ranges::count(others, each); });
@@ -152,7 +151,7 @@ void SourceDiffView::drawLines(Ui& ui, const char* pane) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (const DiffPart& part : parts) {
         if (part.folded) {
-            ui.muted(fmt::format("     … {} lines as below", part.end - part.begin));
+            ui.muted(translatedFormat("     … {} lines as below", part.end - part.begin));
             continue;
         }
         for (std::size_t i = part.begin; i < part.end; ++i) {

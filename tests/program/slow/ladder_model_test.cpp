@@ -104,6 +104,51 @@ TEST_CASE("the picked rung is measured first, and what was only looked at gives 
     CHECK(ladder.model.result(ladder.rung("gpu:texel")) != nullptr);
 }
 
+TEST_CASE("a factor is over the next rung below with a time, and the climb from the first to the fastest") {
+    Ladder ladder;
+    const LadderModel& model = ladder.model;
+    CHECK_FALSE(model.climb().has_value());
+    ladder.model.preview();
+    ladder.frame();
+    CHECK(model.previewed());
+    CHECK(model.timedRungs() == 3);
+    const std::size_t naive = ladder.rung("gpu:naive");
+    const std::size_t tiled = ladder.rung("gpu:tiled");
+    CHECK_FALSE(model.base(naive).has_value());
+    CHECK(model.base(tiled) == naive);
+    CHECK(model.base(ladder.rung("gpu:blocked")) == tiled);
+    CHECK(model.base(ladder.rung("gpu:pipelined")) == tiled); // whether or not it has a time itself
+    CHECK(model.speedUp(ladder.rung("gpu:pipelined")).empty());
+    CHECK(model.speedUp(tiled).ends_with("× over gpu:naive"));
+    CHECK(*model.rate(tiled) == model.result(tiled)->measure.gflops);
+    CHECK_FALSE(model.rate(ladder.rung("gpu:pipelined")).has_value());
+    REQUIRE(model.climb().has_value());
+    CHECK(model.climb()->from == naive);
+    CHECK(model.climb()->factor == *model.rate(model.climb()->to) / *model.rate(naive));
+
+    ladder.model.measureAll();
+    CHECK_FALSE(model.previewed());
+    ladder.frame();
+    CHECK(model.base(naive) == ladder.rung("gpu:naive-strided"));
+    for (const auto& [rung, below] : {std::pair{"gpu:best", "gpu:one"}, {"cpu:best", "cpu:scalar"}})
+        CHECK(model.base(ladder.rung(rung)) == ladder.rung(below)); // the table names none
+    CHECK_FALSE(model.base(ladder.rung("cpu:scalar")).has_value());
+    CHECK(model.climb()->from == ladder.rung("gpu:one"));
+}
+
+TEST_CASE("a rung under way has the rate that was measured so far") {
+    Ladder ladder;
+    const std::size_t tiled = ladder.rung("gpu:tiled");
+    ladder.model.pick(tiled);
+    bool grew = false;
+    while (ladder.model.result(tiled) == nullptr) {
+        ladder.model.update(ladder.machines, ladder.device, 1.0 / 60, false, true);
+        grew = grew || (ladder.model.result(tiled) == nullptr && ladder.model.rate(tiled).has_value());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(grew);
+}
+
 TEST_CASE("training goes on from rung to rung, and the loss curve stays the same") {
     Ladder ladder;
     ladder.climb("gpu:naive", 3);

@@ -204,3 +204,31 @@ TEST_CASE("Run shows the training that it starts on a rung, and a loaded state k
     CHECK(tabOf("back") == "source");
     CHECK(tabOf("loaded") == "source");
 }
+
+TEST_CASE("a rung opens its memory: by the button below the ladder, or by another click on it") {
+    const Folder folder;
+    const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
+    const auto ladderOf = [&](const char* name) {
+        return Json::parse(contents(folder.file(name)))["exhibits"]["ladder"];
+    };
+    const std::string rungs = "click ##ladder/tab/Rungs\nframes 2\n";
+    for (const char* more : {"--size 1024x700", "--presenter", ""}) {
+        CAPTURE(more);
+        const Outcome outcome =
+            showScript(folder, "ladder",
+                       rungs + "click Its memory##ladder\nframes 2\n" + save("button") + rungs +
+                           "click rung/gpu:blocked\nframes 2\n" + save("picked") +
+                           "click rung/gpu:blocked\nframes 2\n" + save("again") + rungs +
+                           "click rung/cpu:simd\nclick rung/cpu:simd\nframes 2\n" + save("processor"),
+                       more);
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(ladderOf("button")["tab"] == "memory");
+        CHECK(ladderOf("button")["rung"] == "gpu:tiled");
+        CHECK(ladderOf("picked")["tab"] == "rungs");
+        CHECK(ladderOf("picked")["rung"] == "gpu:blocked");
+        CHECK(ladderOf("again")["tab"] == "memory");
+        CHECK(ladderOf("again")["access"] == 0u);
+        CHECK(ladderOf("processor")["tab"] == "rungs"); // which has no workgroup to look at
+    }
+}
