@@ -61,10 +61,9 @@ std::string standText(const Ui& ui, const ParallelismModel& model, const Experim
     if (model.measuring(experiment)) return std::string(translated("Measuring..."));
     const LabResult& result = model.resultOf(experiment);
     if (!result.measured()) return {};
-    const std::string figure = verdictOf(experiment, result).figure;
+    const std::string figure = ui.masked ? "-" : verdictOf(experiment, result).figure;
     if (figure.empty()) return std::string(translated("Measured: undecided here"));
-    return result.gpu.software ? translatedFormat("{} (software, not a GPU)", ui.timing(figure))
-                               : ui.timing(figure);
+    return result.gpu.software ? translatedFormat("{} (software, not a GPU)", figure) : figure;
 }
 
 bool drawCard(Ui& ui, const ParallelismModel& model, const Experiment& experiment, const CardLayout& layout,

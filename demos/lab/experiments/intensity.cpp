@@ -337,10 +337,10 @@ LabScene scene() {
     LabScene scene{.beats = 20};
     for (int number = 0; number < 4; ++number) {
         const float x = 4.0f * static_cast<float>(number);
-        scene.blocks.push_back({x, 0.6f, 2.8f, 1.6f, x, x + 2.8, LabTone::pale, "read"});
+        scene.blocks.push_back({x, 0.6f, 2.8f, 1.6f, x, x + 2.8, LabTone::pale, "wait"});
         scene.blocks.push_back({x + 2.9f, 0.6f, 0.8f, 1.6f, x + 2.9, x + 3.7, LabTone::gpu, "×+"});
     }
-    scene.blocks.push_back({0, 3.8f, 2.8f, 1.6f, 0, 2.8, LabTone::pale, "read"});
+    scene.blocks.push_back({0, 3.8f, 2.8f, 1.6f, 0, 2.8, LabTone::pale, "wait"});
     for (int use = 0; use < 14; ++use) {
         const float x = 2.9f + 0.92f * static_cast<float>(use);
         scene.blocks.push_back({x, 3.8f, 0.8f, 1.6f, x, x + 0.8, LabTone::gpu, "×+"});
