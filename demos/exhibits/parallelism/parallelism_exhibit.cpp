@@ -330,12 +330,12 @@ class ParallelismExhibit final : public Exhibit {
             ui.paragraph(beside);
             ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), top + high + ui.px(4)));
         }
-        const std::optional<std::size_t> answer =
-            builtIn.measured() && !ui.masked ? experiment.answer(builtIn) : std::nullopt;
         std::string said = verdictText(experiment, builtIn, model_.predicted());
         const std::string missed = sketchText(experiment, builtIn, model_.sketch());
         if (!missed.empty()) said += " " + missed;
-        const bool right = missed.empty() && answer && model_.predicted().value_or(*answer) == *answer;
+        const bool answered = builtIn.measured() && !ui.masked && !verdict.figure.empty();
+        const bool right = answered && missed.empty() &&
+                           (!model_.predicted() || model_.predicted() == experiment.answer(builtIn));
         if (!said.empty()) ui.paragraph(ui.timing(said), right ? ui.theme.good : ui.theme.text);
     }
 
