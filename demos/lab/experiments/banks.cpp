@@ -209,7 +209,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const bool still = !result.measured(); // turns would be the answer
     const std::uint32_t stride = still ? 1 : strides[static_cast<std::size_t>(now) % std::size(strides)];
     const double share = 2 * (now - std::floor(now));
-    const LabPlace place = labPlace(ui, still ? 0.4f : 0.6f);
+    const LabPlace place = labPlace(ui, still ? 0.4f : 0.55f);
     const float line = ImGui::GetTextLineHeightWithSpacing();
     const std::string_view notHere = result.gpu.software ? ". Not on this GPU." : "";
     std::string caption = fmt::format("On a GPU with 32 banks, stride {}:", stride);

@@ -219,7 +219,7 @@ LabScene scene() {
         const float y = row == 0 ? 0.4f : 3.6f;
         for (int line = 0; line < 4; ++line) {
             const double read = row == 0 ? line == 0 ? 1 : labNever : 4.0 + 3 * line;
-            const float x = 4.05f * static_cast<float>(line);
+            const float x = 4.04f * static_cast<float>(line);
             scene.blocks.push_back({x, y, 3.85f, 2, read, read, LabTone::pale});
             for (int word = 0; word < 4; ++word)
                 scene.blocks.push_back({x + 0.15f + 0.92f * static_cast<float>(word), y + 0.3f, 0.8f, 1.4f,
