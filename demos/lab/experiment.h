@@ -17,6 +17,7 @@
 #include "demos/kit/sketch.h"
 #include "demos/lab/lab_bench.h"
 #include "demos/lab/lab_result.h"
+#include "demos/lab/lab_scene.h"
 
 namespace lockstep::demos {
 
@@ -26,6 +27,17 @@ struct LabAxis {
     bool log = true;
     std::optional<PlotRange> sketched = {}; ///< values that one sketches over; empty: nothing is sketched
     bool calendar = false;                  ///< years: written without a comma, "2012"
+    /// Results tell it better on a linear axis from 0, although one sketches on a logarithmic one.
+    bool linear = false;
+};
+
+/// What limits the machine: how the work is shared, where its numbers lie, or how it gets there.
+enum class LabGroup : std::size_t { work, memory, launch };
+
+/// The result in a number, "GPU 1.8×", and what to make of it, "as fast with 17 workgroups; ideal would be
+/// 17×". Both in the language spoken now; empty: nothing was measured that has one.
+struct LabVerdict {
+    std::string figure, beside;
 };
 
 /// Where in a training step the effect is at work: an exhibit, in a state.
@@ -42,6 +54,7 @@ struct LabView {
     Sketch* sketch = nullptr; ///< to draw on until something is measured, and then to compare; null: none
     /// The result shown is that of edited kernels, and this one of the built-in ones; null: it is not.
     const LabResult* builtIn = nullptr;
+    bool all = true; ///< every line; false: the two that the experiment names
 
     /// How a curve is called: "GPU with a stride, edited".
     std::string nameOf(const LabSeries& series) const {
@@ -73,9 +86,13 @@ struct Experiment {
     std::string_view name;  ///< "launch": in command lines and files
     std::string_view title; ///< "The price of a launch"
     std::string_view idea;  ///< what is tried, in two sentences
+    LabGroup group;
+    LabScene (*scene)(); ///< what it is about, for its card
     std::string_view question;
     std::array<std::string_view, 4> choices; ///< answers to predict; unused ones are empty
     LabAxis x, y;
+    /// Full names of the series that its plot begins with; the others follow when a person wants more.
+    std::array<std::string_view, 2> lines;
     std::string_view sketched = {};          ///< the GPU's series to sketch before measuring; empty: none
     std::array<std::string_view, 4> sources; ///< files whose text is shown; unused ones are empty
     LabLink link;
@@ -85,6 +102,8 @@ struct Experiment {
     void (*measure)(LabBench& bench, LabResult& result);
     /// The choice that the measurement supports; empty: it supports none of them.
     std::optional<std::size_t> (*answer)(const LabResult& result);
+    /// Of a measurement that has an answer.
+    LabVerdict (*verdict)(const LabResult& result);
     /// Adds what follows from the result and its explanation needs: "gpu_too_busy", 0 or 1. Null: nothing.
     void (*conclude)(const LabResult& result, MeasuredValues& values) = nullptr;
     /// The picture, as large as there is room; null: the curves. Also called before anything is measured.
@@ -105,6 +124,14 @@ LabResult runExperiment(const Experiment& experiment, LabBench& bench);
 ///   models   what a law says of the measured numbers, drawn with them
 void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
                    float height = 0, std::span<const PlotLine> models = {});
+
+/// Whether a plot of so much draws the series. Where none of the experiment's two lines was measured, it
+/// draws all.
+bool draws(const LabView& view, const Experiment& experiment, const LabResult& result,
+           const LabSeries& series);
+
+/// The experiment's verdict; empty where the measurement supports no answer.
+LabVerdict verdictOf(const Experiment& experiment, const LabResult& result);
 
 /// "You predicted ..., and so it is here." Empty where nothing was measured or predicted.
 std::string verdictText(const Experiment& experiment, const LabResult& result,

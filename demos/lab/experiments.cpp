@@ -56,6 +56,20 @@ LabResult runExperiment(const Experiment& experiment, LabBench& bench) {
     return result;
 }
 
+bool draws(const LabView& view, const Experiment& experiment, const LabResult& result,
+           const LabSeries& series) {
+    const auto told = [&](const LabSeries& each) {
+        return !each.points.empty() &&
+               std::ranges::find(experiment.lines, each.fullName()) != experiment.lines.end();
+    };
+    return view.all || told(series) || std::ranges::none_of(result.series, told);
+}
+
+LabVerdict verdictOf(const Experiment& experiment, const LabResult& result) {
+    if (!result.measured() || !experiment.answer(result)) return {};
+    return experiment.verdict(result);
+}
+
 std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted) {
     if (!result.measured()) return {};

@@ -30,6 +30,15 @@ float clearButton(Ui& ui, Sketch& sketch) {
     return width;
 }
 
+// In place of an empty plot.
+void drawWhatItIsAbout(const Ui& ui, const Experiment& experiment, const LabView& view, float height) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float high = std::min(height > 0 ? height : room.y, ui.px(260));
+    drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
+    ImGui::Dummy({room.x, high});
+}
+
 } // namespace
 
 BuiltInLines::BuiltInLines(const Ui& ui, const LabView& view) {
@@ -73,6 +82,7 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
         }
         if (series.points.empty()) continue;
         const ImU32 colour = colourOf(ui, series, ofMachine[series.gpu ? 1 : 0]++);
+        if (!draws(view, experiment, result, series)) continue;
         lines.push_back({.name = view.nameOf(series),
                          .colour = colour,
                          .dashed = series.gpu,
@@ -82,22 +92,26 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
         spreads.push_back(
             {.colour = faded(colour, 0.2f), .x = values[i].x, .low = values[i].low, .high = values[i].high});
     }
-    if (!lines.empty()) lines.insert(lines.end(), models.begin(), models.end());
+    if (!lines.empty() && view.all) lines.insert(lines.end(), models.begin(), models.end());
     const BuiltInLines builtIn(ui, view);
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     const bool sketching = view.sketch != nullptr && !result.measured() && !experiment.sketched.empty();
+    if (!sketching && !result.measured()) return drawWhatItIsAbout(ui, experiment, view, height);
     const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
     if (view.sketch != nullptr && !view.sketch->empty()) lines.push_back(view.sketch->line(ui.theme));
-    const PlotAxis x{.title = std::string(experiment.x.title),
-                     .unit = std::string(experiment.x.unit),
-                     .log = experiment.x.log,
-                     .whole = experiment.x.unit.empty(),
-                     .shown = sketching ? experiment.x.sketched : std::nullopt};
-    const PlotAxis y{.title = std::string(experiment.y.title),
-                     .unit = std::string(experiment.y.unit),
-                     .log = experiment.y.log,
-                     .measured = !sketching,
-                     .shown = sketching ? experiment.y.sketched : std::nullopt};
+    const auto axisOf = [&](const LabAxis& axis) {
+        const bool linear = axis.linear && !sketching;
+        return PlotAxis{.title = std::string(axis.title),
+                        .unit = std::string(axis.unit),
+                        .log = axis.log && !linear,
+                        .shown = sketching ? axis.sketched
+                                 : linear  ? std::optional(PlotRange{0, 0})
+                                           : std::nullopt};
+    };
+    PlotAxis x = axisOf(experiment.x);
+    x.whole = experiment.x.unit.empty();
+    PlotAxis y = axisOf(experiment.y);
+    y.measured = !sketching;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     PlotOptions options{.x = x,
                         .y = y,

@@ -145,6 +145,7 @@ ordered_json labJson(const Experiment& experiment, const LabResult& result) {
             {"spans", std::move(spans)},
             {"numbers", std::move(numbers)},
             {"question", experiment.question},
+            {"prediction", result.prediction.empty() ? ordered_json() : ordered_json(result.prediction)},
             {"answer", answer ? ordered_json(experiment.choices[*answer]) : ordered_json()},
             {"explanation", explanationText(experiment, result)}};
 }
@@ -155,6 +156,8 @@ LabResult labFromJson(const ordered_json& json) {
     result.gpu = machineFrom(json, "gpu");
     result.noGpu = textOf(json, "no_gpu");
     result.rough = jsonValue<bool>(json, "rough");
+    if (json.contains("prediction") && !json["prediction"].is_null()) // older files have none
+        result.prediction = textOf(json, "prediction");
     for (const ordered_json& each : listOf(json, "series", mostSeries)) {
         LabSeries series{ofGpu(each), textOf(each, "name")};
         series.note = textOf(each, "note");

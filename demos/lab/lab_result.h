@@ -56,10 +56,11 @@ struct LabResult {
 
     /// Measured values that texts quote, by name: "microseconds_per_launch".
     std::map<std::string, double, std::less<>> numbers = {};
-    MachineInfo cpu = {};   ///< no device: it was left out
-    MachineInfo gpu = {};   ///< no device: none was used
-    std::string noGpu = {}; ///< why
-    bool rough = false;     ///< measured in passing, to try the program: numbers mean little
+    MachineInfo cpu = {};        ///< no device: it was left out
+    MachineInfo gpu = {};        ///< no device: none was used
+    std::string noGpu = {};      ///< why
+    bool rough = false;          ///< measured in passing, to try the program: numbers mean little
+    std::string prediction = {}; ///< the choice that was made before; empty: none
 
     bool measured() const { return !series.empty(); }
     /// Null: not measured.

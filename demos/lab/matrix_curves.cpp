@@ -31,6 +31,7 @@ void drawMatrixCurves(Ui& ui, const Experiment& experiment, const LabResult& res
         if (series.points.empty()) continue;
         const ImU32 colour = mixed(series.gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.text,
                                    shares[ofMachine[series.gpu ? 1 : 0]++ % std::size(shares)]);
+        if (!draws(view, experiment, result, series)) continue;
         Curve& curve = curves.emplace_back();
         for (const LabPoint& point : series.points) {
             curve.x.push_back(point.x);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -62,8 +63,89 @@ TEST_CASE("every experiment has its words, its sources and a place where the eff
         CHECK(verdictText(*each, {}, 0).empty());
         CHECK_FALSE(each->answer({}).has_value());
         CHECK(explanationText(*each, {}).empty());
+        CHECK(verdictOf(*each, {}).figure.empty());
     }
     CHECK_THROWS_WITH_AS(experimentFromName("lunch"), doctest::Contains("launch"), std::invalid_argument);
+}
+
+TEST_CASE("every experiment's card has a picture that moves, within its room") {
+    std::set<LabGroup> groups;
+    for (const Experiment* each : experiments()) {
+        CAPTURE(each->name);
+        groups.insert(each->group);
+        const LabScene scene = each->scene();
+        bool moves = !scene.dots.empty();
+        const auto within = [](float x, float y) {
+            return x >= 0 && y >= 0 && x <= LabScene::width && y <= LabScene::height;
+        };
+        for (const LabBlock& block : scene.blocks) {
+            CHECK(within(block.x, block.y));
+            CHECK(within(block.x + block.width, block.y + block.height));
+            moves = moves || (block.from > 0 && block.from < scene.beats);
+            if (block.from < labNever) CHECK(block.until < scene.beats); // its end is seen
+        }
+        for (const LabDot& dot : scene.dots) {
+            CHECK(within(dot.x, dot.y));
+            CHECK(within(dot.toX, dot.toY));
+            CHECK(dot.from < dot.until);
+            CHECK(dot.until - dot.from < scene.beats);
+        }
+        for (const LabLine& line : scene.lines) CHECK((within(line.x, line.y) && within(line.toX, line.toY)));
+        CHECK(moves);
+    }
+    CHECK(groups.size() == 3);
+}
+
+TEST_CASE("from Measure on the first answer stays, until the result is dropped") {
+    Machines machines(2, "");
+    ParallelismModel model;
+    const Experiment& experiment = experimentFromName("launch");
+    model.open(experiment);
+    model.predict(experiment, 1);
+    model.predict(experiment, 2); // nothing is measured yet
+    model.measure(machines, true);
+    CHECK(model.frozen(experiment));
+    model.predict(experiment, 0);
+    CHECK(model.predicted() == 2);
+    model.update(machines, true, true);
+    REQUIRE(model.result().measured());
+    CHECK(model.result().prediction == experiment.choices[2]);
+    model.predict(experiment, 0);
+    model.forgetPredictions(); // as another file does
+    CHECK(model.predicted() == 2);
+    const LabResult again = labFromJson(labJson(experiment, model.result()));
+    CHECK(again.prediction == experiment.choices[2]);
+    model.measure(machines, true);
+    model.update(machines, true, true);
+    CHECK(model.result().prediction == experiment.choices[2]);
+    model.forgetResult();
+    model.predict(experiment, 0);
+    CHECK(model.predicted() == 0);
+}
+
+TEST_CASE("in the window: cards first, a click opens a page, and there are ways back") {
+    const Folder folder;
+    const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
+    std::ofstream(folder.file("cards.json"))
+        << R"({"lockstep": 1, "exhibit": "parallelism", "exhibits": {"parallelism": {}}})";
+    std::ofstream(folder.file("script.txt"))
+        << "controls\nclick experiment/one-to-all\nframes 2\n" + save("page") +
+               "click All experiments##parallelism\nframes 2\n" + save("cards") +
+               "key Alt+Right\nframes 2\n" + save("forward") + "key Alt+Left\nframes 2\n" + save("back");
+    const Outcome outcome = run("show " + folder.file("cards.json") + " --headless --mask --size 1024x700 " +
+                                "--script " + folder.file("script.txt"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    for (const Experiment* each : experiments())
+        CHECK(outcome.out.find(" experiment/" + std::string(each->name) + "\n") != std::string::npos);
+    const auto open = [&](const char* name) {
+        return Json::parse(contents(folder.file(name)))["exhibits"]["parallelism"]["experiment"]
+            .get<std::string>();
+    };
+    CHECK(open("page") == "one-to-all");
+    CHECK(open("cards").empty());
+    CHECK(open("forward") == "one-to-all");
+    CHECK(open("back").empty());
 }
 
 TEST_CASE("every experiment measures both machines, and its results come back from JSON") {
@@ -99,6 +181,22 @@ TEST_CASE("every experiment measures both machines, and its results come back fr
         CHECK(explained(text));
         const std::optional<std::size_t> answer = each->answer(result);
         if (answer) CHECK_FALSE(each->choices.at(*answer).empty());
+        const LabVerdict verdict = verdictOf(*each, result);
+        CAPTURE(verdict.figure);
+        CAPTURE(verdict.beside);
+        CHECK(verdict.figure.empty() == !answer.has_value());
+        CHECK(verdict.beside.empty() == !answer.has_value());
+        for (const std::string& words : {verdict.figure, verdict.beside}) {
+            CHECK(words.find("nan") == std::string::npos);
+            CHECK(words.find("inf") == std::string::npos);
+        }
+        CHECK(verdict.figure.size() <= 16); // in large letters
+        LabView view;
+        view.all = false;
+        std::size_t drawn = 0;
+        for (const LabSeries& series : result.series) drawn += draws(view, *each, result, series) ? 1 : 0;
+        CHECK(drawn == 2);
+        for (const std::string_view line : each->lines) CHECK(names.contains(std::string(line)));
 
         const Json json = labJson(*each, result);
         const LabResult again = labFromJson(json);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/parallelism/experiment_cards.h"
 #include "demos/exhibits/parallelism/kernel_view.h"
 #include "demos/exhibits/parallelism/parallelism_measured.h"
 #include "demos/exhibits/parallelism/parallelism_model.h"
@@ -53,18 +54,15 @@ class ParallelismExhibit final : public Exhibit {
             messages_[each].tell(ui, model_.editsOf(*each), parallelismEdits);
     }
     void draw(Ui& ui) override {
-        const float list = ui.presenter ? 0 : ui.px(190);
-        if (list > 0) {
-            ui.beginCard("parallelism/list", {list, 0});
-            drawList(ui);
-            ui.endCard();
-            ImGui::SameLine();
-        }
-        ui.beginCard("parallelism/experiment");
-        drawExperiment(ui);
+        ui.beginCard(cards_ ? "parallelism/cards" : "parallelism/experiment");
+        if (!cards_)
+            drawExperiment(ui);
+        else if (const Experiment* pressed = drawExperimentCards(ui, model_, shownSeconds_))
+            show(pressed);
         ui.endCard();
     }
     void drawDetails(Ui& ui) override {
+        if (cards_) return ui.paragraph(blurb());
         ui.heading(std::string(model_.open().title));
         if (ui.presenter) ui.paragraph(model_.open().idea); // which the middle has no room for
         const LabResult& result = model_.result();
@@ -89,18 +87,28 @@ class ParallelismExhibit final : public Exhibit {
         }
     }
     void drawMenu(Ui& ui) override {
-        if (ui.menuItem("Measure this experiment", measureWords, nullptr, false, !model_.measuring()))
+        if (ui.menuItem("Measure this experiment", measureWords, nullptr, false,
+                        !cards_ && !model_.measuring()))
             model_.measure(ui.machines, ui.masked);
     }
 
     bool trains() const override { return false; }
     bool running() const override { return model_.measuring(); }
     bool timesProcessor() const override { return model_.measuring(); }
-    void run(Ui& ui) override { model_.measure(ui.machines, ui.masked); }
+    void run(Ui& ui) override {
+        if (!chosen(ui)) return;
+        model_.measure(ui.machines, ui.masked);
+    }
     void pause() override { model_.stop(); }
-    void reset(Ui&) override { model_.forgetResult(); }
+    void reset(Ui& ui) override {
+        if (!chosen(ui)) return;
+        model_.forgetResult();
+    }
+    void travel(Ui&, Travel travel) override {
+        if (cards_ != (travel == Travel::back)) show(travel == Travel::back ? nullptr : &model_.open());
+    }
     EditHistory& edits() override { return edits_; }
-    bool moving() const override { return running() || model_.open().animated; }
+    bool moving() const override { return running() || cards_ || model_.open().animated || drawsScene(); }
 
     void measured(MeasuredValues& values) const override { addMeasured(values, model_); }
     nlohmann::ordered_json state() const override {
@@ -116,9 +124,12 @@ class ParallelismExhibit final : public Exhibit {
         for (const Experiment* each : experiments())
             if (const Sketch& sketch = model_.sketchOf(*each); !sketch.empty())
                 sketches[std::string(each->name)] = sketch.json();
-        return {{"experiment", model_.open().name}, {"tab", labTabWords[static_cast<std::size_t>(tab_)]},
-                {"editing", source_.editing},       {"predictions", std::move(predictions)},
-                {"sketches", std::move(sketches)},  {"shaders", std::move(shaders)}};
+        return {{"experiment", cards_ ? "" : model_.open().name},
+                {"tab", labTabWords[static_cast<std::size_t>(tab_)]},
+                {"editing", source_.editing},
+                {"predictions", std::move(predictions)},
+                {"sketches", std::move(sketches)},
+                {"shaders", std::move(shaders)}};
     }
     nlohmann::ordered_json lastState() const override {
         nlohmann::ordered_json json = state();
@@ -137,12 +148,12 @@ class ParallelismExhibit final : public Exhibit {
   private:
     /// same   it is the same person's as what is here: edited kernels need not be looked at first
     void restore(const ParallelismState& read, bool same) {
-        show(*read.open);
-        for (const auto& [experiment, result] : read.results) model_.setResult(*experiment, result);
+        show(read.open);
         tab_ = read.tab;
         source_.editing = read.editing;
         model_.forgetPredictions();
         for (const auto& [experiment, choice] : read.predictions) model_.predict(*experiment, choice);
+        for (const auto& [experiment, result] : read.results) model_.setResult(*experiment, result);
         for (const auto& [experiment, sketch] : read.sketches) model_.setSketch(*experiment, sketch);
         for (const Experiment* each : experiments()) {
             const auto found = read.shaders.find(each);
@@ -170,75 +181,37 @@ class ParallelismExhibit final : public Exhibit {
         restore(read, true);
     }
 
-    void show(const Experiment& experiment) {
-        if (&experiment == &model_.open()) return;
-        model_.open(experiment);
+    /// Its page; null: the cards.
+    void show(const Experiment* experiment) {
+        const bool cards = experiment == nullptr;
+        if (cards == cards_ && (cards || experiment == &model_.open())) return;
+        cards_ = cards;
+        shownSeconds_ = 0;
+        if (cards || experiment == &model_.open()) return;
+        model_.open(*experiment);
         view_ = {};
         source_.restart();
-        shownSeconds_ = 0;
     }
-
-    void drawList(Ui& ui) {
-        for (const Experiment* each : experiments()) {
-            const std::string name = "experiment/" + std::string(each->name);
-            const ImVec2 at = ImGui::GetCursorScreenPos();
-            const float room = ImGui::GetContentRegionAvail().x;
-            const float height = 2 * ImGui::GetTextLineHeight() + ui.px(8);
-            const bool open = each == &model_.open();
-            if (ui.tile(name.c_str(),
-                        "Opens this experiment. A dot marks those that have been measured here.",
-                        {room, height}))
-                show(*each);
-            if (ui.hidden(name.c_str())) continue;
-            ImDrawList& draw = *ImGui::GetWindowDrawList();
-            if (open || ImGui::IsItemHovered())
-                draw.AddRectFilled(at, {at.x + room, at.y + height},
-                                   open ? ui.theme.raised : ui.theme.hovered, ui.px(4));
-            if (open) draw.AddRectFilled(at, {at.x + ui.px(3), at.y + height}, ui.theme.accent);
-            const float text = at.x + ui.px(10);
-            float y = at.y + ui.px(4);
-            const auto lines = linesAtBlanks(translated(each->title), room - ui.px(24), lettersWidth);
-            if (lines.size() == 1) y += ImGui::GetTextLineHeight() / 2;
-            for (std::size_t line = 0; line < std::min<std::size_t>(lines.size(), 2); ++line)
-                draw.AddText({text, y + static_cast<float>(line) * ImGui::GetTextLineHeight()}, ui.theme.text,
-                             lines[line].data(), lines[line].data() + lines[line].size());
-            if (model_.resultOf(*each).measured())
-                draw.AddCircleFilled({at.x + room - ui.px(8), at.y + height / 2}, ui.px(3.5f), ui.theme.good);
-        }
+    /// What runs is an experiment; where none is open, says how to open one.
+    bool chosen(Ui& ui) const {
+        if (cards_) ui.say(Severity::info, "No experiment is open yet.", "Press a card to open one.");
+        return !cards_;
     }
-
-    /// Where there is no room for the list.
-    void drawChoice(Ui& ui) {
-        std::vector<std::string> titles;
-        std::size_t chosen = 0;
-        for (const Experiment* each : experiments()) {
-            if (each == &model_.open()) chosen = titles.size();
-            titles.emplace_back(each->title);
-        }
-        ImGui::SetNextItemWidth(ui.px(250));
-        if (ui.combo("##parallelism/experiment", "The experiment shown.", chosen, titles))
-            show(*experiments()[chosen]);
-    }
+    /// Where nothing is measured or sketched, the picture of what the experiment is about.
+    bool drawsScene() const { return !model_.result().measured() && model_.open().sketched.empty(); }
 
     void drawExperiment(Ui& ui) {
         const Experiment& experiment = model_.open();
-        if (ui.presenter) { // the picture needs the room: what is known by now goes
-            drawChoice(ui);
-            ImGui::SameLine(0, ui.px(10));
-            drawActions(ui, experiment);
-            if (!model_.result().measured()) ui.paragraph(experiment.idea, ui.theme.muted);
-            if (!ui.lessonAsks) drawQuestion(ui, experiment);
-        } else {
-            ui.heading(experiment.title);
-            ui.paragraph(experiment.idea, ui.theme.muted);
-            if (!ui.lessonAsks) drawQuestion(ui, experiment);
-            drawActions(ui, experiment);
-        }
+        const LabResult& result = model_.result();
+        drawHead(ui, experiment);
         view_.seconds = shownSeconds_;
         view_.sketch = &model_.sketch();
         view_.builtIn = model_.edited() != nullptr ? &model_.edited()->builtIn : nullptr;
-        if (tab_ == LabTab::source) return source_.draw(ui, model_, view_);
-        const LabResult& result = model_.result();
+        if (tab_ == LabTab::source) {
+            view_.all = true;
+            return source_.draw(ui, model_, view_);
+        }
+        if (!ui.lessonAsks) drawVerdict(ui, experiment);
         drawEdited(ui);
         const std::string words = result.measured() ? ui.timing(model_.explanation()) : std::string();
         const std::string notes = ui.masked ? std::string() : notesOf(result);
@@ -246,14 +219,19 @@ class ParallelismExhibit final : public Exhibit {
             if (!words.empty()) ui.paragraph(words);
             if (!notes.empty()) ui.paragraph(notes, ui.theme.muted);
         };
-        // The picture gets what the words below leave; a presenter's picture gets all of it.
         if (ui.presenter && tab_ == LabTab::explanation) return drawWords();
+        // The picture gets what the words below leave; a presenter's picture gets all of it.
+        const bool foldable = result.measured() && !ui.presenter;
+        const bool undecided = foldable && !ui.lessonAsks && verdictShown(ui).figure.empty();
         const float room = ImGui::GetContentRegionAvail().x;
-        float below = 0;
-        for (const std::string* text : {&words, &notes})
-            if (!text->empty() && !ui.presenter)
-                below += ImGui::CalcTextSize(text->c_str(), nullptr, false, room).y +
-                         ImGui::GetStyle().ItemSpacing.y;
+        float below = foldable ? ImGui::GetFrameHeightWithSpacing() : 0;
+        if (foldable && (more_ || undecided))
+            for (const std::string* text : {&words, &notes})
+                if (!text->empty())
+                    below += ImGui::CalcTextSize(text->c_str(), nullptr, false, room).y +
+                             ImGui::GetStyle().ItemSpacing.y;
+        // Lessons speak of further lines, and edited kernels may belong to any of them.
+        view_.all = more_ || ui.presenter || ui.lessonShown || view_.builtIn != nullptr;
         const float picture = std::max(ImGui::GetContentRegionAvail().y - below, ui.px(180));
         ImGui::BeginChild("parallelism/picture", {0, picture}, false, ImGuiWindowFlags_NoScrollbar);
         if (experiment.draw != nullptr)
@@ -261,7 +239,31 @@ class ParallelismExhibit final : public Exhibit {
         else
             drawLabCurves(ui, experiment, result, view_);
         ImGui::EndChild();
-        if (!ui.presenter) drawWords();
+        if (!foldable) return;
+        more_ = ui.more("more##parallelism");
+        if (more_ || undecided) drawWords();
+    }
+
+    /// The way back, the question with its answers, and what can be done.
+    void drawHead(Ui& ui, const Experiment& experiment) {
+        if (ui.button("All experiments##parallelism", "Back to the cards of all experiments.")) show(nullptr);
+        ImGui::SameLine(0, ui.px(12));
+        if (ui.presenter) { // the picture needs the room: what is known by now goes
+            drawActions(ui, experiment);
+            if (!model_.result().measured()) ui.paragraph(experiment.idea, ui.theme.muted);
+            if (!ui.lessonAsks) {
+                ui.paragraph(experiment.question, ui.theme.accent);
+                drawChoices(ui, experiment);
+            }
+            return;
+        }
+        ImGui::AlignTextToFramePadding();
+        ui.heading(experiment.title);
+        if (tab_ == LabTab::source) return drawActions(ui, experiment);
+        if (!ui.lessonAsks) ui.headline(experiment.question);
+        if (!model_.result().measured() || ui.lessonAsks) ui.paragraph(experiment.idea, ui.theme.muted);
+        if (!ui.lessonAsks) drawChoices(ui, experiment);
+        drawActions(ui, experiment);
     }
 
     /// That the GPU's kernels are not the experiment's own.
@@ -275,11 +277,11 @@ class ParallelismExhibit final : public Exhibit {
                      legible(ui.theme, ui.theme.gpu));
     }
 
-    void drawQuestion(Ui& ui, const Experiment& experiment) {
-        ui.paragraph(experiment.question, ui.theme.accent);
+    void drawChoices(Ui& ui, const Experiment& experiment) {
         const auto choices = filled(experiment.choices);
         const std::size_t none = choices.size();
         const std::size_t predicted = model_.predicted().value_or(none);
+        const bool frozen = model_.frozen(experiment);
         const LabResult& builtIn = model_.resultOf(experiment); // which the question is about
         const bool shown = builtIn.measured() && !ui.masked;
         const std::size_t answer = shown ? experiment.answer(builtIn).value_or(none) : none;
@@ -292,21 +294,49 @@ class ParallelismExhibit final : public Exhibit {
             }
             const std::string name = fmt::format("choice/{}", i + 1);
             const bool chosen = i == predicted;
-            constexpr std::string_view words =
-                "Predict this before you measure. Your prediction stays until you choose another.";
-            if (chosen ? ui.primaryButton(label.c_str(), words, true, name.c_str())
-                       : ui.namedButton(label.c_str(), name.c_str(), words))
+            const std::string_view words =
+                frozen ? "Measured: your first answer stays. Reset drops the result, and asks again."
+                       : "Predict this before you measure. From Measure on, your prediction stays.";
+            if (chosen ? ui.primaryButton(label.c_str(), words, !frozen, name.c_str())
+                       : ui.namedButton(label.c_str(), name.c_str(), words, !frozen))
                 model_.predict(experiment, i);
-            if (i != answer) continue;
             const ImVec2 from = ImGui::GetItemRectMin();
             const ImVec2 to = ImGui::GetItemRectMax();
-            ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
+            if (i == answer)
+                ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
         }
-        std::string verdict = verdictText(experiment, builtIn, model_.predicted());
+    }
+
+    /// With the built-in kernels. Whether noise hides the answer differs from run to run, too.
+    LabVerdict verdictShown(const Ui& ui) const {
+        const LabResult& result = model_.resultOf(model_.open());
+        return ui.masked && result.measured() ? LabVerdict{"-", "-"} : verdictOf(model_.open(), result);
+    }
+
+    /// One number, large; then what was predicted.
+    void drawVerdict(Ui& ui, const Experiment& experiment) {
+        const LabResult& builtIn = model_.resultOf(experiment);
+        const LabVerdict verdict = verdictShown(ui);
+        if (!verdict.figure.empty()) {
+            const float top = ImGui::GetCursorPosY();
+            ImGui::PushFont(ui.fonts.headline);
+            const float high = ImGui::GetTextLineHeight();
+            ui.text(verdict.figure, legible(ui.theme, ui.theme.accent));
+            ImGui::PopFont();
+            ImGui::SameLine(0, ui.px(12));
+            ImGui::SetCursorPosY(top + high - 1.2f * ImGui::GetTextLineHeight()); // on the same line
+            std::string beside = verdict.beside;
+            if (builtIn.gpu.software) beside += std::string(translated(" (software, not a GPU)"));
+            ui.paragraph(beside);
+            ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), top + high + ui.px(4)));
+        }
+        std::string said = verdictText(experiment, builtIn, model_.predicted());
         const std::string missed = sketchText(experiment, builtIn, model_.sketch());
-        if (!missed.empty()) verdict += " " + missed;
-        const bool plain = !missed.empty() || answer == none || (predicted != none && answer != predicted);
-        if (!verdict.empty()) ui.paragraph(ui.timing(verdict), plain ? ui.theme.text : ui.theme.good);
+        if (!missed.empty()) said += " " + missed;
+        const bool answered = builtIn.measured() && !ui.masked && !verdict.figure.empty();
+        const bool right = answered && missed.empty() &&
+                           (!model_.predicted() || model_.predicted() == experiment.answer(builtIn));
+        if (!said.empty()) ui.paragraph(ui.timing(said), right ? ui.theme.good : ui.theme.text);
     }
 
     void drawActions(Ui& ui, const Experiment& experiment) {
@@ -377,7 +407,9 @@ class ParallelismExhibit final : public Exhibit {
     std::map<const Experiment*, EditMessages> messages_;
     LabView view_;
     LabTab tab_ = LabTab::measurements;
-    double shownSeconds_ = 0; // since the experiment was opened
+    bool cards_ = true;       // instead of the open experiment's page
+    bool more_ = false;       // lines and words that few need are unfolded
+    double shownSeconds_ = 0; // since what is shown was opened
 };
 
 } // namespace

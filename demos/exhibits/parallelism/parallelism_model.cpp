@@ -1,5 +1,6 @@
 #include "demos/exhibits/parallelism/parallelism_model.h"
 
+#include <algorithm>
 #include <future>
 #include <stdexcept>
 #include <utility>
@@ -7,8 +8,22 @@
 namespace lockstep::demos {
 
 std::optional<std::size_t> ParallelismModel::predictedOf(const Experiment& experiment) const {
+    const std::string& first = resultOf(experiment).prediction;
+    if (const auto choice = std::ranges::find(experiment.choices, first);
+        !first.empty() && choice != experiment.choices.end())
+        return static_cast<std::size_t>(choice - experiment.choices.begin());
     const auto found = predicted_.find(experiment.name);
     return found == predicted_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool ParallelismModel::frozen(const Experiment& experiment) const {
+    return measuring(experiment) || resultOf(experiment).measured();
+}
+
+void ParallelismModel::forgetPredictions() {
+    for (const Experiment* each : experiments())
+        if (!frozen(*each)) predicted_.erase(each->name);
+    sketches_.clear();
 }
 
 const Sketch& ParallelismModel::sketchOf(const Experiment& experiment) const {
@@ -62,14 +77,18 @@ void ParallelismModel::measure(Machines& machines, bool rough) {
     machines.deviceOf({true, Rung::best, {}}); // opened on this thread
     const Experiment* experiment = open_;
     doing_ = experiment->title;
+    underWay_ = experiment;
+    const auto choice = predicted();
+    const std::string prediction(choice ? experiment->choices[*choice] : "");
     WorkQueue* work = &queue(); // work_ itself is empty while it is being given up
-    work->post(std::string(experiment->name), [this, work, experiment, &machines,
+    work->post(std::string(experiment->name), [this, work, experiment, prediction, &machines,
                                                rough](const std::atomic<bool>& cancelled) {
         const auto progress = [&](const std::string& what) {
             work->tell([this, experiment, what] { doing_ = std::string(experiment->title) + ": " + what; });
         };
         LabBench bench(machines, rough, progress, cancelled);
         LabResult result = runExperiment(*experiment, bench);
+        result.prediction = prediction;
         if (cancelled) return;
         work->tell([this, experiment, result = std::move(result)]() mutable {
             setResult(*experiment, std::move(result));

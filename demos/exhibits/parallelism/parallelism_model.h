@@ -30,8 +30,14 @@ class ParallelismModel {
     /// The choice predicted in the open experiment; empty: none yet.
     std::optional<std::size_t> predicted() const { return predictedOf(*open_); }
     std::optional<std::size_t> predictedOf(const Experiment& experiment) const;
-    void predict(const Experiment& experiment, std::size_t choice) { predicted_[experiment.name] = choice; }
-    void forgetPredictions() { predicted_.clear(), sketches_.clear(); }
+    /// From Measure on, the first answer stays: with the measurement, until that is dropped.
+    bool frozen(const Experiment& experiment) const;
+    /// Nothing where it is frozen.
+    void predict(const Experiment& experiment, std::size_t choice) {
+        if (!frozen(experiment)) predicted_[experiment.name] = choice;
+    }
+    /// But not those that are frozen.
+    void forgetPredictions();
     /// The curve drawn for the open experiment; may be empty.
     Sketch& sketch() { return sketches_[open_->name]; }
     const Sketch& sketchOf(const Experiment& experiment) const;
@@ -66,6 +72,7 @@ class ParallelismModel {
     void measure(Machines& machines, bool rough);
     void stop();
     bool measuring() const { return work_ && !work_->idle(); }
+    bool measuring(const Experiment& experiment) const { return measuring() && underWay_ == &experiment; }
     /// The experiment being measured, and how far it is: "Reading as neighbours: gpu anywhere".
     std::string doing() const;
 
@@ -91,7 +98,8 @@ class ParallelismModel {
     std::map<std::string_view, LabResult> results_;     // likewise
     std::map<std::string_view, EditedKernels> kernels_; // by experiment
     std::string doing_;
-    std::unique_ptr<WorkQueue> work_; // last: its thread uses none of the above, but tells news to them
+    const Experiment* underWay_ = nullptr; // being measured, or measured last
+    std::unique_ptr<WorkQueue> work_;      // last: its thread uses none of the above, but tells news to them
 };
 
 } // namespace lockstep::demos

@@ -9,16 +9,24 @@
 
 namespace lockstep::demos {
 
+namespace {
+
+const Experiment* openIn(const nlohmann::ordered_json& state) {
+    if (state["experiment"] == "") return nullptr;
+    std::vector<std::string_view> names;
+    for (const Experiment* each : experiments()) names.push_back(each->name);
+    return experiments()[jsonWord(state, "experiment", names)];
+}
+
+} // namespace
+
 ParallelismState parallelismFromJson(const nlohmann::ordered_json& state) {
     nlohmann::ordered_json plain = state; // without the fields that have a field for each experiment
     if (plain.is_object())
         for (const char* field : {"predictions", "sketches", "results", "shaders"}) plain.erase(field);
-    plain = jsonCompleted(
-        {{"experiment", experiments().front()->name}, {"tab", labTabWords[0]}, {"editing", false}}, plain,
-        "parallelism");
-    std::vector<std::string_view> names;
-    for (const Experiment* each : experiments()) names.push_back(each->name);
-    ParallelismState read{.open = experiments()[jsonWord(plain, "experiment", names)],
+    plain = jsonCompleted({{"experiment", ""}, {"tab", labTabWords[0]}, {"editing", false}}, plain,
+                          "parallelism");
+    ParallelismState read{.open = openIn(plain),
                           .tab = static_cast<LabTab>(jsonWord(plain, "tab", labTabWords)),
                           .editing = jsonValue<bool>(plain, "editing")};
     if (state.contains("predictions"))

@@ -21,7 +21,7 @@ inline constexpr std::string_view labTabWords[] = {"measurements", "explanation"
 inline constexpr std::string_view labTabNames[] = {"Measurements", "Explanation", "Source"}; ///< shown
 
 struct ParallelismState {
-    const Experiment* open = nullptr;
+    const Experiment* open = nullptr; ///< its page; null: the cards
     LabTab tab = LabTab::measurements;
     bool editing = false;
     std::vector<std::pair<const Experiment*, std::size_t>> predictions = {};

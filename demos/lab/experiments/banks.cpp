@@ -209,7 +209,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const bool still = !result.measured(); // turns would be the answer
     const std::uint32_t stride = still ? 1 : strides[static_cast<std::size_t>(now) % std::size(strides)];
     const double share = 2 * (now - std::floor(now));
-    const LabPlace place = labPlace(ui, still ? 0.3f : 0.45f);
+    const LabPlace place = labPlace(ui, still ? 0.4f : 0.55f);
     const float line = ImGui::GetTextLineHeightWithSpacing();
     const std::string_view notHere = result.gpu.software ? ". Not on this GPU." : "";
     std::string caption = translatedFormat("On a GPU with 32 banks, stride {}:", stride);
@@ -232,6 +232,23 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view, place.curves);
 }
 
+/// Six invocations queue at one bank; then each has a bank of its own.
+LabScene scene() {
+    LabScene scene{.beats = 18, .lines = {{0, 5.8f, 6.8f, 5.8f}, {9.2f, 5.8f, 16, 5.8f}}};
+    for (int i = 0; i < 6; ++i) {
+        const auto at = static_cast<float>(i);
+        scene.blocks.push_back({0.1f, 4.9f - 0.95f * at, 1, 0.8f, 2.0 * i, 2.0 * i + 1});
+        scene.blocks.push_back({9.3f + 1.13f * at, 4.9f, 1, 0.8f, 0, 1});
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_conflict_factor"))),
+            translatedFormat("as long with words {} apart; {} invocations in turn would be {}×", bankCount,
+                             bankCount, bankCount)};
+}
+
 } // namespace
 
 extern const Experiment banks{
@@ -240,17 +257,21 @@ extern const Experiment banks{
     .title = "Banks of shared memory",
     .idea = "A subgroup's invocations read words of shared memory that lie some stride apart. On the "
             "CPU, words lie that many cache lines apart.",
+    .group = LabGroup::memory,
+    .scene = scene,
     .question = "Neighbours read words 32 apart instead of side by side. How many times as long do the GPU's "
                 "reads take?",
     .choices = {"about as long", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
     .x = {.title = "stride (GPU: words; CPU: cache lines)", .log = false, .sketched = PlotRange{1, widest}},
-    .y = {.title = "time for a million reads", .unit = "µs", .sketched = PlotRange{0.1, 1e5}},
+    .y = {.title = "time for a million reads", .unit = "µs", .sketched = PlotRange{0.1, 1e5}, .linear = true},
+    .lines = {"GPU without padding", "GPU with padding"},
     .sketched = "without padding",
     .sources = {"lab_banks.comp", "banks.cpp"},
     .link = {"See tiles in shared memory", "ladder", R"({"rung": "gpu:tiled", "tab": "memory"})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

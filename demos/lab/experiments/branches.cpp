@@ -15,6 +15,7 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/lab_cells.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -236,6 +237,23 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view, place.curves);
 }
 
+/// Eight invocations in four branches: each branch takes a turn, and the others wait.
+LabScene scene() {
+    LabScene scene{.beats = 16};
+    for (int branch = 0; branch < 4; ++branch)
+        for (int i = 0; i < 8; ++i)
+            scene.blocks.push_back({2.0f * static_cast<float>(i), 1.5f * static_cast<float>(branch), 1.8f,
+                                    1.2f, i % 4 == branch ? 3.0 * branch : labNever, 3.0 * branch + 2});
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    const std::string branches = twoDigits(result.number("gpu_neighbours_branches"));
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_neighbours_factor"))),
+            translatedFormat("as long with {} branches in a subgroup; one after the other would be {}×",
+                             branches, branches)};
+}
+
 } // namespace
 
 extern const Experiment branches{
@@ -244,19 +262,23 @@ extern const Experiment branches{
     .title = "Divergent branches",
     .idea = "A branch sends invocations into different loops. The work is the same: only the grouping "
             "changes.",
+    .group = LabGroup::work,
+    .scene = scene,
     .question =
         "Every invocation of a subgroup takes a different branch. How many times as long does the GPU "
         "take as when all take the same one?",
     .choices = {"about as long", "a few times, far fewer than branches", "about half as many as branches",
                 "about as many as branches, or more"},
-    .x = {.title = "branches", .sketched = PlotRange{1, mostWays}},
-    .y = {.title = "time, relative to one branch", .sketched = PlotRange{0.5, 100}},
+    .x = {.title = "branches", .sketched = PlotRange{1, mostWays}, .linear = true},
+    .y = {.title = "time, relative to one branch", .sketched = PlotRange{0.5, 100}, .linear = true},
+    .lines = {"GPU neighbours differ", "GPU subgroups differ"},
     .sketched = "neighbours differ",
     .sources = {"lab_branches.comp", "branches.cpp"},
     .link = {"See 1,024 networks that take the same branches", "mosaic", R"({"columns": 32, "rows": 32})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -243,6 +243,28 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view);
 }
 
+/// Numbers cross a narrow bus one by one; within the GPU's memory, many move at once.
+LabScene scene() {
+    LabScene scene{.beats = 16,
+                   .blocks = {{0, 0.4f, 4, 5.2f, 0, 0, LabTone::cpu, "CPU"}, {8, 0.4f, 8, 5.2f, labNever, 0}},
+                   .lines = {{4, 2.7f, 8, 2.7f}, {4, 3.3f, 8, 3.3f}}};
+    for (int number = 0; number < 2; ++number)
+        scene.dots.push_back({4.3f, 3, 8.3f, 3, 8.0 * number, 8.0 * number + 8, LabTone::other});
+    for (int row = 0; row < 5; ++row)
+        for (int number = 0; number < 8; ++number) {
+            const float y = 1 + static_cast<float>(row);
+            scene.dots.push_back({8.8f, y, 15.2f, y, 2.0 * number + 0.4 * row, 2.0 * number + 0.4 * row + 3});
+        }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {}×", twoDigits(ratio(result))),
+            translatedFormat("as fast within its memory ({} GB/s) as from the host ({} GB/s)",
+                             twoDigits(result.number("within_device_gigabytes_per_second")),
+                             twoDigits(result.number("to_device_gigabytes_per_second")))};
+}
+
 } // namespace
 
 extern const Experiment bus{
@@ -251,10 +273,13 @@ extern const Experiment bus{
     .title = "Across the bus",
     .idea = "The same bytes are copied to the device, back from it, and within its memory, 4 bytes at a time "
             "or millions. The bars copy 1 GB each, in slow motion at the measured rates.",
+    .group = LabGroup::launch,
+    .scene = scene,
     .question = "How many times faster is a large copy within the GPU's memory than one from the host?",
     .choices = {"about as fast", "2 to 8 times", "8 to 30 times", "more than 30 times"},
     .x = {.title = "bytes in one copy", .sketched = PlotRange{4, 1 << 28}},
     .y = {.title = "copied", .unit = "GB/s", .sketched = PlotRange{1e-4, 1e4}},
+    .lines = {"GPU host to device", "GPU within the device"},
     .sketched = toDevice,
     .sources = {"bus.cpp"},
     .link =
@@ -263,6 +288,7 @@ extern const Experiment bus{
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

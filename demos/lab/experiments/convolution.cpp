@@ -569,6 +569,37 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view, place.curves);
 }
 
+/// A window of 2×2 steps over 3×3 pixels; what it covers fills a row of the matrix.
+LabScene scene() {
+    LabScene scene{.beats = 20};
+    const auto pixel = [&](int column, int row, double from, double until, LabTone tone) {
+        scene.blocks.push_back({0.9f + 1.7f * static_cast<float>(column),
+                                0.5f + 1.7f * static_cast<float>(row), 1.55f, 1.55f, from, until, tone});
+    };
+    for (int row = 0; row < 3; ++row)
+        for (int column = 0; column < 3; ++column) pixel(column, row, 0, 0, LabTone::pale);
+    for (int window = 0; window < 4; ++window) {
+        const double from = 1 + 4.0 * window;
+        for (int cell = 0; cell < 4; ++cell) {
+            const int column = window % 2 + cell % 2, row = window / 2 + cell / 2;
+            const float x = 8.3f + 1.7f * static_cast<float>(cell),
+                        y = 0.2f + 1.4f * static_cast<float>(window);
+            scene.dots.push_back({1.7f + 1.7f * static_cast<float>(column),
+                                  1.3f + 1.7f * static_cast<float>(row), x + 0.8f, y + 0.6f, from, from + 2,
+                                  LabTone::other});
+            scene.blocks.push_back({x, y, 1.55f, 1.25f, from + 2, from + 2.5});
+        }
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    const double times = result.number("gpu_direct_milliseconds") / result.number("gpu_matrix_milliseconds");
+    return {translatedFormat("im2col {}×", twoDigits(times)),
+            translatedFormat("as fast as direct convolution on the GPU, with {} filters",
+                             result.count("gpu_filters"))};
+}
+
 } // namespace
 
 extern const Experiment convolution{
@@ -578,17 +609,21 @@ extern const Experiment convolution{
     .idea = "A layer of 3×3 filters on 32 channels, with 1, 2, 4, ... filters. Direct: each output sums up "
             "its 288 products. Or im2col copies the inputs of each output into a row of a matrix, and a "
             "dense layer's kernel multiplies. Both do the same multiply-adds.",
+    .group = LabGroup::memory,
+    .scene = scene,
     .question =
         "im2col writes nine copies of the input to memory, and the product reads them again. From how "
         "many filters on is that still faster than direct convolution on the GPU?",
     .choices = {"even with a single one", "2 to 16", "more than 16", "direct convolution stays faster"},
     .x = {.title = "filters"},
     .y = {.title = "time for a million multiply-adds", .unit = "µs"},
+    .lines = {"GPU direct", "GPU im2col and fastest kernel"},
     .sources = {"lab_convolution.comp", "lab_convolution_unfold.comp", "convolution.cpp"},
     .link = {"See the blocked kernel on the ladder", "ladder", R"({"rung": "gpu:blocked", "tab": "memory"})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -279,7 +279,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     addCards(ui, lines, room.y);
     double lowest = epochAt(std::end(cards)[-1].gflops());
     for (const LabSeries& series : result.series) {
-        if (series.points.empty()) continue;
+        if (series.points.empty() || !draws(view, experiment, result, series)) continue;
         const LabPoint& point = series.points.front();
         lowest = std::min(lowest, point.median);
         const ImU32 machine = series.gpu ? ui.theme.gpu : ui.theme.cpu;
@@ -301,6 +301,32 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
                     .overlay = builtInLegend});
 }
 
+/// A column per card: its peak by year, in powers of ten.
+LabScene scene() {
+    LabScene scene{.beats = 20, .lines = {{0, 5.9f, 16, 5.9f}}};
+    const Card* last = nullptr;
+    for (const Card& card : cards) {
+        if (last != nullptr && card.gflops() <= last->gflops()) continue;
+        last = &card;
+        const float height = 2 * static_cast<float>(std::log10(card.gflops()) - 2.2);
+        const double year = card.year - cards[0].year;
+        scene.blocks.push_back(
+            {0.78f * static_cast<float>(year), 5.8f - height, 0.7f, height, 0.8 * year, 0.8 * year});
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    const Card* card = firstAsFast(1e3 * result.number("gpu_seconds"));
+    if (card == nullptr)
+        return {duration(result.number("gpu_seconds")),
+                std::string(translated("an epoch: none of these cards is as fast"))};
+    return {fmt::format("{}", card->year),
+            translatedFormat("{} would take {} at its peak; this GPU took {}", card->name,
+                             duration(1e-3 * epochAt(card->gflops())),
+                             duration(result.number("gpu_seconds")))};
+}
+
 } // namespace
 
 extern const Experiment generations{
@@ -311,17 +337,21 @@ extern const Experiment generations{
         "The cards' times are computed: the FLOP of an epoch (784-256-128-10, 60,000 examples) divided by a "
         "card's peak, which is cores × FLOP per cycle × clock. No training reaches it. Your own machine is "
         "measured. Before 2006, cards had no cores for general arithmetic, so they have no time.",
+    .group = LabGroup::work,
+    .scene = scene,
     .question = "Your GPU trains the epoch for real. Which year's card is the first that matches it on "
                 "paper, at its peak?",
     .choices = {"2006 or earlier", "2007 to 2011", "2012 to 2017", "2018 or later"},
     .x = {.title = "year", .log = false, .calendar = true},
     .y = {.title = "one epoch", .unit = "ms"},
+    .lines = {"GPU trained", "CPU trained"},
     .sources = {"generations.cpp", "step.cpp"},
     .link = {"Run this race", "race",
              R"({"data": "fashion-mnist", "hidden": [256, 128], "finish": {"epochs": 1},
                  "lanes": ["cpu:best", "gpu:best"]})"},
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

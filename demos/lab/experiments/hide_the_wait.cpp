@@ -291,6 +291,32 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view, 0, models);
 }
 
+/// A lone load goes to memory and back; below it, another one leaves before the first is back.
+LabScene scene() {
+    LabScene scene{.beats = 16,
+                   .blocks = {{0, 0.3f, 1.6f, 1.4f, 0, 0, LabTone::muted},
+                              {0, 2.4f, 1.6f, 3.4f, 0, 0, LabTone::muted},
+                              {14.4f, 0.3f, 1.6f, 5.5f, 0, 0, LabTone::pale}},
+                   .lines = {{1.6f, 1, 14.4f, 1}}};
+    const auto load = [&](float y, double from) {
+        scene.dots.push_back({2, y, 14, y, from, from + 8, LabTone::gpu, true});
+        scene.dots.push_back({14, y, 2, y, from + 8, from + 16});
+    };
+    load(1, 0);
+    for (int lane = 0; lane < 3; ++lane) {
+        const float y = 3 + 1.1f * static_cast<float>(lane);
+        scene.lines.push_back({1.6f, y, 14.4f, y});
+        for (int chain = 0; chain < 5; ++chain) load(y, 3.2 * chain + 0.7 * lane);
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_gain"))),
+            translatedFormat("as many loads per second with many chains; one alone waits {} for each",
+                             duration(1e-9 * result.number("gpu_latency_nanoseconds")))};
+}
+
 } // namespace
 
 extern const Experiment hideTheWait{
@@ -299,12 +325,15 @@ extern const Experiment hideTheWait{
     .title = "Waiting for memory",
     .idea = "Chains of loads through a large array: each load returns the address of the next. One chain "
             "alone, or many independent ones. The straight lines are Little's law: chains / latency.",
+    .group = LabGroup::memory,
+    .scene = scene,
     .question =
         "One chain keeps the GPU waiting. How many times as many loads per second does the GPU do with "
         "many chains in flight?",
     .choices = {"less than 10 times", "10 to 100 times", "100 to 1,000 times", "more than 1,000 times"},
     .x = {.title = "chains in flight", .sketched = PlotRange{1, 1 << 18}},
     .y = {.title = "loads", .unit = "per µs", .sketched = PlotRange{0.1, 1e6}},
+    .lines = {"GPU chains", "CPU all threads"},
     .sketched = "chains",
     .sources = {"lab_hide_the_wait.comp", "lab.h", "hide_the_wait.cpp"},
     .link = {"Give the GPU too little to do: batch 1", "race",
@@ -312,6 +341,7 @@ extern const Experiment hideTheWait{
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

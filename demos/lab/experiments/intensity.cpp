@@ -11,6 +11,7 @@
 #include "demos/kit/roof.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/step_intensity.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -265,6 +266,7 @@ void conclude(const LabResult& result, MeasuredValues& values) {
 
 /// The measured points under the roofs, and where a training step's operations stand.
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    if (!result.measured()) return drawLabCurves(ui, experiment, result, view);
     struct Curve {
         std::vector<double> x, y;
     };
@@ -287,7 +289,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     for (const bool gpu : {false, true}) {
         const std::string machine = gpu ? "gpu" : "cpu";
         const Roof roof = liftedRoof(result, gpu);
-        if (!roof.measured()) continue;
+        if (!roof.measured() || !(gpu || view.all)) continue;
         highest = std::max(highest, roof.gflops);
         add(translatedFormat("{} roof", machine),
             mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
@@ -296,6 +298,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     }
     double lowest = highest;
     for (const LabSeries& series : result.series) {
+        if (!draws(view, experiment, result, series)) continue;
         Curve curve;
         for (const LabPoint& point : series.points) {
             curve.x.push_back(point.x);
@@ -307,7 +310,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     }
     // A mark stands on the axis; the operations' labels take turns, one above the other.
     std::size_t step = 0;
-    if (highest > 0)
+    if (highest > 0 && view.all)
         for (const StepIntensity& operation : stepIntensities()) {
             const double top =
                 lowest * std::pow(highest / lowest, 0.05 + 0.07 * static_cast<double>(step++ % 3));
@@ -330,6 +333,29 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
          .overlay = builtInLegend});
 }
 
+/// Every number is read and used once; then one that is read is used ten times.
+LabScene scene() {
+    LabScene scene{.beats = 20};
+    for (int number = 0; number < 4; ++number) {
+        const float x = 4.0f * static_cast<float>(number);
+        scene.blocks.push_back({x, 0.6f, 2.8f, 1.6f, x, x + 2.8, LabTone::pale, "wait"});
+        scene.blocks.push_back({x + 2.9f, 0.6f, 0.8f, 1.6f, x + 2.9, x + 3.7, LabTone::gpu, "×+"});
+    }
+    scene.blocks.push_back({0, 3.8f, 2.8f, 1.6f, 0, 2.8, LabTone::pale, "wait"});
+    for (int use = 0; use < 14; ++use) {
+        const float x = 2.9f + 0.92f * static_cast<float>(use);
+        scene.blocks.push_back({x, 3.8f, 0.8f, 1.6f, x, x + 0.8, LabTone::gpu, "×+"});
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    const double full = result.number("gpu_full_multiply_adds");
+    return {translatedFormat("GPU {}", twoDigits(full)),
+            translatedFormat("multiply-adds per number read bring it to three quarters of its {} GFLOP/s",
+                             threeDigits(result.number("gpu_best_gflops")))};
+}
+
 } // namespace
 
 extern const Experiment intensity{
@@ -341,15 +367,19 @@ extern const Experiment intensity{
             "share one. One multiply-add per number is 0.5 FLOP/byte. The marks on the axis show where the "
             "operations of a training step stand "
             "(784-256-128-10, batch 128).",
+    .group = LabGroup::memory,
+    .scene = scene,
     .question =
         "How many multiply-adds per number read does the GPU need to reach three quarters of its best speed?",
     .choices = {"up to 4", "5 to 16", "17 to 64", "more than 64"},
     .x = {"arithmetic intensity", "FLOP/byte"},
     .y = {"speed", "GFLOP/s"},
+    .lines = {"GPU measured", "CPU plain loop"},
     .sources = {"lab_intensity.comp", "intensity.cpp", "roof.glsl"},
     .link = {"See a training step under the roof", "ladder", R"({"tab": "roofline"})"},
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

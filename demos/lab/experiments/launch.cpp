@@ -8,6 +8,7 @@
 
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -173,6 +174,25 @@ void conclude(const LabResult& result, MeasuredValues& values) {
     values["hundred_dispatches_microseconds"].number = found->hundred.median;
 }
 
+/// The same work in one piece, and in eight with what each launch costs.
+LabScene scene() {
+    LabScene scene{.beats = 20, .blocks = {{0, 0.6f, 8, 1.6f, 0, 8}}};
+    for (int piece = 0; piece < 8; ++piece) {
+        const float x = 2.0f * static_cast<float>(piece);
+        scene.blocks.push_back({x, 3.8f, 0.9f, 1.6f, 2.0 * piece, 2.0 * piece + 1, LabTone::other});
+        scene.blocks.push_back({x + 0.95f, 3.8f, 0.95f, 1.6f, 2.0 * piece + 1, 2.0 * piece + 2});
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    const auto found = handed(result);
+    if (!found) return {};
+    return {translatedFormat("GPU {}×", twoDigits(found->times())),
+            translatedFormat("as long in 100 dispatches: {} instead of {}",
+                             duration(1e-6 * found->hundred.median), duration(1e-6 * found->one.median))};
+}
+
 } // namespace
 
 extern const Experiment launch{
@@ -181,16 +201,20 @@ extern const Experiment launch{
     .title = "The price of a launch",
     .idea = "The same 10,000 rounds of arithmetic, in one dispatch or cut into up to 10,000. Only the number "
             "of launches changes.",
+    .group = LabGroup::launch,
+    .scene = scene,
     .question = "How many times as long does the GPU take if the same work comes in 100 dispatches, each "
                 "waiting for the one before?",
     .choices = {"about as long", "1.5 to 3 times", "3 to 10 times", "more than 10 times"},
     .x = {.title = "pieces", .sketched = PlotRange{1, 1e4}},
     .y = {.title = "time for all", .unit = "µs", .sketched = PlotRange{1, 1e6}},
+    .lines = {"GPU dispatches with barriers", "GPU dispatches"},
     .sketched = "dispatches with barriers",
     .sources = {"lab_launch.comp", "launch.cpp"},
     .link = {"See the launches of a training step", "inside", R"({"data": "spiral", "hidden": [8, 8]})"},
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude};
 
 } // namespace lockstep::demos

@@ -176,9 +176,9 @@ void conclude(const LabResult& result, MeasuredValues& values) {
     values["worst_lost_share"].number = worst;
 }
 
-// Two workers and one counter in time: first plainly, then atomically. Still and without values: before
-// anything is measured, when they would be the answer.
-void drawRace(const Ui& ui, ImVec2 at, float width, double seconds, bool still) {
+// Two workers and one counter in time: first plainly, then atomically; a row high each. Still and without
+// values: before anything is measured, when they would be the answer.
+void drawRace(const Ui& ui, ImVec2 at, float width, float row, double seconds, bool still) {
     struct Step {
         int worker; // 2: the counter
         float begin, end;
@@ -202,15 +202,15 @@ void drawRace(const Ui& ui, ImVec2 at, float width, double seconds, bool still) 
         {2, 7, 8.9f, "8"},
         {2, 8.9f, 10, "9: both count"},
     };
-    const SmallLetters small(ui);
+    ImGui::PushFont(row < 1.8f * ImGui::GetFontSize() ? ui.fonts.small : ui.fonts.body);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float names = textWidth("worker 2") + ui.px(10);
     const float unit = (width - names) / 10;
-    const float row = ImGui::GetFontSize() + ui.px(8);
     const auto now = static_cast<float>(std::fmod(seconds, 11.0)); // one second of rest at the end
     constexpr const char* workers[] = {"worker 1", "worker 2", "counter"};
     for (int i = 0; i < 3; ++i)
-        labText(draw, {at.x, at.y + static_cast<float>(i) * row + ui.px(3)}, workers[i], ui.theme.muted);
+        labText(draw, {at.x, at.y + (static_cast<float>(i) + 0.5f) * row - ImGui::GetFontSize() / 2},
+                workers[i], ui.theme.muted);
     for (const Step& step : steps) {
         const ImVec2 from{at.x + names + step.begin * unit, at.y + static_cast<float>(step.worker) * row};
         const ImVec2 to{at.x + names + step.end * unit - ui.px(2), from.y + row - ui.px(3)};
@@ -226,6 +226,7 @@ void drawRace(const Ui& ui, ImVec2 at, float width, double seconds, bool still) 
         const ImU32 colour = !end ? ui.theme.text : step.begin < 5 ? ui.theme.bad : ui.theme.good;
         labCell(ui, draw, from, to, colour, now >= step.begin && !step.waits && !still, text);
     }
+    ImGui::PopFont();
     if (still) return;
     const float x = at.x + names + std::min(now, 10.0f) * unit;
     draw.AddLine({x, at.y - ui.px(2)}, {x, at.y + 3 * row}, ui.theme.text, ui.line());
@@ -266,18 +267,39 @@ void drawCounted(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float race = 3 * (ui.px(24)) + ui.px(12);
+    const float row = std::clamp(room.y / (result.measured() ? 7 : 3.5f), ui.px(24), ui.px(52));
+    const ImVec2 race{room.x, 3 * row + ui.px(12)};
     float below = room.y;
-    if (room.y > ui.px(280)) {
-        drawRace(ui, {at.x, at.y + ui.px(4)}, room.x, view.seconds, !result.measured());
-        ImGui::Dummy({room.x, race});
-        below -= race + ImGui::GetStyle().ItemSpacing.y;
+    if (!result.measured() || room.y > ui.px(240)) {
+        drawRace(ui, {at.x, at.y + ui.px(4)}, race.x, row, view.seconds, !result.measured());
+        ImGui::Dummy(race);
+        below -= race.y + ImGui::GetStyle().ItemSpacing.y;
     }
-    if (!result.measured()) return drawLabCurves(ui, experiment, result, view);
+    if (!result.measured()) return;
     const float bars = 0.3f * room.x; // the curves need room for their names
     drawCounted(ui, result, ImGui::GetCursorScreenPos(), {bars - ui.px(16), below});
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + bars);
     drawLabCurves(ui, experiment, result, view, below);
+}
+
+/// Both workers load 7, add 1 and store 8: one addition is lost.
+LabScene scene() {
+    return {.beats = 18,
+            .blocks = {{0, 0.3f, 3.4f, 2, 2, 2, LabTone::gpu, "7"},
+                       {0, 3.6f, 3.4f, 2, 3, 3, LabTone::gpu, "7"},
+                       {3.7f, 0.3f, 2, 2, 4, 5, LabTone::pale, "+1"},
+                       {3.7f, 3.6f, 2, 2, 5, 6, LabTone::pale, "+1"},
+                       {11, 1.9f, 5, 2.2f, 0, 0, LabTone::muted, "7"},
+                       {11, 1.9f, 5, 2.2f, 9, 9, LabTone::bad, "8"}},
+            .dots = {{10.6f, 2.6f, 1.7f, 1.3f, 0, 2, LabTone::gpu, true},
+                     {10.6f, 3.4f, 1.7f, 4.6f, 1, 3, LabTone::gpu, true},
+                     {6, 1.3f, 10.6f, 2.6f, 6, 9},
+                     {6, 4.6f, 10.6f, 3.4f, 7, 10}}};
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {} %", twoDigits(100 - 100 * result.number("gpu_lost_share"))),
+            std::string(translated("of the plain additions are counted; all would be 100 %"))};
 }
 
 } // namespace
@@ -288,16 +310,20 @@ extern const Experiment lostUpdates{
     .title = "Lost updates",
     .idea = "Many workers add 1 to one counter: with a load, an add and a store (a race condition), "
             "atomically, or in teams that sum first.",
+    .group = LabGroup::work,
+    .scene = scene,
     .question = "A million plain additions by the GPU's invocations to one counter. How many are counted?",
     .choices = {"all of them", "more than half", "1 to 50 in 100", "fewer than 1 in 100"},
     .x = {"additions", ""},
     .y = {"time per addition", "ns"},
+    .lines = {"GPU plain", "GPU atomic"},
     .sources = {"lab_lost_updates.comp", "lab_lost_updates_subgroup.comp", "lost_updates.cpp"},
     .link = {"See what a step adds up", "inside",
              R"({"data": "spiral", "hidden": [8, 8], "machine": "gpu"})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -12,6 +12,7 @@
 #include "demos/lab/lab_product.h"
 #include "demos/lab/matrix_curves.h"
 #include "demos/lab/systolic_picture.h"
+#include "demos/words/text.h"
 #include "engine/cpu/memory.h"
 #include "engine/plan/work.h"
 #include "engine/tune/product_candidates.h"
@@ -272,12 +273,33 @@ void conclude(const LabResult& result, MeasuredValues& values) {
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::max(room.y, ui.px(120));
-    const float grid = std::min({height, room.x * 0.3f, ui.px(260)});
+    const bool alone = !result.measured();
+    const float grid =
+        alone ? std::min({height, room.x, ui.px(420)}) : std::min({height, room.x * 0.3f, ui.px(260)});
     ImGui::BeginChild("systolic", {grid, height}, false, ImGuiWindowFlags_NoScrollbar);
     drawSystolicArray(ui, {grid, height}, view.seconds);
     ImGui::EndChild();
+    if (alone) return;
     ImGui::SameLine(0, ui.px(14));
     drawMatrixCurves(ui, experiment, result, view, {room.x - grid - ui.px(14), height});
+}
+
+/// A wave through a grid of multiply-adders.
+LabScene scene() {
+    LabScene scene{.beats = 20};
+    for (int row = 0; row < 5; ++row) {
+        const auto y = static_cast<float>(row) * 1.15f + 0.2f;
+        scene.dots.push_back({1.6f, y + 0.5f, 11.4f, y + 0.5f, 1.0 * row, row + 8.0, LabTone::other, true});
+        for (int column = 0; column < 5; ++column)
+            scene.blocks.push_back({4 + 1.6f * static_cast<float>(column), y, 1.45f, 1, 1.0 * (row + column),
+                                    row + column + 5.0});
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_times_as_fast_as_cpu_best"))),
+            std::string(translated("as fast as the CPU's best kernel; claimed are 100 to 500×"))};
 }
 
 } // namespace
@@ -290,17 +312,21 @@ extern const Experiment matrix{
             "assuming "
             "time grows with the cube. Plain loops use one thread. The grid shows a matrix unit: each cell "
             "adds one product per beat.",
+    .group = LabGroup::work,
+    .scene = scene,
     .question =
         "\"A GPU multiplies 10,000×10,000 matrices 100 to 500 times as fast.\" How many times as fast is it "
         "here as the CPU's best kernel on all threads?",
     .choices = {"it is slower", "1 to 10 times", "10 to 100 times", "more than 100 times"},
     .x = {"rows and columns", ""},
     .y = {"time", "ms"},
+    .lines = {"GPU fastest kernel", "CPU best kernel"},
     .sources = {"matrix.cpp", "dense_naive.comp", "product_tiled.glsl", "lab_matrix.comp"},
     .link = {"Climb the ladder of product kernels", "ladder", R"({"tab": "rungs"})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -212,6 +212,30 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view);
 }
 
+/// Four invocations read words side by side, from one line; then words that lie apart, from four.
+LabScene scene() {
+    LabScene scene{.beats = 20};
+    for (int row = 0; row < 2; ++row) {
+        const float y = row == 0 ? 0.4f : 3.6f;
+        for (int line = 0; line < 4; ++line) {
+            const double read = row == 0 ? line == 0 ? 1 : labNever : 4.0 + 3 * line;
+            const float x = 4.04f * static_cast<float>(line);
+            scene.blocks.push_back({x, y, 3.85f, 2, read, read, LabTone::pale});
+            for (int word = 0; word < 4; ++word)
+                scene.blocks.push_back({x + 0.15f + 0.92f * static_cast<float>(word), y + 0.3f, 0.8f, 1.4f,
+                                        row == 0 || word == 0 ? read : labNever, 0});
+        }
+    }
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_loss"))),
+            translatedFormat("slower with words 32 apart: {} GB/s side by side, {} GB/s apart",
+                             twoDigits(result.number("gpu_near_gigabytes_per_second")),
+                             twoDigits(result.number("gpu_far_gigabytes_per_second")))};
+}
+
 } // namespace
 
 extern const Experiment neighbours{
@@ -220,11 +244,14 @@ extern const Experiment neighbours{
     .title = "Reading as neighbours",
     .idea = "All words of a large array are read once. Neighbouring invocations read neighbouring words, or "
             "words some stride apart.",
+    .group = LabGroup::memory,
+    .scene = scene,
     .question = "Neighbours read words that lie 32 words apart. How many times slower is the GPU than with "
                 "words side by side?",
     .choices = {"about as fast", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
     .x = {.title = "stride in words", .sketched = PlotRange{1, 64}},
-    .y = {.title = "read", .unit = "GB/s", .sketched = PlotRange{0.1, 1e4}},
+    .y = {.title = "read", .unit = "GB/s", .sketched = PlotRange{0.1, 1e4}, .linear = true},
+    .lines = {"GPU with a stride", "CPU with a stride"},
     .sketched = strided,
     .sources = {"lab_neighbours.comp", "lab.h", "neighbours.cpp"},
     .link = {"Compare with the ladder's rung naive-strided", "ladder",
@@ -232,6 +259,7 @@ extern const Experiment neighbours{
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -331,6 +331,23 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view, room - used, models);
 }
 
+/// One cook does all of it; then one begins, and five share the rest.
+LabScene scene() {
+    LabScene scene{.beats = 20,
+                   .blocks = {{0, 0, 16, 0.9f, 0, 16, LabTone::muted}, {0, 1.4f, 2, 0.7f, 0, 2}}};
+    for (int cook = 0; cook < 5; ++cook)
+        scene.blocks.push_back({2.1f, 1.4f + 0.95f * static_cast<float>(cook), 2.8f, 0.7f, 2, 5});
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    const double best = result.number("gpu_best_workers");
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_speed_up"))),
+            best < 2 ? std::string(translated("as fast: more workgroups are not clearly faster"))
+                     : translatedFormat("as fast with {} workgroups; ideal would be {}×", twoDigits(best),
+                                        twoDigits(best))};
+}
+
 } // namespace
 
 extern const Experiment oneToAll{
@@ -340,18 +357,22 @@ extern const Experiment oneToAll{
     .idea = "The same work for 1, 2, 4, ... workers: threads on the CPU, workgroups on the GPU. One worker "
             "has to do the first tenth of the arithmetic alone. Speed-ups are relative to one worker of the "
             "same machine.",
+    .group = LabGroup::work,
+    .scene = scene,
     .question =
         "One workgroup does the first tenth, then many share the rest. How many times as fast is that "
         "as one workgroup alone?",
     .choices = {"less than 3 times", "3 to 10 times", "10 to 100 times", "more than 100 times"},
     .x = {.title = "workers", .sketched = PlotRange{1, 1024}},
-    .y = {.title = "speed-up", .sketched = PlotRange{0.5, 1000}},
+    .y = {.title = "speed-up", .sketched = PlotRange{0.5, 1000}, .linear = true},
+    .lines = {"GPU fixed work", "CPU fixed work"},
     .sketched = "fixed work",
     .sources = {"lab_one_to_all.comp", "one_to_all.cpp"},
     .link = {"Give the GPU more to share: batch 4,096", "race",
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 4096}})"},
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -14,6 +14,7 @@
 #include "demos/kit/pacer.h"
 #include "demos/lab/experiment.h"
 #include "demos/lab/sum_picture.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -295,6 +296,27 @@ void draw(Ui& ui, const Experiment&, const LabResult& result, LabView& view) {
     drawSumTable(ui, result, {at.x + tree + gap, at.y + ui.px(4)}, {room.x - tree - gap, room.y - ui.px(4)});
 }
 
+/// A tree adds in three steps, a loop in seven.
+LabScene scene() {
+    LabScene scene{.beats = 20};
+    for (int level = 0; level < 4; ++level) {
+        const auto width = static_cast<float>(2 << level);
+        for (int i = 0; i < 8 >> level; ++i)
+            scene.blocks.push_back({(static_cast<float>(i) + 0.5f) * width - 0.8f,
+                                    1.1f * static_cast<float>(level), 1.6f, 0.75f, 2.0 * level, 2.0 * level});
+    }
+    for (int i = 0; i < 8; ++i)
+        scene.blocks.push_back(
+            {2.0f * static_cast<float>(i) + 0.2f, 5, 1.6f, 0.8f, 2.0 * i, 2.0 * i, LabTone::muted});
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("Tree {} ulp", twoDigits(result.number("cpu_pairwise_tree_error_units"))),
+            translatedFormat("off (units in the last place); the loop is off by {} ulp",
+                             twoDigits(result.number("cpu_one_after_another_error_units")))};
+}
+
 } // namespace
 
 extern const Experiment sum{
@@ -303,16 +325,20 @@ extern const Experiment sum{
     .title = "The sum depends on the order",
     .idea = "Addition of floats is not associative. A million of them are added up in several orders, and "
             "compared with the exact sum.",
+    .group = LabGroup::work,
+    .scene = scene,
     .question = "Which is nearer to the exact sum of a million floats: a loop, or a tree of parallel sums?",
     .choices = {"the loop", "the tree", "equally near", "both are exact"},
     .x = {"numbers", ""},
     .y = {"time", "µs"},
+    .lines = {"CPU one after another", "CPU pairwise tree"},
     .sources = {"lab_sum.comp", "lab_sum_pairs.comp", "lab_sum_serial.comp", "sum.cpp"},
     .link = {"See one seed on two machines", "race",
              R"({"data": "spiral", "hidden": [16, 16], "lanes": ["cpu:simd", "gpu:naive"]})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -336,6 +336,23 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     drawLabCurves(ui, experiment, result, view, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)), above);
 }
 
+/// Two waves in four places, and one more.
+LabScene scene() {
+    LabScene scene{.beats = 20};
+    for (int wave = 0; wave < 2; ++wave)
+        for (int place = 0; place < 4; ++place)
+            scene.blocks.push_back({5.2f * static_cast<float>(wave), 1.5f * static_cast<float>(place), 5,
+                                    1.2f, 5.0 * wave, 5.0 * (wave + 1)});
+    scene.blocks.push_back({10.4f, 0, 5, 1.2f, 10, 15, LabTone::other, "+1"});
+    return scene;
+}
+
+LabVerdict verdict(const LabResult& result) {
+    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_one_more"))),
+            translatedFormat("as long with one workgroup more than the {} that run at once",
+                             threeDigits(result.number("gpu_at_once")))};
+}
+
 } // namespace
 
 extern const Experiment whoRanWhere{
@@ -345,17 +362,21 @@ extern const Experiment whoRanWhere{
     .idea =
         "Workgroups that all do the same amount of work, more and more of them. Each takes all the shared "
         "memory that it may, so that few share a place, and records its start and end.",
+    .group = LabGroup::launch,
+    .scene = scene,
     .question = "The GPU is full: as many workgroups as it can run at once. Add one. How much longer does it "
                 "all take?",
     .choices = {"hardly longer", "half as long again", "twice as long"},
     .x = {"workgroups or pieces", "", false},
     .y = {"time for all", "µs", false},
+    .lines = {"GPU workgroups", "CPU pieces on threads"},
     .sources = {"lab_who_ran_where.glsl", "lab_who_ran_where.comp", "who_ran_where.cpp"},
     .link = {"See when the kernels of a step run", "inside",
              R"({"data": "spiral", "hidden": [64, 64], "batch": 128})"},
     .animated = true,
     .measure = measure,
     .answer = answer,
+    .verdict = verdict,
     .conclude = conclude,
     .draw = draw};
 

@@ -71,6 +71,15 @@ TEST_CASE("every experiment's result appears by itself") {
     }
 }
 
+TEST_CASE("the cards of experiments move by themselves, and nothing is measured for them") {
+    Window window;
+    window.app.setState({{"lockstep", 1}, {"exhibit", "parallelism"}});
+    int frames = 0;
+    CHECK(window.shows([&] { return ++frames == 20; }));
+    CHECK_FALSE(window.app.exhibit().running());
+    CHECK_FALSE(window.measured("lab."));
+}
+
 TEST_CASE("every exhibit comes to its end by itself") {
     Window window;
     const auto ended = [&] { return !window.app.exhibit().running(); };
