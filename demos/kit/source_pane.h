@@ -61,7 +61,8 @@ inline std::vector<std::size_t> sourceBreaks(std::string_view line, std::size_t 
             breaks.push_back(after);
             begin = after;
             seen = indent;
-            for (std::size_t i = begin; i <= at; ++i) seen += letter(i) ? 1 : 0;
+            at = begin - 1; // what has come into the next row is counted again
+            continue;
         }
         const bool text = line.find_first_not_of(' ') < at;
         if (text && (line[at] == ' ' || line[at] == ',' || line[at] == '(')) after = at + 1;

@@ -57,7 +57,7 @@ void Inside::select(OperationAt wanted) {
 }
 
 void Inside::moveSelection(std::ptrdiff_t by) {
-    const OperationAt now = at();
+    const OperationAt now = chosen();
     const StepTrace* trace = model.trace(now.machine);
     if (trace == nullptr || trace->operations.empty()) return;
     const auto last = static_cast<std::ptrdiff_t>(trace->operations.size()) - 1;

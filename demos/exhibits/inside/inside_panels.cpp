@@ -149,7 +149,7 @@ void drawTabs(Ui& ui, Inside& inside) {
 
 void drawPlayer(Ui& ui, Inside& inside) {
     const bool any = inside.selected() != nullptr;
-    const bool hasPrevious = any && inside.at().index > 0;
+    const bool hasPrevious = any && inside.chosen().index > 0;
     if (iconButton(ui, "Previous operation", "Selects the operation before this one.", Icon::back,
                    {.signOnly = true, .enabled = hasPrevious}))
         inside.moveSelection(-1);
@@ -161,7 +161,7 @@ void drawPlayer(Ui& ui, Inside& inside) {
     ImGui::SameLine();
     if (ui.toggle("Slow motion", "Walks through the operations of the step one by one.", inside.playing,
                   any)) {
-        if (!inside.playing) inside.select(inside.at());
+        if (!inside.playing) inside.select(inside.chosen());
         inside.playing = !inside.playing;
         inside.played = 0;
         inside.model.pause();
