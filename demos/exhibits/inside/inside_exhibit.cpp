@@ -185,7 +185,8 @@ class InsideExhibit final : public Exhibit {
     void measured(MeasuredValues& values) const override {
         for (std::size_t machine = 0; machine < machineCount; ++machine) {
             const std::string name = machine == 0 ? "inside.cpu." : "inside.gpu.";
-            const StepTrace* trace = inside_.model.trace(machine);
+            // A step of earlier settings is none of these.
+            const StepTrace* trace = inside_.model.outdated() ? nullptr : inside_.model.trace(machine);
             const auto add = [&](const char* what, auto number) {
                 values[name + what].number =
                     trace == nullptr ? Measured().number : static_cast<double>(number(*trace));

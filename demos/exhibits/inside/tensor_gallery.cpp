@@ -111,8 +111,8 @@ float strongWidth(const Ui& ui, const std::string& text) {
 }
 
 /// A cell per number, or per block of numbers.
-std::vector<std::uint32_t> cells(const Ui& ui, const TracedTensor& tensor, float largest, std::size_t width,
-                                 std::size_t height) {
+std::vector<std::uint32_t> cellPixels(const Ui& ui, const TracedTensor& tensor, float largest,
+                                      std::size_t width, std::size_t height) {
     const std::size_t rows = tensor.keptRows();
     // Few values are large: by the root of their size, the small ones can be seen, too.
     const float scale = largest > 0 ? 1 / largest : 0;
@@ -130,8 +130,8 @@ std::vector<std::uint32_t> cells(const Ui& ui, const TracedTensor& tensor, float
 }
 
 /// The first images, as one would see them.
-std::vector<std::uint32_t> sheet(const Ui& ui, const TracedTensor& tensor, float largest,
-                                 const TileGrid& tiles) {
+std::vector<std::uint32_t> imageSheet(const Ui& ui, const TracedTensor& tensor, float largest,
+                                      const TileGrid& tiles) {
     std::vector<std::uint32_t> pixels(tiles.pixelsWide() * tiles.pixelsHigh(), ui.theme.panel);
     const std::size_t images = std::min(tiles.count(), tensor.keptRows());
     for (std::size_t i = 0; i < images * tiles.width * tiles.height; ++i) {
@@ -153,8 +153,8 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
     const std::size_t width = images ? shown.tiles.pixelsWide() : std::min(tensor.columns, mostPixels);
     const std::size_t height = images ? shown.tiles.pixelsHigh() : std::min(rows, mostPixels);
     shown.difference = differenceOf(tensor, other);
-    const std::vector<std::uint32_t> pixels = images ? sheet(ui, tensor, shown.largest, shown.tiles)
-                                                     : cells(ui, tensor, shown.largest, width, height);
+    const std::vector<std::uint32_t> pixels = images ? imageSheet(ui, tensor, shown.largest, shown.tiles)
+                                                     : cellPixels(ui, tensor, shown.largest, width, height);
     const auto pixelsWide = static_cast<std::uint32_t>(width);
     const auto pixelsHigh = static_cast<std::uint32_t>(height);
     if (!shown.picture || shown.picture->width() != pixelsWide || shown.picture->height() != pixelsHigh)
@@ -391,8 +391,8 @@ void drawTensors(Ui& ui, Inside& inside) {
             const float size = textWidth(sizeText(*each.tensor, 0, tiles) + largest) + ui.px(wordGap);
             each.sized = each.words + size <= place.size.x; // else the mouse tells
             ImGui::SetCursorScreenPos({start.x + place.at.x, start.y + place.at.y});
-            const TracedTensor* there = other == nullptr ? nullptr : other->find(each.tensor->id);
-            const Pointed here = drawTensor(ui, each, place.size, trace.machine.gpu, there);
+            const TracedTensor* twin = other == nullptr ? nullptr : other->find(each.tensor->id);
+            const Pointed here = drawTensor(ui, each, place.size, trace.machine.gpu, twin);
             if (here.element) pointed = here;
         }
     if (!places[0].empty() && !places[1].empty()) {
