@@ -1,11 +1,13 @@
 // "Inside a step" without its window: what is said about operations, which products an element is the sum of,
-// which lines of a source are shown, and which part of the time axis.
+// which lines of a source are shown, and which part of the time axis; which step its names and times are of.
 #include <doctest/doctest.h>
 
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/kit/source_pane.h"
 #include "demos/kit/source_text.h"
 #include "engine/run/make_trainer.h"
+#include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;
@@ -271,4 +273,105 @@ TEST_CASE("the time axis moves just far enough to show an operation") {
     timeline.reveal(early);
     CHECK((*timeline.view)[0] == 0); // not before the step's begin
     CHECK((*timeline.view)[1] == doctest::Approx(2));
+}
+
+TEST_CASE("name, time and source are of the step that ran, also while another kernel is being prepared") {
+    Machines machines{0, testDeviceOptions().select};
+    gpu::Device& device = machines.openForDrawing({});
+    Inside inside; // after the device, which it uses
+    RunOptions settings = firstTracedRun();
+    settings.data = "spiral";
+    settings.hiddenWidths = std::vector<std::size_t>{16, 8};
+    settings.settings.batch = 32;
+    settings.lanes = {laneSpecFromText("cpu:simd"), laneSpecFromText("gpu:naive")};
+    const auto frame = [&](bool wait) { inside.model.update(machines, device, 1.0 / 60, wait); };
+    inside.change(settings);
+    CHECK(inside.model.lane(1).text() == "gpu:naive"); // nothing has run: the one that is prepared
+    frame(true);
+    inside.select({1, 1});
+    const auto shown = [&] { return std::pair{inside.model.lane(1).text(), inside.selected()->source}; };
+    CHECK(shown() == std::pair<std::string, std::string>{"gpu:naive", "dense_naive"});
+    CHECK(inside.model.complete());
+
+    settings.lanes[1] = laneSpecFromText("gpu:tiled");
+    inside.change(settings);
+    const double time = inside.selected()->milliseconds();
+    CHECK(inside.model.outdated());
+    CHECK(inside.model.settings().lanes[1].text() == "gpu:tiled");
+    CHECK(shown() == std::pair<std::string, std::string>{"gpu:naive", "dense_naive"});
+    CHECK(inside.selected()->milliseconds() == time);
+    frame(false); // the new one has only begun
+    CHECK(shown() == (inside.model.outdated()
+                          ? std::pair<std::string, std::string>{"gpu:naive", "dense_naive"}
+                          : std::pair<std::string, std::string>{"gpu:tiled", "dense_tiled"}));
+    frame(true);
+    CHECK_FALSE(inside.model.outdated());
+    CHECK(shown() == std::pair<std::string, std::string>{"gpu:tiled", "dense_tiled"});
+
+    // An operation beyond a short step's end is the last one there, and is not forgotten.
+    inside.view.selected = {1, 99};
+    CHECK(inside.chosen().index + 1 == inside.model.trace(1)->operations.size());
+    CHECK(inside.view.selected.index == 99);
+}
+
+TEST_CASE("examples pass layer by layer, rest at the end, and the next one follows") {
+    PassingExample passing;
+    CHECK(passing.layersPassed() == 0);
+    float before = 0;
+    bool rested = false;
+    for (int frame = 0; frame < 60 * 20 && passing.example == 0; ++frame) {
+        passing.advance(1.0 / 60, 3, 2);
+        if (passing.example > 0) break;
+        CHECK(passing.layersPassed() >= before);
+        before = passing.layersPassed();
+        rested = rested || before > 4;
+    }
+    CHECK(rested); // its outputs can be read
+    CHECK(passing.example == 1);
+    CHECK(passing.seconds == 0);
+    for (int frame = 0; frame < 60 * 20 && passing.example == 1; ++frame) passing.advance(1.0 / 60, 3, 2);
+    CHECK(passing.example == 0); // the batch's first again
+}
+
+TEST_CASE("images are drawn as images: as many as there is room for, each pixel at its place") {
+    Dataset data;
+    data.inputs = 12;
+    data.imageWidth = 4;
+    data.imageHeight = 3;
+    TracedTensor tensor{{TensorKind::activations, 0}, 10, 12, std::vector<float>(120)};
+    CHECK(holdsImages(tensor, data));
+    CHECK_FALSE(holdsImages({{TensorKind::activations, 1}, 10, 12, std::vector<float>(120)}, data));
+    const TileGrid all = tilesFor(data, 10, {400, 300}, 30);
+    CHECK(all.count() >= 10);
+    const TileGrid few = tilesFor(data, 10, {80, 60}, 30);
+    CHECK(few.count() == 4); // 40 by 30 each
+    const TileGrid one = tilesFor(data, 10, {5, 5}, 30);
+    CHECK(one.count() == 1); // smaller than wished rather than none
+    // The second image's pixel (2, 1), in a grid of two columns.
+    const auto share = [&](double pixel, std::size_t pixels) {
+        return static_cast<float>((pixel + 0.5) / static_cast<double>(pixels));
+    };
+    const auto found = [&](double x, double y) {
+        return tiledElement(tensor, few, share(x, few.pixelsWide()), share(y, few.pixelsHigh()));
+    };
+    REQUIRE(few.columns == 2);
+    CHECK(found(5 + 2, 1) == ElementAt{tensor.id, 1, 1 * 4 + 2});
+    CHECK(found(0, 4) == ElementAt{tensor.id, 2, 0});
+    CHECK_FALSE(found(4, 0)); // between two images
+}
+
+TEST_CASE("a source line that is too wide goes on below, at a blank where it has one") {
+    CHECK(sourceBreaks("short", 10, 4).empty());
+    const std::string line = "    sum += a(row, k) * w(o, k); // the product of both";
+    const std::vector<std::size_t> breaks = sourceBreaks(line, 24, 8);
+    REQUIRE_FALSE(breaks.empty());
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= breaks.size(); ++i) {
+        const std::size_t end = i < breaks.size() ? breaks[i] : line.size();
+        CHECK(end > begin);
+        CHECK(end - begin + (i > 0 ? 8 : 0) <= 24);
+        if (i < breaks.size()) CHECK((line[end - 1] == ' ' || line[end - 1] == ',' || line[end - 1] == '('));
+        begin = end;
+    }
+    CHECK(sourceBreaks(std::string(50, 'x'), 20, 4) == std::vector<std::size_t>{20, 36}); // no blank at all
 }

@@ -14,6 +14,7 @@
 #include "demos/draw/picture.h"
 #include "demos/draw/ui.h"
 #include "demos/exhibits/inside/element_sum.h"
+#include "demos/exhibits/inside/image_tiles.h"
 #include "demos/exhibits/inside/inside_model.h"
 #include "demos/kit/operations.h"
 #include "demos/kit/source_editor.h"
@@ -57,6 +58,7 @@ struct Timeline {
 
 struct TensorPicture {
     std::unique_ptr<Picture> picture;
+    TileGrid tiles = {};                          ///< the images that it is made of; none: a cell per number
     std::tuple<std::uint64_t, bool, bool> origin; ///< revision of the traces, of the GPU, theme is dark
     float largest = 0;                            ///< size of the largest value
     bool stale = true;                            ///< the picture is of another origin
@@ -85,7 +87,9 @@ inline constexpr EditWords insideEdits{};
 class SourceView {
   public:
     /// gpu   the operation in the GPU's trace, or null: then only the plain loops are shown
-    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, ShaderEdits& edits);
+    /// ran   the changed shaders with which it ran
+    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, const ShaderTexts& ran,
+              ShaderEdits& edits);
 
     bool editing = false; ///< the shader's text is a field to type into
 
@@ -106,12 +110,13 @@ class SourceView {
     SourceEditor editor_{"inside"};
 };
 
-enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab, workgroupsTab };
+enum InsideTab : std::size_t { networkTab, tensorsTab, sourceTab, workgroupsTab };
 
 /// All of the view that a person sets.
 struct InsideView {
     OperationAt selected{1, 1};   ///< of the GPU, its first product
-    std::size_t tab = tensorsTab; ///< an InsideTab
+    std::size_t tab = networkTab; ///< an InsideTab
+    bool examples = true;         ///< the network shows the batch's examples one after another
     float slowSpeed = 2;          ///< operations per second of slow motion
     bool settingsShown = false;
 };
@@ -120,6 +125,17 @@ struct InsideView {
 struct WorkgroupRows {
     std::tuple<std::uint64_t, std::size_t> origin{0, 0}; ///< revision of the traces, operation
     std::vector<GroupSpan> spans = {};
+};
+
+/// An example of the batch on its way through the network, and then the next.
+struct PassingExample {
+    std::size_t example = 0; ///< row of the batch
+    double seconds = 0;      ///< since it entered
+
+    /// Layers that it has passed so far, the last of them in part.
+    float layersPassed() const;
+    /// Time goes on; after the last layer and a rest comes the next of `examples`.
+    void advance(double delta, std::size_t layers, std::size_t examples);
 };
 
 /// What the exhibit shows, and where a person has come in it.
@@ -135,12 +151,22 @@ struct Inside {
     double played = 0;      ///< share of the selected operation that slow motion has shown
     bool neuronsLeftOut = false;     ///< the network view had no room for all, when it was last drawn
     std::optional<ElementAt> picked; ///< of a tensor that the selected operation writes: shown as a sum
+    PassingExample passing;
 
     /// Null where there is none.
     const TracedOperation* operation(OperationAt at) const;
-    const TracedOperation* selected() const { return operation(view.selected); }
+    /// The selected operation, as far as the shown step has it: of the other machine where it is of one that
+    /// has none yet, and the last one of a shorter step.
+    OperationAt chosen() const;
+    /// The same; while examples pass, the operation of the layer that one is in.
+    OperationAt at() const;
+    const TracedOperation* selected() const { return operation(at()); }
+    /// A person looks at one operation: examples no longer pass.
+    void select(OperationAt wanted);
     /// Along the operations, and after the last one to the next step.
     void moveSelection(std::ptrdiff_t by);
+    /// Examples pass through the network that is in sight.
+    bool examplesPass() const { return view.tab == networkTab && view.examples && !playing; }
     /// As InsideModel::change().
     void change(const RunOptions& settings);
 };
@@ -149,13 +175,27 @@ struct Inside {
 /// `builtInX`.
 void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX);
 
-/// Draws into `size` at the cursor. Neurons show the values of the batch's first example: activations, and
-/// gradients where the backward pass has been.
-/// Layers that are too wide show some neurons whose activations are not 0, the largest among them. Returns
-/// whether there are such layers.
-/// phase   0 to 1: how far a signal has come along the links; below 0: nothing moves
-bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
-             float phase, ImVec2 size);
+/// The layers of a network whose data are still being loaded: inputs and outputs as many as drawNet() draws
+/// at most.
+NetShape outlineOf(const RunOptions& settings);
+
+/// A network to draw, and the moment of its step.
+struct NetMoment {
+    const NetShape& shape;
+    const StepTrace* trace = nullptr;           ///< null: nothing is known of it but its layers
+    const Dataset* data = nullptr;              ///< names of classes, size of images; null: without them
+    std::size_t example = 0;                    ///< row of the batch whose values are shown
+    const TracedOperation* operation = nullptr; ///< null: the example passes forwards
+    /// Of the operation, 0 to 1: how far a signal has come along the links; below 0: nothing moves. Without
+    /// an operation: layers passed.
+    float phase = -1;
+};
+
+/// Draws into `size` at the cursor. Neurons show the values of an example: activations, and gradients where
+/// the backward pass has been. Where there is room, an image stands before the inputs and the classes'
+/// probabilities behind the outputs. Layers that are too wide show some neurons, from the most active in this
+/// batch to the least. Returns whether there are such layers.
+bool drawNet(Ui& ui, const NetMoment& moment, ImVec2 size);
 
 /// The colours of tensors, at the cursor, as high as a line.
 void drawScale(Ui& ui);

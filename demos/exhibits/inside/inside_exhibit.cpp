@@ -7,24 +7,70 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/tuning_notice.h"
 #include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 
+float PassingExample::layersPassed() const {
+    constexpr double entering = 0.4; // seconds in which the inputs alone are seen
+    constexpr double layer = 0.6;
+    return static_cast<float>(std::max((seconds - entering) / layer, 0.0));
+}
+
+void PassingExample::advance(double delta, std::size_t layers, std::size_t examples) {
+    constexpr float resting = 2.5f; // layers' time, for its outputs to be read
+    seconds += delta;
+    if (layersPassed() < static_cast<float>(layers) + resting) return;
+    seconds = 0;
+    example = examples == 0 ? 0 : (example + 1) % examples;
+}
+
+OperationAt Inside::chosen() const {
+    OperationAt shown = view.selected;
+    if (model.trace(shown.machine) == nullptr && model.trace(1 - shown.machine) != nullptr)
+        shown.machine = 1 - shown.machine;
+    const StepTrace* trace = model.trace(shown.machine);
+    if (trace == nullptr || trace->operations.empty()) return shown;
+    shown.index = std::min(shown.index, trace->operations.size() - 1);
+    return shown;
+}
+
+OperationAt Inside::at() const {
+    OperationAt shown = chosen();
+    const StepTrace* trace = model.trace(shown.machine);
+    if (trace == nullptr || !examplesPass()) return shown;
+    TracedOperation passed;
+    passed.operation = Operation::dense;
+    passed.layer =
+        std::min(static_cast<std::size_t>(passing.layersPassed()), model.shown()->shape.layers() - 1);
+    const std::size_t index = counterpartOf(passed, *trace);
+    if (index < trace->operations.size()) shown.index = index;
+    return shown;
+}
+
+void Inside::select(OperationAt wanted) {
+    view.selected = wanted;
+    view.examples = playing = false;
+    played = 0;
+}
+
 void Inside::moveSelection(std::ptrdiff_t by) {
-    const StepTrace* trace = model.trace(view.selected.machine);
+    const OperationAt now = chosen();
+    const StepTrace* trace = model.trace(now.machine);
     if (trace == nullptr || trace->operations.empty()) return;
     const auto last = static_cast<std::ptrdiff_t>(trace->operations.size()) - 1;
-    const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(view.selected.index) + by;
+    const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(now.index) + by;
+    view.examples = false;
     played = 0;
     if (next > last) {
         model.step(1);
         startOver = true;
         return;
     }
-    view.selected.index = static_cast<std::size_t>(std::max<std::ptrdiff_t>(next, 0));
+    view.selected = {now.machine, static_cast<std::size_t>(std::max<std::ptrdiff_t>(next, 0))};
     timeline.reveal(*selected());
 }
 
@@ -32,6 +78,7 @@ void Inside::change(const RunOptions& settings) {
     model.change(settings);
     timeline.view.reset();
     picked.reset();
+    passing = {};
     playing = startOver = false;
 }
 
@@ -43,7 +90,7 @@ const TracedOperation* Inside::operation(OperationAt at) const {
 namespace {
 
 constexpr std::string_view machineWords[] = {"cpu", "gpu"};
-constexpr std::string_view tabWords[] = {"tensors", "source", "network", "workgroups"};
+constexpr std::string_view tabWords[] = {"network", "tensors", "source", "workgroups"};
 
 /// The field "shown_ms": null or missing is all of the step.
 std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
@@ -84,10 +131,9 @@ class InsideExhibit final : public Exhibit {
             if (inside_.startOver) inside_.view.selected.index = 0;
             inside_.startOver = false;
         }
-        const StepTrace* trace = inside_.model.trace(inside_.view.selected.machine);
-        if (trace != nullptr && !trace->operations.empty())
-            inside_.view.selected.index = std::min(inside_.view.selected.index, trace->operations.size() - 1);
+        if (inside_.model.complete()) inside_.view.selected = inside_.chosen();
         messages_.tell(ui, inside_.model.edits(), insideEdits);
+        if (inside_.examplesPass()) passOn(ui.delta);
         if (!inside_.playing || inside_.selected() == nullptr || inside_.startOver) return;
         inside_.played += ui.delta * static_cast<double>(inside_.view.slowSpeed);
         if (inside_.played >= 1) inside_.moveSelection(1);
@@ -135,7 +181,9 @@ class InsideExhibit final : public Exhibit {
         constexpr double fastest = 20; // a picture per step: more could not be seen
         inside_.model.setRate(speed <= 0 ? steady : std::min(speed, fastest));
     }
-    bool moving() const override { return running() || inside_.playing || inside_.model.busy(); }
+    bool moving() const override {
+        return running() || inside_.playing || inside_.examplesPass() || inside_.model.busy();
+    }
     EditHistory& edits() override { return edits_; }
 
     /// "inside.steps" that were traced; of the last one, by machine: "inside.gpu.operations", ".milliseconds"
@@ -144,7 +192,8 @@ class InsideExhibit final : public Exhibit {
     void measured(MeasuredValues& values) const override {
         for (std::size_t machine = 0; machine < machineCount; ++machine) {
             const std::string name = machine == 0 ? "inside.cpu." : "inside.gpu.";
-            const StepTrace* trace = inside_.model.trace(machine);
+            // A step of earlier settings is none of these.
+            const StepTrace* trace = inside_.model.outdated() ? nullptr : inside_.model.trace(machine);
             const auto add = [&](const char* what, auto number) {
                 values[name + what].number =
                     trace == nullptr ? Measured().number : static_cast<double>(number(*trace));
@@ -163,6 +212,7 @@ class InsideExhibit final : public Exhibit {
         json["machine"] = machineWords[inside_.view.selected.machine];
         json["operation"] = inside_.view.selected.index;
         json["tab"] = tabWords[inside_.view.tab];
+        json["examples"] = inside_.view.examples;
         json["slow_motion"] = inside_.view.slowSpeed;
         json["settings_shown"] = inside_.view.settingsShown;
         json["editing"] = inside_.source.editing;
@@ -172,14 +222,17 @@ class InsideExhibit final : public Exhibit {
         return json;
     }
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
-        constexpr std::string_view own[] = {"machine",        "operation", "tab",     "slow_motion",
-                                            "settings_shown", "editing",   "shaders", "shown_ms"};
+        constexpr std::string_view own[] = {"machine",  "operation",   "tab",
+                                            "examples", "slow_motion", "settings_shown",
+                                            "editing",  "shaders",     "shown_ms"};
         const RunOptions settings = tracedRunFromJson(state, own);
         const ShaderTexts texts = editedShadersFromJson(state);
         InsideView view;
         view.selected.machine = jsonWordOr(state, "machine", machineWords, 1);
         view.selected.index = jsonValueOr(state, "operation", std::size_t{0});
         view.tab = jsonWordOr(state, "tab", tabWords);
+        // Who names an operation wants to see that one.
+        view.examples = jsonValueOr(state, "examples", !state.contains("operation"));
         view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
         view.settingsShown = jsonValueOr(state, "settings_shown", false);
         const bool editing = jsonValueOr(state, "editing", false);
@@ -212,6 +265,16 @@ class InsideExhibit final : public Exhibit {
     void toFirst() {
         inside_.playing = inside_.startOver = false;
         inside_.view.selected.index = 0;
+        inside_.passing = {};
+    }
+    void passOn(double seconds) {
+        const ShownStep* step = inside_.model.shown();
+        const std::size_t layers =
+            step != nullptr ? step->shape.layers() : outlineOf(inside_.model.settings()).layers();
+        const TracedTensor* inputs =
+            step == nullptr ? nullptr
+                            : inside_.model.trace(inside_.at().machine)->find({TensorKind::activations, 0});
+        inside_.passing.advance(seconds, layers, inputs == nullptr ? 0 : inputs->keptRows());
     }
 
     struct Edited {

@@ -242,11 +242,11 @@ void InsideModel::beginTrial(TrialRequest request) {
 }
 
 const OperationTimes* InsideModel::timesOf(const TracedOperation& operation) const {
-    if (!operation.replaced) return nullptr;
-    const auto found = std::ranges::find_if(runningTimes_, [&](const OperationTimes& times) {
+    if (!operation.replaced || !shown_) return nullptr;
+    const auto found = std::ranges::find_if(shown_->times, [&](const OperationTimes& times) {
         return times.source == operation.source && times.layer == operation.layer;
     });
-    return found == runningTimes_.end() ? nullptr : &*found;
+    return found == shown_->times.end() ? nullptr : &*found;
 }
 
 ShaderTexts editedShadersFromJson(const nlohmann::ordered_json& state) {
@@ -254,6 +254,27 @@ ShaderTexts editedShadersFromJson(const nlohmann::ordered_json& state) {
     if (found == state.end()) return {};
     return shaderTextsFromJson(*found, "the field 'shaders' of 'inside'", isStepShaderFile,
                                "a shader of a training step");
+}
+
+namespace {
+
+/// Whether both train the same network on the same data, on whichever lanes.
+bool sameNetwork(const RunOptions& a, const RunOptions& b) {
+    RunOptions moved = a;
+    moved.lanes = b.lanes;
+    return moved == b;
+}
+
+} // namespace
+
+void InsideModel::show(std::array<std::optional<StepTrace>, machineCount> traces) {
+    shown_ = ShownStep{.settings = settings_,
+                       .shape = session_->job().shape,
+                       .data = data_,
+                       .shaders = edits_.running(),
+                       .times = runningTimes_,
+                       .traces = std::move(traces)};
+    ++revision_;
 }
 
 void InsideModel::advance(bool wait) {
@@ -270,15 +291,15 @@ void InsideModel::advance(bool wait) {
         return;
     }
     if (++*turn_ < machineCount) {
+        // The first of the two need not wait for the other where nothing is known of its network.
+        if (!shown_ || !sameNetwork(shown_->settings, settings_)) show({fresh_.front(), std::nullopt});
         asked_ = session_->trace(*turn_, clockWorkgroups_);
         return;
     }
     turn_.reset();
     --wanted_;
-    traces_ = std::exchange(fresh_, {});
-    shape_ = session_->job().shape;
-    nextStep_ = traces_[0]->step + 1;
-    ++revision_;
+    show(std::exchange(fresh_, {}));
+    nextStep_ = shown_->traces.front()->step + 1;
 }
 
 std::string InsideModel::status(std::size_t machine) const {

@@ -22,6 +22,20 @@ inline constexpr std::size_t machineCount = 2;
 
 class TraceSession; // inside_model.cpp
 
+/// A traced step and what it was traced with. All that is shown of a step comes from one of these, never from
+/// the settings, which may be those of a run that is still being prepared: a name, a time and a source beside
+/// each other are of the same kernel.
+struct ShownStep {
+    RunOptions settings;
+    NetShape shape;
+    std::shared_ptr<const Dataset> data;
+    ShaderTexts shaders;               ///< the changed ones that it ran with
+    std::vector<OperationTimes> times; ///< of its operations with changed shaders
+    /// Of machine 0 (CPU) and 1 (GPU), both of the same step. The GPU's may be missing while a network is
+    /// new.
+    std::array<std::optional<StepTrace>, machineCount> traces;
+};
+
 /// What is traced at the first start: on the CPU the best rung, on the GPU one that every device has and that
 /// keeps all tensors ("best" may fold operations together).
 RunOptions firstTracedRun();
@@ -62,9 +76,19 @@ class InsideModel {
     /// Gives up the lanes, and waits for them. Traces stay; the next step asked for is the one after them.
     void releaseDevice();
 
-    /// The last traced step of machine 0 (CPU) or 1 (GPU), both of the same step; null before the first.
+    /// The last step that was traced; null before the first.
+    const ShownStep* shown() const { return shown_ ? &*shown_ : nullptr; }
+    /// What is shown is of earlier settings; the first step of the present ones is not there yet.
+    bool outdated() const { return shown_ && !(shown_->settings == settings_); }
+    /// A step of the present settings is shown, of both machines.
+    bool complete() const { return shown_ && shown_->traces.back() && !outdated(); }
+    /// Of the step that is shown; null where there is none.
     const StepTrace* trace(std::size_t machine) const {
-        return traces_[machine] ? &*traces_[machine] : nullptr;
+        return shown_ && shown_->traces[machine] ? &*shown_->traces[machine] : nullptr;
+    }
+    /// The lane of the machine that the shown step ran on; before the first step, the one that is prepared.
+    const LaneSpec& lane(std::size_t machine) const {
+        return (trace(machine) != nullptr ? shown_->settings : settings_).lanes[machine];
     }
     /// Grows whenever the traces change.
     std::uint64_t revision() const { return revision_; }
@@ -76,8 +100,6 @@ class InsideModel {
     bool failed() const;
     /// A step is on its way.
     bool busy() const;
-    /// The network that was traced.
-    const std::optional<NetShape>& shape() const { return shape_; }
 
     /// Changed shaders. They run once they have passed their trial, from the step at hand, which is then
     /// made.
@@ -91,6 +113,7 @@ class InsideModel {
     void renewKernels(Machines& machines, const gpu::Device& window, bool wait);
     void beginTrial(TrialRequest request);
     void advance(bool wait);
+    void show(std::array<std::optional<StepTrace>, machineCount> traces);
     void retire();
     void giveUp();
 
@@ -109,8 +132,7 @@ class InsideModel {
     std::optional<std::size_t> turn_;                          // the machine that is tracing ...
     std::future<StepTrace> asked_;                             // ... and its trace
     std::array<std::optional<StepTrace>, machineCount> fresh_; // of the step under way
-    std::array<std::optional<StepTrace>, machineCount> traces_;
-    std::optional<NetShape> shape_;
+    std::optional<ShownStep> shown_;
     std::uint64_t revision_ = 0;
     std::uint64_t nextStep_ = 0; ///< of a session to be made
 };

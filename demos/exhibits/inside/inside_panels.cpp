@@ -9,6 +9,7 @@
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/run_form.h"
+#include "demos/words/language.h"
 
 namespace lockstep::demos {
 
@@ -38,13 +39,14 @@ void drawSettings(Ui& ui, Inside& inside) {
 }
 
 std::string formulaShown(const Inside& inside, const TracedOperation& shown) {
-    return formulaOf(shown, *inside.model.shape(), inside.model.settings().settings.optimizer.kind);
+    const ShownStep& step = *inside.model.shown();
+    return formulaOf(shown, step.shape, step.settings.settings.optimizer.kind);
 }
 
 Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     const TracedOperation& shown = *inside.operation(at);
     Detail detail;
-    detail.title = titleOf(shown, inside.model.shape()->layers());
+    detail.title = titleOf(shown, inside.model.shown()->shape.layers());
     detail.formula = formulaShown(inside, shown);
     detail.values.emplace_back("operation", std::string(shown.name()));
     detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
@@ -54,7 +56,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
         if (trace == nullptr) continue;
         const std::size_t index = machine == at.machine ? at.index : counterpartOf(shown, *trace);
         const TracedOperation* each = inside.operation({machine, index});
-        const std::string lane = inside.model.settings().lanes[machine].text();
+        const std::string lane = inside.model.lane(machine).text();
         if (each == nullptr || !trace->timed) {
             detail.values.emplace_back(lane, each == nullptr ? "fused" : "untimed");
             continue;
@@ -80,7 +82,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
 std::string furtherText(const Ui& ui, const Inside& inside, OperationAt at) {
     const TracedOperation& shown = *inside.operation(at);
     std::string text = shown.shapes + ".";
-    if (const std::string letters = lettersOf(shown, *inside.model.shape()); !letters.empty())
+    if (const std::string letters = lettersOf(shown, inside.model.shown()->shape); !letters.empty())
         text += "\n" + letters;
     if (shown.barrierBefore)
         text += at.machine == 1
@@ -98,7 +100,7 @@ void explainTimeline(Ui& ui, const Inside& inside) {
     } else if (const auto& gap = inside.timeline.gap) {
         const StepTrace& trace = *inside.model.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
-                   .values = {{inside.model.settings().lanes[gap->machine].text(),
+                   .values = {{inside.model.lane(gap->machine).text(),
                                ui.timing(timeText(gap->endMs - gap->beginMs))}},
                    .text = purposeOfGap(trace.machine, gap->first)});
     }
@@ -110,14 +112,13 @@ void drawTimeline(Ui& ui, Inside& inside) {
     // Settings take their room from the timeline, so that tensors stay about where they are.
     const bool low = room < ui.px(340);
     const float least = (low ? 2 : 3) * line + ui.px(2 * 26 + (low ? 24 : 30));
+    // The network is what one looks at first.
+    const float share = inside.view.tab == networkTab ? 0.2f : 0.28f;
     const float height =
-        inside.view.settingsShown ? least : std::clamp(room * 0.28f, least, 3 * line + ui.px(2 * 80 + 30));
-    if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.view.selected, height, low);
-        clicked && !ui.hidingControls) {
-        inside.playing = false;
-        inside.played = 0;
-        inside.view.selected = *clicked;
-    }
+        inside.view.settingsShown ? least : std::clamp(room * share, least, 3 * line + ui.px(2 * 80 + 30));
+    if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.at(), height, low);
+        clicked && !ui.hidingControls)
+        inside.select(*clicked);
     explainTimeline(ui, inside);
     // Errors go below the rows, which keep showing the last good step.
     for (std::size_t machine = 0; machine < machineCount; ++machine)
@@ -128,7 +129,7 @@ void drawTimeline(Ui& ui, Inside& inside) {
 
 // Tabs and settings on the right of the player, or below it where there is no room.
 void drawTabs(Ui& ui, Inside& inside) {
-    const std::array<std::string, 4> names{"Tensors", "Source", "Network", "Workgroups"};
+    const std::array<std::string, 4> names{"Network", "Tensors", "Source", "Workgroups"};
     const float padding = 2 * ImGui::GetStyle().FramePadding.x;
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     float width = ui.px(4);
@@ -139,7 +140,7 @@ void drawTabs(Ui& ui, Inside& inside) {
     if (free >= gap) ImGui::SameLine(0, free);
     ui.segments(
         "##inside/tab",
-        "Tensors that the operation reads and writes, its source, the whole network, or its workgroups.",
+        "The whole network, tensors that the operation reads and writes, its source, or its workgroups.",
         inside.view.tab, names, "When each workgroup of the GPU's operation ran, by the GPU's own clock.");
     ImGui::SameLine();
     if (ui.toggle("Settings", settingsWords, inside.view.settingsShown))
@@ -148,7 +149,7 @@ void drawTabs(Ui& ui, Inside& inside) {
 
 void drawPlayer(Ui& ui, Inside& inside) {
     const bool any = inside.selected() != nullptr;
-    const bool hasPrevious = any && inside.view.selected.index > 0;
+    const bool hasPrevious = any && inside.chosen().index > 0;
     if (iconButton(ui, "Previous operation", "Selects the operation before this one.", Icon::back,
                    {.signOnly = true, .enabled = hasPrevious}))
         inside.moveSelection(-1);
@@ -160,9 +161,18 @@ void drawPlayer(Ui& ui, Inside& inside) {
     ImGui::SameLine();
     if (ui.toggle("Slow motion", "Walks through the operations of the step one by one.", inside.playing,
                   any)) {
+        if (!inside.playing) inside.select(inside.chosen());
         inside.playing = !inside.playing;
         inside.played = 0;
         inside.model.pause();
+    }
+    if (inside.view.tab == networkTab) {
+        ImGui::SameLine();
+        if (ui.toggle("Examples", "Sends the batch's examples through the network, one after another.",
+                      inside.examplesPass())) {
+            inside.view.examples = !inside.examplesPass();
+            inside.playing = false;
+        }
     }
     if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
         ImGui::SameLine();
@@ -179,31 +189,92 @@ float spaceBeside() {
     return ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x - ImGui::GetItemRectMax().x;
 }
 
-void drawNeuronsText(Ui& ui, const Inside& inside, float width) {
-    const bool some = inside.neuronsLeftOut;
-    ui.muted(fittedText(some ? "First example, some active neurons" : "Values of the first example", width));
-    ui.explainItem({.title = "Neurons shown",
-                    .text = "The values are those of the batch's first example. Of a layer with more neurons "
-                            "than fit, you see some that are not 0, from the largest to the smallest."});
+/// "Example 3 of 128, labelled Sandal."
+std::string exampleText(const Inside& inside) {
+    const ShownStep& step = *inside.model.shown();
+    const StepTrace& trace = *inside.model.trace(inside.at().machine);
+    const TracedTensor* inputs = trace.find({TensorKind::activations, 0});
+    const TracedTensor* labels = trace.find({TensorKind::targets, 0});
+    const std::size_t example = inside.passing.example;
+    std::string text =
+        translatedFormat("Example {} of {}", example + 1, inputs == nullptr ? example + 1 : inputs->rows);
+    if (labels == nullptr || example >= labels->values.size()) return text + ".";
+    const auto label = static_cast<std::size_t>(std::max(labels->values[example], 0.0f));
+    if (step.data != nullptr && label < step.data->classNames.size())
+        text += translatedFormat(", labelled {}", step.data->classNames[label]);
+    return text + ".";
 }
 
-// On the line just written, if there is room; the colours of tensors at its end.
-void drawFormulaBeside(Ui& ui, Inside& inside) {
-    std::string text = formulaShown(inside, *inside.selected());
+void drawNeuronsText(Ui& ui, const Inside& inside, float width) {
+    const std::string example = exampleText(inside);
+    const std::string neurons(
+        translated(inside.neuronsLeftOut ? "The most active neurons; links in the colours of their weights."
+                                         : "All neurons; links in the colours of their weights."));
+    const std::string both = example + " " + neurons;
+    ui.muted(lettersWidth(both) <= width ? both : fittedText(example, width));
+    ui.explainItem({.title = "Neurons shown",
+                    .text = "The values are those of one example of the batch. Of a layer with more neurons "
+                            "than fit, you see some that are not 0 for the whole batch, from the most active "
+                            "to the least."});
+}
+
+std::string formulaLine(const Inside& inside, const TracedOperation& shown) {
+    std::string text = formulaShown(inside, shown);
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ";  ");
-    const float gap = ui.px(20);
-    ImGui::PushFont(ui.fonts.mono);
-    const bool fits = gap + ImGui::CalcTextSize(text.c_str()).x <= spaceBeside();
-    if (fits) ImGui::SameLine(0, gap);
-    if (fits) ui.paragraph(text);
+    return text;
+}
+
+/// Where formulas stand: in the same place for every operation of a step, as large as the longest of them
+/// needs it, so that nothing moves from one to the next.
+struct FormulaPlace {
+    float left = 0;        ///< beside names and times; 0: below them
+    std::size_t lines = 0; ///< below them
+};
+
+FormulaPlace formulaPlace(Ui& ui, const Inside& inside) {
+    const OperationAt at = inside.at();
+    const StepTrace& trace = *inside.model.trace(at.machine);
+    const float room = ImGui::GetContentRegionAvail().x;
+    float names = 0, formulas = 0;
+    std::size_t lines = 1;
+    bool edited = false;
+    ImGui::PushFont(ui.fonts.strong);
+    for (const TracedOperation& each : trace.operations)
+        names = std::max(names, lettersWidth(titleOf(each, inside.model.shown()->shape.layers())));
     ImGui::PopFont();
-    if (inside.view.tab == tensorsTab && gap + scaleWidth(ui) <= spaceBeside()) {
+    ImGui::PushFont(ui.fonts.mono);
+    for (const TracedOperation& each : trace.operations) {
+        const std::string formula = formulaLine(inside, each);
+        formulas = std::max(formulas, lettersWidth(formula));
+        lines = std::max(lines, linesAtBlanks(formula, room + 1, lettersWidth).size());
+        edited = edited || each.replaced;
+    }
+    ImGui::PopFont();
+    const float left = ui.px(28 + 10) + names + lettersWidth(inside.model.lane(at.machine).text()) +
+                       ui.px(10) + lettersWidth("0.000 ms") + ui.px(24);
+    const bool beside = !edited && left + formulas + ui.px(20) + scaleWidth(ui) <= room;
+    if (beside) return {.left = left};
+    return {.lines = ui.presenter ? 0 : lines}; // a presenter has no room for lines of their own
+}
+
+// The colours of tensors at the end of the line just written.
+void drawFormula(Ui& ui, Inside& inside, const FormulaPlace& place) {
+    const float start = ImGui::GetCursorPosX();
+    if (place.left > 0) {
+        ImGui::SameLine(start + place.left);
+        ui.text(formulaLine(inside, *inside.selected()), 0, ui.fonts.mono);
+    }
+    if (inside.view.tab == tensorsTab && ui.px(20) + scaleWidth(ui) <= spaceBeside()) {
         ImGui::SameLine(0, spaceBeside() - scaleWidth(ui));
         drawScale(ui);
     }
-    if (fits || ui.presenter) return; // a presenter has no room for a line of its own
+    if (place.lines == 0) return;
     ImGui::PushFont(ui.fonts.mono);
-    ui.paragraph(text);
+    const float below = ImGui::GetCursorPosY() +
+                        static_cast<float>(place.lines) * ImGui::GetTextLineHeight() +
+                        ImGui::GetStyle().ItemSpacing.y;
+    ui.paragraph(formulaLine(inside, *inside.selected()));
+    ImGui::SetCursorPosY(below);
     ImGui::PopFont();
 }
 
@@ -218,14 +289,15 @@ template <class Fill> void drawChip(Ui& ui, float width, Fill fill) {
 
 // What is chosen, in its colour.
 void drawNameAndTime(Ui& ui, Inside& inside) {
-    const LaneSpec& lane = inside.model.settings().lanes[inside.view.selected.machine];
+    const std::size_t machine = inside.at().machine;
+    const LaneSpec& lane = inside.model.lane(machine);
     drawChip(ui, ui.px(20), [&](ImVec2 low, ImVec2 high) {
         fillOperation(ui, *ImGui::GetWindowDrawList(), low, high, inside.selected()->shownAs());
     });
-    ui.text(titleOf(*inside.selected(), inside.model.shape()->layers()), 0, ui.fonts.strong);
+    ui.text(titleOf(*inside.selected(), inside.model.shown()->shape.layers()), 0, ui.fonts.strong);
     ImGui::SameLine(0, ui.px(10));
     ui.text(lane.text(), ui.colour(lane));
-    if (!inside.model.trace(inside.view.selected.machine)->timed) return;
+    if (!inside.model.trace(machine)->timed) return;
     ImGui::SameLine(0, ui.px(10));
     ui.muted(ui.timing(timeText(inside.selected()->milliseconds())));
     if (!inside.selected()->replaced) return;
@@ -239,27 +311,48 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
     if (times != nullptr) ui.muted("built in: " + ui.timing(timeText(times->builtInMs)));
 }
 
-/// named   which neurons are drawn has been said
-void drawNetwork(Ui& ui, Inside& inside, bool named) {
+void drawNetwork(Ui& ui, Inside& inside) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 size{room.x, room.y - (named ? 0 : ImGui::GetTextLineHeightWithSpacing())};
-    const float phase = inside.playing ? static_cast<float>(inside.played) : -1;
-    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
-    if (size.y > ui.px(50))
-        inside.neuronsLeftOut = drawNet(ui, *inside.model.shape(), trace, *inside.selected(), phase, size);
-    if (!named) drawNeuronsText(ui, inside, room.x);
+    const ImVec2 size{room.x, room.y - ImGui::GetTextLineHeightWithSpacing()};
+    const ShownStep& step = *inside.model.shown();
+    NetMoment moment{.shape = step.shape,
+                     .trace = inside.model.trace(inside.at().machine),
+                     .data = step.data.get(),
+                     .example = inside.passing.example};
+    if (inside.examplesPass()) {
+        moment.phase = inside.passing.layersPassed();
+    } else {
+        moment.operation = inside.selected();
+        moment.phase = inside.playing ? static_cast<float>(inside.played) : -1;
+    }
+    if (size.y > ui.px(50)) inside.neuronsLeftOut = drawNet(ui, moment, size);
+    drawNeuronsText(ui, inside, room.x);
+}
+
+/// Before the first step is there: the layers that are known, with signals on their way.
+void drawOutline(Ui& ui, Inside& inside) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(72))});
+    const ImVec2 within = ImGui::GetContentRegionAvail();
+    const ImVec2 size{within.x, within.y - ImGui::GetTextLineHeightWithSpacing()};
+    const NetShape shape = outlineOf(inside.model.settings());
+    if (size.y > ui.px(50)) drawNet(ui, {.shape = shape, .phase = inside.passing.layersPassed()}, size);
+    ui.muted(
+        fittedText(inside.model.failed() ? "No step yet." : "The first step is being prepared.", within.x));
+    ui.endCard();
 }
 
 void drawShown(Ui& ui, Inside& inside) {
-    const std::size_t machine = inside.view.selected.machine;
+    const std::size_t machine = inside.at().machine;
     if (inside.view.tab == sourceTab) {
         const StepTrace* gpu = inside.model.trace(1);
         const std::size_t at = gpu == nullptr ? 0
-                               : machine == 1 ? inside.view.selected.index
+                               : machine == 1 ? inside.at().index
                                               : counterpartOf(*inside.selected(), *gpu);
-        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
+        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.shown()->shaders,
+                           inside.model.edits());
     } else if (inside.view.tab == networkTab) {
-        drawNetwork(ui, inside, true);
+        drawNetwork(ui, inside);
     } else if (inside.view.tab == workgroupsTab) {
         drawWorkgroupView(ui, inside);
     } else {
@@ -272,16 +365,13 @@ void drawShown(Ui& ui, Inside& inside) {
 void drawBottom(Ui& ui, Inside& inside) {
     // Where there is room, the network stands beside the tensors.
     const bool roomy = ImGui::GetContentRegionAvail().x >= ui.px(840) && inside.view.tab == tensorsTab;
+    const FormulaPlace place = formulaPlace(ui, inside);
     drawNameAndTime(ui, inside);
-    if (inside.view.tab == networkTab) {
-        ImGui::SameLine(0, ui.px(20));
-        drawNeuronsText(ui, inside, ImGui::GetContentRegionAvail().x);
-    }
-    drawFormulaBeside(ui, inside);
+    drawFormula(ui, inside, place);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (roomy) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
-        drawNetwork(ui, inside, false);
+        drawNetwork(ui, inside);
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
@@ -316,6 +406,9 @@ void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
 } // namespace
 
 void drawInside(Ui& ui, Inside& inside) {
+    const bool first = inside.view.tab == networkTab && !inside.view.settingsShown;
+    if (first && !ui.presenter && !ui.lessonShown)
+        ui.headline("One training step: predict, compare, correct");
     if (inside.view.settingsShown) drawSettings(ui, inside);
     drawTimeline(ui, inside);
     if (!ui.detailPanel && !ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(900)) {
@@ -323,7 +416,10 @@ void drawInside(Ui& ui, Inside& inside) {
         drawLegend(ui, inside, true);
     }
     drawPlayer(ui, inside);
-    if (inside.selected() != nullptr) drawBottom(ui, inside);
+    if (inside.selected() != nullptr)
+        drawBottom(ui, inside);
+    else if (inside.view.tab == networkTab)
+        drawOutline(ui, inside);
 }
 
 void drawInsideDetails(Ui& ui, Inside& inside) {
@@ -331,7 +427,8 @@ void drawInsideDetails(Ui& ui, Inside& inside) {
         ui.paragraph("This exhibit takes one training step apart, on both machines.");
         return;
     }
-    const Detail detail = detailOf(ui, inside, inside.view.selected);
+    const OperationAt at = inside.chosen();
+    const Detail detail = detailOf(ui, inside, at);
     ui.heading(detail.title);
     ImGui::PushFont(ui.fonts.mono);
     ui.paragraph(detail.formula);
@@ -344,7 +441,7 @@ void drawInsideDetails(Ui& ui, Inside& inside) {
     if (!ui.lessonShown)
         ui.paragraph("Click an operation in the timeline, then a value of a tensor that it writes.");
     if (!ui.more("more about this operation")) return;
-    ui.paragraph(furtherText(ui, inside, inside.view.selected));
+    ui.paragraph(furtherText(ui, inside, at));
     ui.paragraph(
         "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], "
         "has W[0] and b[0], and writes A[1].");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "engine/net/plain_ops.h"
 
 namespace lockstep::demos {
 
@@ -19,8 +21,9 @@ namespace {
 
 constexpr std::size_t leastDots = 3; // of a column, where the layer has as many
 constexpr std::size_t mostDots = 12;
-constexpr float moreUnits = 12; // below a column: there is more
-constexpr float there = 0.85f;  // phase of an arrival: it can be read before the next operation begins
+constexpr std::size_t rowsAsked = 32; // of a batch, for which neurons are active in it
+constexpr float moreUnits = 12;       // below a column: there is more
+constexpr float there = 0.85f;        // phase of an arrival: it can be read before the next operation begins
 
 /// What of the net an operation touches.
 struct Lit {
@@ -66,11 +69,14 @@ const TracedTensor* valuesAt(const StepTrace& trace, const TracedOperation& oper
 
 class Sketch {
   public:
-    Sketch(Ui& ui, const NetShape& shape, const StepTrace& trace, ImVec2 min, ImVec2 max)
-        : ui_(ui), shape_(shape), trace_(trace), draw_(*ImGui::GetWindowDrawList()), min_(min), max_(max) {
-        spacing_ = (max.x - min.x) / static_cast<float>(shape.widths.size());
+    Sketch(Ui& ui, const NetMoment& moment, ImVec2 min, ImVec2 max)
+        : ui_(ui), shape_(moment.shape), trace_(moment.trace), data_(moment.data), example_(moment.example),
+          draw_(*ImGui::GetWindowDrawList()), min_(min), max_(max) {
+        const NetShape& shape = shape_;
         const float room = bottom() - min.y - ui.px(moreUnits);
-        most_ = std::clamp(static_cast<std::size_t>(std::max(room, 0.0f) / ui.px(24)), leastDots, mostDots);
+        most_ = std::clamp(static_cast<std::size_t>(std::max(room, 0.0f) / ui.px(20)), leastDots, mostDots);
+        makeMargins(room);
+        spacing_ = (max_.x - min_.x) / static_cast<float>(shape.widths.size());
         pitch_ = std::min(room / static_cast<float>(most_), ui.px(60));
         radius_ = std::clamp(std::min(spacing_ / 8, pitch_ * 0.36f), ui.px(2), ui.px(18));
         for (std::size_t level = 0; level < shape.widths.size(); ++level) neurons_.push_back(chosen(level));
@@ -78,7 +84,7 @@ class Sketch {
 
     /// lit   each in its weight's colour, as thick as the weight is large
     void links(std::size_t layer, bool lit) const {
-        const TracedTensor* weights = lit ? trace_.find({TensorKind::weights, layer}) : nullptr;
+        const TracedTensor* weights = lit ? find({TensorKind::weights, layer}) : nullptr;
         const float largest = weights == nullptr ? 0 : largestOf(weights->values);
         for (std::size_t a = 0; a < dots(layer); ++a)
             for (std::size_t b = 0; b < dots(layer + 1); ++b) {
@@ -96,7 +102,70 @@ class Sketch {
             }
     }
 
-    /// `tensor`: its first row colours the neurons that are drawn, each column on a scale of its own.
+    /// The example before the inputs, each of which is connected to its pixel.
+    void image() const {
+        if (imageSide_ <= 0) return;
+        const TracedTensor* inputs = find({TensorKind::activations, 0});
+        const std::size_t wide = data_->imageWidth, high = data_->imageHeight;
+        const float cell = imageSide_ / static_cast<float>(std::max(wide, high));
+        const ImVec2 low{imageLeft_,
+                         (min_.y + bottom() - ui_.px(moreUnits) - cell * static_cast<float>(high)) / 2};
+        const ImVec2 far{low.x + cell * static_cast<float>(wide), low.y + cell * static_cast<float>(high)};
+        draw_.AddRectFilled(low, far, ui_.theme.background, ui_.px(2));
+        for (std::size_t i = 0; inputs != nullptr && i < wide * high; ++i) {
+            const float value = inputs->values[row(*inputs) * inputs->columns + i];
+            if (!(value > 0.02f)) continue;
+            const float x = low.x + cell * static_cast<float>(i % wide);
+            const float y = low.y + cell * static_cast<float>(i / wide);
+            draw_.AddRectFilled({x, y}, {x + cell, y + cell},
+                                mixed(ui_.theme.background, ui_.theme.text, std::min(value, 1.0f)));
+        }
+        draw_.AddRect(low, far, ui_.theme.border, ui_.px(2), 0, ui_.line());
+        for (std::size_t i = 0; i < dots(0); ++i) {
+            const std::size_t pixel = neuron(0, i);
+            if (pixel >= wide * high) continue;
+            const ImVec2 from{low.x + cell * (static_cast<float>(pixel % wide) + 0.5f),
+                              low.y + cell * (static_cast<float>(pixel / wide) + 0.5f)};
+            const ImVec2 to{dot(0, i).x - radius_, dot(0, i).y};
+            draw_.AddCircle(from, ui_.px(3), ui_.theme.text, 12, ui_.line());
+            draw_.AddLine(from, to, faded(ui_.theme.text, 0.3f), ui_.line(0.8f));
+        }
+    }
+
+    /// Behind each output its class, and how probable the network takes it to be. `known`: it has computed.
+    void classes(bool known) const {
+        if (namesWidth_ <= 0) return;
+        const std::size_t last = shape_.layers();
+        const TracedTensor* outputs = find({TensorKind::activations, last});
+        const TracedTensor* targets = find({TensorKind::targets, 0});
+        std::vector<double> shares;
+        if (known && outputs != nullptr && outputs->keptRows() > 0)
+            shares = plain::probabilities(shape_, outputs->values.data() + row(*outputs) * outputs->columns);
+        std::optional<std::size_t> label;
+        if (targets != nullptr && example_ < targets->values.size())
+            label = static_cast<std::size_t>(std::max(targets->values[example_], 0.0f));
+        const auto best = shares.empty() ? shares.end() : std::ranges::max_element(shares);
+        const float left = dot(last, 0).x + radius_ + valueWidth() + ui_.px(10);
+        const float bar = max_.x + namesWidth_ - left - ui_.px(4);
+        const float letters = ImGui::GetTextLineHeight();
+        for (std::size_t i = 0; i < dots(last); ++i) {
+            const float y = dot(last, i).y;
+            const bool right = label == i;
+            const ImU32 colour = right ? ui_.theme.good : ui_.theme.muted;
+            if (i < shares.size())
+                draw_.AddRectFilled({left, y - letters * 0.5f},
+                                    {left + bar * static_cast<float>(shares[i]), y + letters * 0.5f},
+                                    faded(right ? ui_.theme.good : ui_.theme.gpu, 0.4f), ui_.px(3));
+            const bool chosen = best != shares.end() && shares[i] == *best;
+            const std::string name = fittedText(data_->classNames[i], bar - ui_.px(6));
+            draw_.AddText(right ? ui_.fonts.strong : ImGui::GetFont(), ImGui::GetFontSize(),
+                          {left + ui_.px(4), y - letters / 2},
+                          legible(ui_.theme, right || chosen ? (right ? colour : ui_.theme.text) : colour),
+                          name.c_str());
+        }
+    }
+
+    /// `tensor`: the example's row colours the neurons that are drawn, each column on a scale of its own.
     void column(std::size_t level, ImU32 colour, bool ring, const TracedTensor* tensor) const {
         const std::vector<float> values = shownValues(level, tensor);
         const float largest = largestOf(values);
@@ -149,6 +218,8 @@ class Sketch {
     }
 
     void width(std::size_t level, ImU32 colour) const {
+        if (trace_ == nullptr && (level == 0 || level == shape_.layers()))
+            return; // of the data, not here yet
         const std::string text = fmt::format("{}", shape_.widths[level]);
         const float wide = ImGui::CalcTextSize(text.c_str()).x;
         if (wide > spacing_ - ui_.px(2)) return;
@@ -166,7 +237,7 @@ class Sketch {
         const std::string text = fmt::format("{:.2g}", value + 0.0f); // no -0
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const float left = at.x + radius_ + ui_.px(5);
-        if (left + size.x > std::min(at.x + spacing_ - radius_, max_.x)) return;
+        if (left + size.x > std::min(at.x + spacing_ - radius_, max_.x + namesWidth_)) return;
         const float top = at.y - size.y / 2;
         draw_.AddRectFilled({left - ui_.px(1), top}, {left + size.x + ui_.px(1), top + size.y},
                             faded(ui_.theme.panel, 0.8f), ui_.px(3));
@@ -177,31 +248,59 @@ class Sketch {
         const float share = largest > 0 ? std::sqrt(std::abs(value) / largest) : 0;
         return signedColour(ui_.theme, std::copysign(share, value));
     }
-    /// The first row's values of the neurons that are drawn; empty where they are not known.
+    const TracedTensor* find(const TensorId& id) const {
+        return trace_ == nullptr ? nullptr : trace_->find(id);
+    }
+    /// The example's, in a tensor with a row per example: of large ones, only the first rows are kept.
+    std::size_t row(const TracedTensor& tensor) const {
+        return std::min(example_, std::max<std::size_t>(tensor.keptRows(), 1) - 1);
+    }
+    float valueWidth() const { return ui_.px(5) + ImGui::CalcTextSize("-0.0000").x; }
+    /// Room for an image at the left and for names of classes at the right, in a sketch that is wide enough.
+    void makeMargins(float room) {
+        if (data_ == nullptr || max_.x - min_.x < ui_.px(560)) return;
+        const float width = max_.x - min_.x;
+        if (data_->imageWidth > 0 && data_->imageWidth * data_->imageHeight == shape_.inputs()) {
+            imageSide_ = std::min({width * 0.22f, room * 0.8f, ui_.px(360)});
+            imageLeft_ = min_.x + ui_.px(6);
+            min_.x += imageSide_ + ui_.px(10);
+        }
+        const bool named = shape_.loss == Loss::crossEntropy &&
+                           data_->classNames.size() == shape_.outputs() && shape_.outputs() <= most_;
+        if (!named) return;
+        namesWidth_ = std::min(width * 0.2f, ui_.px(230));
+        max_.x -= namesWidth_;
+    }
+    /// The example's values of the neurons that are drawn; empty where they are not known.
     std::vector<float> shownValues(std::size_t level, const TracedTensor* tensor) const {
         const std::size_t width = shape_.widths[level];
         std::vector<float> values;
         if (tensor == nullptr || tensor->columns != width || tensor->values.size() < width) return values;
-        for (std::size_t i = 0; i < dots(level); ++i) values.push_back(tensor->values[neuron(level, i)]);
+        const std::size_t first = row(*tensor) * width;
+        for (std::size_t i = 0; i < dots(level); ++i)
+            values.push_back(tensor->values[first + neuron(level, i)]);
         return values;
     }
     std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], most_); }
     std::size_t neuron(std::size_t level, std::size_t dot) const { return neurons_[level][dot]; }
-    /// The neurons that are shown. In a wide layer, those that are not 0, evenly from the largest to the
-    /// smallest: most of a ReLU's neurons are 0, and so are their gradients.
+    /// The neurons that are shown. In a wide layer, those that are not 0 for all of the batch, evenly from
+    /// the most active to the least: most of a ReLU's neurons are 0 for an example, and so are their
+    /// gradients.
     std::vector<std::size_t> chosen(std::size_t level) const {
         std::vector<std::size_t> neurons(shape_.widths[level]);
         std::iota(neurons.begin(), neurons.end(), std::size_t{0});
         if (neurons.size() <= most_) return neurons;
-        const TracedTensor* tensor = trace_.find({TensorKind::activations, level});
+        const TracedTensor* tensor = find({TensorKind::activations, level});
         std::size_t among = neurons.size();
         if (tensor != nullptr && tensor->columns == among && tensor->values.size() >= among) {
-            const auto magnitude = [&](std::size_t neuron) {
-                const float value = std::abs(tensor->values[neuron]);
-                return std::isfinite(value) ? value : std::numeric_limits<float>::infinity();
-            };
-            std::ranges::stable_sort(neurons, std::greater{}, magnitude);
-            const auto zeros = static_cast<std::size_t>(std::ranges::count(neurons, 0.0f, magnitude));
+            std::vector<float> sums(among, 0.0f);
+            for (std::size_t at = 0; at < std::min(tensor->keptRows(), rowsAsked) * among; ++at) {
+                const float value = std::abs(tensor->values[at]);
+                sums[at % among] += std::isfinite(value) ? value : std::numeric_limits<float>::infinity();
+            }
+            const auto sum = [&](std::size_t neuron) { return sums[neuron]; };
+            std::ranges::stable_sort(neurons, std::greater{}, sum);
+            const auto zeros = static_cast<std::size_t>(std::ranges::count(sums, 0.0f));
             among = std::max(among - zeros, most_);
         }
         for (std::size_t i = 0; i < most_; ++i) neurons[i] = neurons[i * (among - 1) / (most_ - 1)];
@@ -219,35 +318,56 @@ class Sketch {
 
     Ui& ui_;
     const NetShape& shape_;
-    const StepTrace& trace_;
+    const StepTrace* trace_;
+    const Dataset* data_;
+    std::size_t example_;
     ImDrawList& draw_;
-    ImVec2 min_;
+    ImVec2 min_; // of the columns
     ImVec2 max_;
-    float spacing_ = 0; // of the columns
-    float pitch_ = 0;   // of the dots in one
+    float imageSide_ = 0; // of the example's image; 0: none
+    float imageLeft_ = 0;
+    float namesWidth_ = 0; // of the classes' names; 0: none
+    float spacing_ = 0;    // of the columns
+    float pitch_ = 0;      // of the dots in one
     float radius_ = 0;
     std::size_t most_ = leastDots;
     std::vector<std::vector<std::size_t>> neurons_; // that are drawn, by level
 };
 
-} // namespace
-
-float largestOf(std::span<const float> values) {
-    float largest = 0;
-    for (const float value : values)
-        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    return largest;
+// An example on its way forwards.
+void drawPassing(Ui& ui, const Sketch& sketch, const NetMoment& moment) {
+    const std::size_t layers = moment.shape.layers();
+    const float passed = std::min(moment.phase, static_cast<float>(layers));
+    const auto within = static_cast<std::size_t>(passed);
+    const float share = std::min((passed - static_cast<float>(within)) / there, 1.0f);
+    const auto activations = [&](std::size_t level) {
+        return moment.trace == nullptr ? nullptr : moment.trace->find({TensorKind::activations, level});
+    };
+    for (std::size_t layer = 0; layer < layers; ++layer)
+        sketch.links(layer, static_cast<float>(layer) < passed);
+    sketch.image();
+    if (passed > 0 && within < layers) {
+        sketch.arrow(within, 1, colourOf(ui.theme, Operation::dense));
+        sketch.signal(within, within, share, activations(within));
+    }
+    for (std::size_t level = 0; level <= layers; ++level) {
+        const bool arrived = level <= within || (level == within + 1 && share >= 1);
+        const bool newest = level == within + (share >= 1 ? 1 : 0);
+        sketch.column(level, colourOf(ui.theme, level == 0 ? Operation::gatherBatch : Operation::dense),
+                      arrived && newest, arrived ? activations(level) : nullptr);
+        sketch.width(level, newest ? ui.theme.text : ui.theme.muted);
+    }
+    sketch.classes(within >= layers);
 }
 
-bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const TracedOperation& operation,
-             float phase, ImVec2 size) {
-    const ImVec2 min = ImGui::GetCursorScreenPos();
-    ImGui::Dummy(size);
-    const Lit lit = litBy(operation, shape.layers());
-    const ImU32 colour = colourOf(ui.theme, operation.shownAs());
-    const Sketch sketch(ui, shape, trace, min, {min.x + size.x, min.y + size.y});
+void drawOperation(Ui& ui, const Sketch& sketch, const NetMoment& moment, const Lit& lit) {
+    const NetShape& shape = moment.shape;
+    const StepTrace& trace = *moment.trace;
+    const float phase = moment.phase;
+    const ImU32 colour = colourOf(ui.theme, moment.operation->shownAs());
     for (std::size_t layer = 0; layer < shape.layers(); ++layer)
         if (!lit.links(layer)) sketch.links(layer, false);
+    sketch.image();
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         if (!lit.links(layer)) continue;
         sketch.links(layer, true);
@@ -258,12 +378,41 @@ bool drawNet(Ui& ui, const NetShape& shape, const StepTrace& trace, const Traced
             sketch.signal(layer, layer, way, trace.find({TensorKind::activations, layer}));
         if (lit.direction < 0) sketch.signal(layer, layer + 1, way, trace.find({TensorKind::dSums, layer}));
     }
+    const bool arrived = phase < 0 || phase >= there;
     for (std::size_t level = 0; level < shape.widths.size(); ++level) {
         const bool on = lit.column(level);
-        const bool arrived = phase < 0 || phase >= there;
-        sketch.column(level, colour, on, valuesAt(trace, operation, level, arrived));
+        sketch.column(level, colour, on, valuesAt(trace, *moment.operation, level, arrived));
         sketch.width(level, on ? ui.theme.text : ui.theme.muted);
     }
+    sketch.classes(valuesAt(trace, *moment.operation, shape.layers(), arrived) != nullptr);
+}
+
+} // namespace
+
+float largestOf(std::span<const float> values) {
+    float largest = 0;
+    for (const float value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+NetShape outlineOf(const RunOptions& settings) {
+    NetShape shape;
+    shape.widths = settings.hiddenWidths.value_or(std::vector<std::size_t>{mostDots});
+    shape.widths.insert(shape.widths.begin(), mostDots);
+    shape.widths.push_back(mostDots);
+    return shape;
+}
+
+bool drawNet(Ui& ui, const NetMoment& moment, ImVec2 size) {
+    const ImVec2 min = ImGui::GetCursorScreenPos();
+    ImGui::Dummy(size);
+    const NetShape& shape = moment.shape;
+    const Sketch sketch(ui, moment, min, {min.x + size.x, min.y + size.y});
+    if (moment.operation == nullptr)
+        drawPassing(ui, sketch, moment);
+    else
+        drawOperation(ui, sketch, moment, litBy(*moment.operation, shape.layers()));
     return sketch.leftOut();
 }
 

@@ -8,6 +8,7 @@
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/source_pane.h"
 #include "demos/kit/source_text.h"
+#include "demos/words/language.h"
 
 namespace lockstep::demos {
 
@@ -68,7 +69,7 @@ void SourceView::show(const ShaderEdits& edits, const std::string& shader, const
 }
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
-                      ShaderEdits& edits) {
+                      const ShaderTexts& ran, ShaderEdits& edits) {
     const OperationWords& row = wordsOf(operation.operation);
     show(edits, gpu == nullptr ? std::string() : gpu->source, row);
     if (!files_.empty()) drawChoices(ui);
@@ -81,8 +82,9 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
         drawEditor(ui, edits, width);
     else if (!files_.empty() && panes_ != 2) {
         const std::string_view text = textOf(edits.texts(), files_[file_]);
-        drawPane(ui, fileTitle(files_[file_], edits.texts()), text, firstFunctionIn(linesOf(text)),
-                 ui.theme.gpu, width);
+        std::string title = fileTitle(files_[file_], edits.texts());
+        if (text != textOf(ran, files_[file_])) title += translated(", not run yet");
+        drawPane(ui, title, text, firstFunctionIn(linesOf(text)), ui.theme.gpu, width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes_ != 1)
@@ -125,28 +127,17 @@ void SourceView::drawPane(Ui& ui, const std::string& title, std::string_view tex
     const float letter = ImGui::CalcTextSize("m").x;
     const float gutter = gutterLetters * letter;
     const std::vector<std::string_view> lines = linesOf(text);
-    const float height = ImGui::GetTextLineHeight();
-    if (scroll_ > 0) {
-        ImGui::SetScrollX(0);
-        ImGui::SetScrollY(ImGui::GetCursorPosY() + static_cast<float>(lit.begin) * height);
+    // Wrapped: what a lesson points at must not be out of sight at the right.
+    const float wide = std::max(ImGui::GetContentRegionAvail().x - gutter, 20 * letter);
+    const float top = ImGui::GetCursorPosY();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (scroll_ > 0 && i == lit.begin) ImGui::SetScrollY(ImGui::GetCursorPosY() - top);
+        const ImVec2 at = drawSourceLine(ui, i + 1, lines[i], {.gutter = gutter, .wrap = wide});
+        const float x = at.x + gutter - ui.px(7);
+        if (i >= lit.begin && i < lit.end)
+            ImGui::GetWindowDrawList()->AddRectFilled({x, at.y}, {x + ui.px(3), ImGui::GetItemRectMax().y},
+                                                      colour);
     }
-    // As wide as the longest of all lines, whichever are in sight.
-    std::size_t longest = 0;
-    for (const std::string_view line : lines) longest = std::max(longest, line.size());
-    const ImVec2 start = ImGui::GetCursorPos();
-    ImGui::Dummy({gutter + static_cast<float>(longest) * letter, 0});
-    ImGui::SetCursorPos(start);
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(lines.size()), height);
-    while (clipper.Step())
-        for (auto i = static_cast<std::size_t>(clipper.DisplayStart);
-             i < static_cast<std::size_t>(clipper.DisplayEnd); ++i) {
-            const ImVec2 at = drawSourceLine(ui, i + 1, lines[i], gutter);
-            const float x = at.x + gutter - ui.px(7);
-            if (i >= lit.begin && i < lit.end)
-                ImGui::GetWindowDrawList()->AddRectFilled({x, at.y}, {x + ui.px(3), at.y + height}, colour);
-        }
-    clipper.End();
     endSourcePane();
     ImGui::EndGroup();
 }

@@ -11,6 +11,7 @@
 
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/tensor_layout.h"
+#include "demos/words/language.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
@@ -79,8 +80,11 @@ std::vector<TensorId> flatOnesLast(std::vector<TensorId> ids, const StepTrace& t
     return ids;
 }
 
-/// "32 × 8, ±1.7": its size, and the value that has the full colour.
-std::string sizeText(const TracedTensor& tensor, float largest) {
+/// "32 × 8, ±1.7": its size, and the value that has the full colour. Of images: how many are shown.
+std::string sizeText(const TracedTensor& tensor, float largest, const TileGrid& tiles) {
+    if (tiles.count() > 0)
+        return translatedFormat("{} × {}: {} images of {} × {} pixels", tensor.rows, tensor.columns,
+                                std::min(tiles.count(), tensor.keptRows()), tiles.width, tiles.height);
     std::string text = tensor.rows == 1 ? fmt::format("{}", tensor.columns)
                                         : fmt::format("{} × {}", tensor.rows, tensor.columns);
     if (tensor.keptRows() < tensor.rows) text += fmt::format(", first {} rows", tensor.keptRows());
@@ -95,8 +99,10 @@ struct Exhibited {
     std::string group = {}; ///< "writes", before the first of its group
     float words = 0;        ///< width of group and name
     bool sized = false;     ///< its size stands beside its name
+    bool images = false;    ///< its rows are images
 };
 
+constexpr float leastImage = 30; // height
 constexpr float wordGap = 6;
 constexpr float captionGap = 3;
 
@@ -104,13 +110,12 @@ float strongWidth(const Ui& ui, const std::string& text) {
     return ui.fonts.strong->CalcTextSizeA(ImGui::GetFontSize(), FLT_MAX, 0, text.c_str()).x;
 }
 
-void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorPicture& shown) {
+/// A cell per number, or per block of numbers.
+std::vector<std::uint32_t> cellPixels(const Ui& ui, const TracedTensor& tensor, float largest,
+                                      std::size_t width, std::size_t height) {
     const std::size_t rows = tensor.keptRows();
-    const std::size_t width = std::min(tensor.columns, mostPixels);
-    const std::size_t height = std::min(rows, mostPixels);
-    shown.difference = differenceOf(tensor, other);
     // Few values are large: by the root of their size, the small ones can be seen, too.
-    const float scale = shown.largest > 0 ? 1 / shown.largest : 0;
+    const float scale = largest > 0 ? 1 / largest : 0;
     std::vector<std::uint32_t> pixels(width * height);
     for (std::size_t y = 0; y < height; ++y)
         for (std::size_t x = 0; x < width; ++x) {
@@ -121,6 +126,35 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
                     ? signedColour(ui.theme, std::copysign(std::sqrt(std::abs(value) * scale), value))
                     : ui.theme.bad;
         }
+    return pixels;
+}
+
+/// The first images, as one would see them.
+std::vector<std::uint32_t> imageSheet(const Ui& ui, const TracedTensor& tensor, float largest,
+                                      const TileGrid& tiles) {
+    std::vector<std::uint32_t> pixels(tiles.pixelsWide() * tiles.pixelsHigh(), ui.theme.panel);
+    const std::size_t images = std::min(tiles.count(), tensor.keptRows());
+    for (std::size_t i = 0; i < images * tiles.width * tiles.height; ++i) {
+        const std::size_t image = i / (tiles.width * tiles.height), at = i % (tiles.width * tiles.height);
+        const std::size_t x = image % tiles.columns * (tiles.width + 1) + at % tiles.width;
+        const std::size_t y = image / tiles.columns * (tiles.height + 1) + at / tiles.width;
+        const float value = tensor.values[image * tensor.columns + at];
+        pixels[y * tiles.pixelsWide() + x] =
+            std::isfinite(value) ? mixed(ui.theme.background, ui.theme.text,
+                                         largest > 0 ? std::clamp(value / largest, 0.0f, 1.0f) : 0)
+                                 : ui.theme.bad;
+    }
+    return pixels;
+}
+
+void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorPicture& shown) {
+    const bool images = shown.tiles.count() > 0;
+    const std::size_t rows = tensor.keptRows();
+    const std::size_t width = images ? shown.tiles.pixelsWide() : std::min(tensor.columns, mostPixels);
+    const std::size_t height = images ? shown.tiles.pixelsHigh() : std::min(rows, mostPixels);
+    shown.difference = differenceOf(tensor, other);
+    const std::vector<std::uint32_t> pixels = images ? imageSheet(ui, tensor, shown.largest, shown.tiles)
+                                                     : cellPixels(ui, tensor, shown.largest, width, height);
     const auto pixelsWide = static_cast<std::uint32_t>(width);
     const auto pixelsHigh = static_cast<std::uint32_t>(height);
     if (!shown.picture || shown.picture->width() != pixelsWide || shown.picture->height() != pixelsHigh)
@@ -141,15 +175,21 @@ void tryRefresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, T
     }
 }
 
-/// The element under the mouse; the picture goes from `min` to `max`.
-ElementAt elementUnder(const TracedTensor& tensor, ImVec2 min, ImVec2 max) {
+/// The element under the mouse; the picture goes from `min` to `max`. None between images.
+std::optional<ElementAt> elementUnder(const TracedTensor& tensor, const TileGrid& tiles, ImVec2 min,
+                                      ImVec2 max) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (tiles.count() > 0) {
+        if (mouse.x >= max.x || mouse.y >= max.y) return std::nullopt;
+        return tiledElement(tensor, tiles, (mouse.x - min.x) / (max.x - min.x),
+                            (mouse.y - min.y) / (max.y - min.y));
+    }
     const auto index = [](float at, float low, float high, std::size_t count) {
         const float share = std::clamp((at - low) / (high - low), 0.0f, 0.99999f);
         return static_cast<std::size_t>(share * static_cast<float>(count));
     };
-    return {tensor.id, index(mouse.y, min.y, max.y, tensor.keptRows()),
-            index(mouse.x, min.x, max.x, tensor.columns)};
+    return ElementAt{tensor.id, index(mouse.y, min.y, max.y, tensor.keptRows()),
+                     index(mouse.x, min.x, max.x, tensor.columns)};
 }
 
 void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* other,
@@ -168,10 +208,25 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     detail.values.emplace_back("largest |x|", valueText(shown.largest));
     if (shown.difference)
         detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", *shown.difference));
-    detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
+    if (const TileGrid& tiles = shown.tiles; tiles.count() > 0) {
+        detail.values.insert(detail.values.begin() + 2,
+                             {"pixel", fmt::format("{}, {}", column % tiles.width, column / tiles.width)});
+        detail.text = "Each row of this matrix is an image, drawn here in its own form. The brightest pixel "
+                      "has the largest value.";
+    } else {
+        detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
+    }
     ui.detailAtOnce(
         fmt::format("{}  {} {}, {} {}:  {}", captionOf(tensor), words.row, row, words.column, column, value),
         std::move(detail));
+}
+
+/// Where a picture ends that begins at `low` and has `size` to fill: images keep their form.
+ImVec2 cornerOf(const TileGrid& tiles, ImVec2 low, ImVec2 size) {
+    if (tiles.count() == 0) return {low.x + size.x, low.y + size.y};
+    const auto wide = static_cast<float>(tiles.pixelsWide()), high = static_cast<float>(tiles.pixelsHigh());
+    const float pixel = std::min(size.x / wide, size.y / high);
+    return {low.x + wide * pixel, low.y + high * pixel};
 }
 
 /// What the mouse is at.
@@ -192,16 +247,17 @@ Pointed drawTensor(Ui& ui, const Exhibited& each, ImVec2 size, bool gpu, const T
     ui.text(name(tensor.id), 0, ui.fonts.strong); // "updated" says the group
     if (each.sized) {
         ImGui::SameLine(0, ui.px(wordGap));
-        ui.muted(sizeText(tensor, shown.largest));
+        ui.muted(sizeText(tensor, shown.largest, shown.tiles));
     }
     const ImVec2 low = ImGui::GetCursorScreenPos();
-    const ImVec2 high{low.x + size.x, low.y + size.y};
+    const ImVec2 high = cornerOf(shown.tiles, low, size);
     ImGui::PushID(captionOf(tensor).c_str());
     const bool clicked = ImGui::InvisibleButton("tensor", size);
     ImGui::PopID();
     ui.noteControl(captionOf(tensor).c_str(),
-                   tensor.id.kind == TensorKind::targets
-                       ? "The labels of this batch, one row per example."
+                   tensor.id.kind == TensorKind::targets ? "The labels of this batch, one row per example."
+                   : shown.tiles.count() > 0
+                       ? "A tensor whose rows are images, drawn as images. Point at a pixel to read it."
                        : "A tensor, one cell per number. Point at a cell to read it.");
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
@@ -214,27 +270,28 @@ Pointed drawTensor(Ui& ui, const Exhibited& each, ImVec2 size, bool gpu, const T
         ImGui::GetWindowDrawList()->AddText({(low.x + high.x - wide.x) / 2, (low.y + high.y - wide.y) / 2},
                                             ui.theme.muted, allZero);
     }
-    ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
-                                        ui.line());
+    if (shown.tiles.count() == 0)
+        ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
+                                            ui.line());
     ImGui::EndGroup();
     ImGui::PopStyleVar();
     if (!hovered) return {};
-    const ElementAt element = elementUnder(tensor, low, high);
-    explain(ui, tensor, gpu, other, element, shown);
+    const std::optional<ElementAt> element = elementUnder(tensor, shown.tiles, low, high);
+    if (!element) return {};
+    explain(ui, tensor, gpu, other, *element, shown);
     return {element, clicked && !ui.hidingControls};
 }
 
 /// Goes to the operation that makes the element a sum, if there is one.
 void followPointed(Ui& ui, Inside& inside, const Pointed& pointed) {
-    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
-    const NetShape& shape = *inside.model.shape();
+    const std::size_t machine = inside.at().machine;
+    const StepTrace& trace = *inside.model.trace(machine);
+    const NetShape& shape = inside.model.shown()->shape;
     const std::size_t operation = operationOf(shape, trace, *pointed.element);
     if (operation == trace.operations.size()) return;
     if (ui.hovered) ui.hovered->text += " Click to see the products that add up to this value.";
     if (!pointed.clicked) return;
-    inside.playing = false;
-    inside.played = 0;
-    inside.view.selected.index = operation;
+    inside.select({machine, operation});
     inside.picked = pointed.element;
     inside.timeline.reveal(trace.operations[operation]);
 }
@@ -242,7 +299,7 @@ void followPointed(Ui& ui, Inside& inside, const Pointed& pointed) {
 /// The picked element; none any more once the selected operation is another.
 std::optional<ElementSum> pickedSum(Inside& inside) {
     if (!inside.picked) return std::nullopt;
-    auto sum = elementSum(*inside.model.shape(), *inside.model.trace(inside.view.selected.machine),
+    auto sum = elementSum(inside.model.shown()->shape, *inside.model.trace(inside.at().machine),
                           *inside.selected(), *inside.picked);
     if (!sum) inside.picked.reset();
     return sum;
@@ -281,8 +338,9 @@ void drawScale(Ui& ui) {
 }
 
 void drawTensors(Ui& ui, Inside& inside) {
-    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
-    const StepTrace* other = inside.model.trace(1 - inside.view.selected.machine);
+    const StepTrace& trace = *inside.model.trace(inside.at().machine);
+    const StepTrace* other = inside.model.trace(1 - inside.at().machine);
+    const Dataset* data = inside.model.shown()->data.get();
     const TracedOperation& operation = *inside.selected();
     if (const auto sum = pickedSum(inside)) {
         inside.tensors.clear();
@@ -309,6 +367,7 @@ void drawTensors(Ui& ui, Inside& inside) {
             if (groups[i].empty()) each.group = i == 0 ? "writes" : "reads";
             each.words = strongWidth(ui, name(id));
             if (!each.group.empty()) each.words += strongWidth(ui, each.group) + ui.px(wordGap);
+            each.images = data != nullptr && holdsImages(*tensor, *data);
             places[i].push_back({.rows = static_cast<float>(tensor->keptRows()),
                                  .columns = static_cast<float>(tensor->columns),
                                  .caption = std::max(each.words, ui.px(40))});
@@ -323,12 +382,17 @@ void drawTensors(Ui& ui, Inside& inside) {
         for (std::size_t k = 0; k < groups[i].size(); ++k) {
             Exhibited& each = groups[i][k];
             const TensorPlace& place = places[i][k];
+            const TileGrid tiles =
+                each.images ? tilesFor(*data, each.tensor->keptRows(), place.size, ui.px(leastImage))
+                            : TileGrid{};
+            if (std::exchange(each.shown->tiles, tiles) != tiles) each.shown->stale = true;
             // Its values do not matter: words stay as they are while it trains.
-            const float size = textWidth(sizeText(*each.tensor, 0) + ", ±0.000") + ui.px(wordGap);
+            const std::string largest = each.images ? "" : ", ±0.000";
+            const float size = textWidth(sizeText(*each.tensor, 0, tiles) + largest) + ui.px(wordGap);
             each.sized = each.words + size <= place.size.x; // else the mouse tells
             ImGui::SetCursorScreenPos({start.x + place.at.x, start.y + place.at.y});
-            const TracedTensor* there = other == nullptr ? nullptr : other->find(each.tensor->id);
-            const Pointed here = drawTensor(ui, each, place.size, trace.machine.gpu, there);
+            const TracedTensor* twin = other == nullptr ? nullptr : other->find(each.tensor->id);
+            const Pointed here = drawTensor(ui, each, place.size, trace.machine.gpu, twin);
             if (here.element) pointed = here;
         }
     if (!places[0].empty() && !places[1].empty()) {

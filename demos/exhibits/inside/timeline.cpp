@@ -108,8 +108,9 @@ void drawAxis(Ui& ui, const Frame& frame) {
 }
 
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
-void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTrace* trace,
-                  std::size_t machine) {
+void drawRowLabel(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t machine) {
+    const LaneSpec& spec = model.lane(machine);
+    const StepTrace* trace = model.trace(machine);
     const float size = ImGui::GetFontSize();
     const float large = frame.numerals->FontSize;
     const float baseline = frame.rowTop(machine) + ui.px(3);
@@ -131,10 +132,17 @@ void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTr
     if (!spec.gpu && !ui.masked && waited > trace->totalMs / 10)
         step += translatedFormat(", {} of it waiting for threads", ui.timing(timeText(waited)));
     if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) step += ", edited";
+    // What is shown ran with earlier settings.
+    const bool earlier = model.outdated();
+    if (earlier && model.failed())
+        step = translated("from an earlier run");
+    else if (earlier)
+        step = translatedFormat("from an earlier run; {} is being prepared",
+                                model.settings().lanes[machine].text());
     const float number = frame.max.x - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
     frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());
     const float right = number - ui.px(10) - textWidth(step);
-    if (right > x) drawText(frame.draw, {right, top}, ui.theme.muted, step);
+    if (right > x) drawText(frame.draw, {right, top}, earlier ? ui.theme.warning : ui.theme.muted, step);
     for (std::size_t letters = 60; letters >= 12; letters -= 4) {
         const std::string device = honestDevice(trace->machine, letters);
         if (x + ImGui::CalcTextSize(device.c_str()).x > right - ui.px(8)) continue;
@@ -185,14 +193,14 @@ void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec
 void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t machine, OperationAt selected,
              Timeline& timeline) {
     const StepTrace* trace = model.trace(machine);
-    drawRowLabel(ui, frame, model.settings().lanes[machine], trace, machine);
+    drawRowLabel(ui, frame, model, machine);
     const ImVec2 low{frame.min.x, frame.trackTop(machine)};
     const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
     // The machine's colour as far as its step reaches: beyond, it has nothing to do.
     const bool measured = trace != nullptr && trace->timed && !frame.inOrder;
     const float reached = measured ? std::clamp(frame.x(trace->totalMs), low.x, high.x) : high.x;
     frame.draw.AddRectFilled(low, high, ui.theme.panel, ui.px(6));
-    frame.draw.AddRectFilled(low, {reached, high.y}, ui.surface(model.settings().lanes[machine]), ui.px(6));
+    frame.draw.AddRectFilled(low, {reached, high.y}, ui.surface(model.lane(machine)), ui.px(6));
     if (trace == nullptr) {
         const std::string status = model.status(machine);
         const std::string message = cut(status.substr(0, status.find('\n')), 90);

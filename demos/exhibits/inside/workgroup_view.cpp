@@ -46,13 +46,13 @@ std::vector<GroupSpan> spansOf(std::span<const gpu::WorkgroupTime> workgroups) {
 } // namespace
 
 void drawWorkgroupView(Ui& ui, Inside& inside) {
-    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
+    const StepTrace& trace = *inside.model.trace(inside.at().machine);
     const TracedOperation& operation = *inside.selected();
     if (const std::string why = reason(trace, operation); !why.empty()) return ui.muted(why);
     if (ui.masked) return ui.muted("Workgroup times differ from run to run.");
     const std::size_t groups = operation.workgroups.size();
     WorkgroupRows& rows = inside.workgroups;
-    const std::tuple origin{inside.model.revision(), inside.view.selected.index};
+    const std::tuple origin{inside.model.revision(), inside.at().index};
     if (rows.spans.empty() || rows.origin != origin) rows = {origin, spansOf(operation.workgroups)};
     const std::vector<GroupSpan>& spans = rows.spans;
     const std::string title = fmt::format(

@@ -164,8 +164,8 @@ void SourceDiffView::drawLines(Ui& ui, const char* pane) {
                 draw.AddRectFilled(at, {right, at.y + height},
                                    faded(colourOfChange(ui.theme, line.change), 0.16f));
             }
-            const ImVec2 left =
-                drawSourceLine(ui, line.number, line.text, gutter, line.change == LineChange::removed);
+            const ImVec2 left = drawSourceLine(
+                ui, line.number, line.text, {.gutter = gutter, .quiet = line.change == LineChange::removed});
             if (changed)
                 draw.AddText({left.x + 4 * letter, left.y}, colourOfChange(ui.theme, line.change),
                              line.change == LineChange::added ? "+" : "-");

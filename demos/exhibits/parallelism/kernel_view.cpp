@@ -23,7 +23,7 @@ void KernelView::draw(Ui& ui, ParallelismModel& model, LabView& curves) {
     const std::string_view text = textOf(model.editedTexts(model.open()), files[file_]);
     const float gutter = textWidth("0000 ");
     std::size_t number = 0;
-    for (const std::string_view line : linesOf(text)) drawSourceLine(ui, ++number, line, gutter);
+    for (const std::string_view line : linesOf(text)) drawSourceLine(ui, ++number, line, {.gutter = gutter});
     endSourcePane();
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("a check leaves the text scrolled as it was") {
 TEST_CASE("a click on a value that a product writes shows its sum, until another operation is selected") {
     const Folder folder;
     const Outcome outcome =
-        edit(folder, "resize 1280 1100\nclick Next operation\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
+        edit(folder, "resize 1280 1100\nclick ##inside/tab/Tensors\nclick Next operation\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
                      "click All tensors##inside/element\nclick A[1]\nclick Next operation\nhover A[2]\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
@@ -185,7 +185,7 @@ TEST_CASE("the tensors of every operation are in sight, in the usual window and 
     for (const std::string size : {"1280 800", "1024 700"}) {
         CAPTURE(size);
         const Folder folder;
-        std::string script = "resize " + size + "\ncontrols\n";
+        std::string script = "resize " + size + "\nclick ##inside/tab/Tensors\ncontrols\n";
         for (int i = 0; i < 10; ++i) script += "click Next operation\ncontrols\n";
         const Outcome outcome = edit(folder, script);
         INFO(outcome.out << outcome.err);
