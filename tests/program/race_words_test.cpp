@@ -203,7 +203,7 @@ TEST_CASE("one sentence says why, from the lanes' own numbers") {
     lost.run.headline.ratio = 1.04;
     CHECK(becauseText(lost.run).empty());
     // The other way round.
-    lost.run.headline = {{.faster = 1, .slower = 0, .ratio = 2}, "", true};
+    lost.run.headline = {{.faster = 1, .slower = 0, .ratio = 2}, "", "", true};
     gpu.end.trainingSeconds = 0.002;
     gpu.gflops = 16;
     CHECK(says(becauseText(lost.run), "gpu:best does more arithmetic per second"));
