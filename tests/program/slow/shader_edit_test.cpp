@@ -174,7 +174,8 @@ TEST_CASE("a check leaves the text scrolled as it was") {
 TEST_CASE("a click on a value that a product writes shows its sum, until another operation is selected") {
     const Folder folder;
     const Outcome outcome =
-        edit(folder, "resize 1280 1100\nclick ##inside/tab/Tensors\nclick Next operation\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
+        edit(folder, "resize 1280 1100\nclick ##inside/tab/Tensors\nclick Next operation\ncontrols\nclick "
+                     "A[1]\ntheme light\ncontrols\n"
                      "click All tensors##inside/element\nclick A[1]\nclick Next operation\nhover A[2]\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
