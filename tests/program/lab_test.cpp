@@ -132,7 +132,8 @@ TEST_CASE("in the window: cards first, a click opens a page, and there are ways 
         << "controls\nclick experiment/one-to-all\nframes 2\n" + save("page") +
                "click All experiments##parallelism\nframes 2\n" + save("cards") +
                "key Alt+Right\nframes 2\n" + save("forward") + "key Alt+Left\nframes 2\n" + save("back");
-    const Outcome outcome = run("show " + folder.file("cards.json") + " --headless --mask --size 1024x700 " +
+    const Outcome outcome = run("show " + folder.file("cards.json") +
+                                " --headless --mask --size 1280x2400 " + // all of them in sight
                                 "--script " + folder.file("script.txt"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
