@@ -95,7 +95,7 @@ TEST_CASE("a wrong result is refused with the note of its series") {
     checkSays(refusal("launch", edited("lab_launch.comp", "round = 0", "round = 1")), "not timed");
     checkSays(refusal("matrix", edited("dense_naive.comp", "sum += bias[o]", "sum += 1 + bias[o]")),
               "GPU naive kernel: wrong results, so it is not timed");
-    checkSays(refusal("convolution", edited("lab_convolution.comp", "x + s - 1", "x + s")),
+    checkSays(refusal("convolution", edited("lab_convolution.comp", "column = x + s - 1", "column = x + s")),
               "GPU direct: wrong results, so it is not timed");
     checkSays(refusal("convolution", edited("lab_convolution_unfold.comp", "vec4(0.0)", "vec4(1.0)")),
               "GPU im2col and fastest kernel: wrong results, so it is not timed");
