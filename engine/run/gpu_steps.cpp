@@ -46,8 +46,9 @@ void GpuSteps::warmUp(Tuning& tuning) {
     if (mayChange_) chooseWhole(tuning);
     if (rung_ == Rung::best && !wholeStep_) chooseFused(tuning);
     limitWorkgroups();
-    constexpr double slow = 2000; // milliseconds, of which most may be the compiler's
-    if (coldMilliseconds_ < slow) countDispatches();
+    constexpr double slow =
+        2000; // milliseconds, of which most may be the compiler's: the second time they are not
+    if (coldMilliseconds_ < slow || warmUpSteps() < slow) countDispatches();
 }
 
 // After all choices: a run with a limit shows what fewer workgroups do to the same kernels, and what the

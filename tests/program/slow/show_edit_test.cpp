@@ -143,7 +143,7 @@ TEST_CASE("a hidden control leaves all others where they are, and a click on its
             CHECK(std::ranges::count(lists[0], line) == 1);
         }
         const auto hidden = saved(folder, "hidden")["hidden"].get<std::vector<std::string>>();
-        CHECK(hidden.size() > 5);
+        CHECK(hidden.size() >= 5);
         for (const std::string& name : hidden) {
             CAPTURE(name);
             CHECK_FALSE(names(lists[1], name));
