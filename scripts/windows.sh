@@ -28,11 +28,12 @@ header_packages=(nlohmann_json CLI11 glm doctest)
 # What the kept libraries are made of; another sum builds them anew.
 recipe_sum() { cat scripts/windows.sh cmake/WindowsToolchain.cmake cmake/windows-imgui/CMakeLists.txt | sha256sum | cut -c1-16; }
 
-# download FOLDER: the archives, by apt with sources of its own, whatever the machine's lists have.
+# download FOLDER: the archives, by apt from where this machine has its Debian packages, with lists of their own.
 download() {
     local lists=$1/apt line package version file sum
     mkdir -p "$lists/lists/partial" "$1"
-    echo "deb-src http://deb.debian.org/debian bookworm main" >"$lists/sources.list"
+    apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+        grep -E ' bookworm(-updates|-security)? main$' | sort -u >"$lists/sources.list"
     local options=(-qq -o "Dir::Etc::sourcelist=$lists/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::Lists=$lists/lists" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
     apt-get "${options[@]}" update

@@ -95,7 +95,7 @@ EndingPress drawEnding(Ui& ui, const LessonEnding& ending, const LessonEntry* ne
     const float width = std::min(ImGui::GetContentRegionAvail().x, ui.px(mostPageUnits));
     ImGui::BeginChild("ending", {width, 0});
     ui.muted(fittedText(ending.title, width));
-    ui.headline(scoreText(ending.score), width);
+    ui.headline(scoreText(ending), width);
     if (ending.score.questions > 0) drawSquares(ui, ending);
     ui.paragraph(ui.timing(translatedFormat("Measured on {}.", ending.machine)), ui.theme.muted);
     ImGui::Dummy({0, ui.px(4)});

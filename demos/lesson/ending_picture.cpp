@@ -52,7 +52,7 @@ class EndingDrawing {
         y_ = endingMargin;
         write(canvas, body_, ending_.title, theme_.muted, endingMargin);
         y_ += 6;
-        write(canvas, large_, scoreText(ending_.score), theme_.text, endingMargin);
+        write(canvas, large_, scoreText(ending_), theme_.text, endingMargin);
         y_ += 14;
         squares(canvas);
         for (const EndingRow& each : ending_.rows) row(canvas, each);

@@ -115,9 +115,13 @@ LessonEnding endingOf(const LessonRun& run, const MeasuredValues& values) {
     return ending;
 }
 
-std::string scoreText(const LessonRun::Score& score) {
-    return score.questions == 0 ? std::string(translated("You have finished this lesson"))
-                                : translatedFormat("{} of {} as predicted", score.right, score.questions);
+std::string scoreText(const LessonEnding& ending) {
+    const LessonRun::Score& score = ending.score;
+    if (score.questions == 0) return std::string(translated("You have finished this lesson"));
+    const bool answered =
+        std::ranges::any_of(ending.rows, [](const EndingRow& row) { return !row.prediction.empty(); });
+    return answered ? translatedFormat("{} of {} as predicted", score.right, score.questions)
+                    : translatedFormat("None of the {} questions answered", score.questions);
 }
 
 std::string predictionText(const EndingRow& row) {

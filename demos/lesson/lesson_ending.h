@@ -30,8 +30,8 @@ struct LessonEnding {
 
 LessonEnding endingOf(const LessonRun& run, const MeasuredValues& values);
 
-/// "4 of 6 as predicted"; of a lesson without questions that it is done.
-std::string scoreText(const LessonRun::Score& score);
+/// "4 of 6 as predicted"; that none was answered; of a lesson without questions that it is done.
+std::string scoreText(const LessonEnding& ending);
 /// What a row says of the prediction: "You predicted: The GPU."
 std::string predictionText(const EndingRow& row);
 

@@ -474,7 +474,7 @@ TEST_CASE("a lesson ends with its score, and with what was measured in each step
     REQUIRE(lesson.end());
     CHECK(lesson.ended());
     const LessonEnding ending = endingOf(lesson, known);
-    CHECK(scoreText(ending.score) == "1 of 3 as predicted");
+    CHECK(scoreText(ending) == "1 of 3 as predicted");
     REQUIRE(ending.rows.size() == 3); // nothing to say of a text
     CHECK(ending.rows[0].verdict == AnswerVerdict::right);
     CHECK(ending.rows[0].result == "It took 2.00 s, e.g. here.");

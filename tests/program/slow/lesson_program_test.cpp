@@ -92,8 +92,9 @@ TEST_CASE(
             CHECK(words <= 100);
         }
         for (const std::string& needed : lesson.needs) CHECK_NOTHROW(lessonFile(needed));
-        if (lesson.name == "first-hour") continue;    // states to look at: nothing in it waits
-        if (sanitized && number++ % 3 != 0) continue; // minutes there, and the same code
+        if (lesson.name == "first-hour") continue;      // states to look at: nothing in it waits
+        if (file.stem().extension() == ".de") continue; // measures what its English twin does
+        if (sanitized && number++ % 3 != 0) continue;   // minutes there, and the same code
         const Outcome done = run("lesson run --quick " + file.stem().string());
         INFO(done.out << done.err);
         CHECK(done.code == 0);
