@@ -5,8 +5,8 @@
 // dZ[l - 1] = (dZ[l] W) * f'(Z[l - 1]), the gradient passed to the layer below.
 // dSums [rows][outputStride], weights [outputs][inputStride], saved and dPreviousSums [rows][inputStride]; rows are
 // contiguous. `activation` is that of the layer below; `saved` what its derivative is computed from.
-// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they read and write
-// lies a whole row apart, so no memory access serves two of them.
+// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they write lies a
+// whole row apart, so no store serves two of them; what they read together and apart has changed places.
 #include "activation.glsl"
 #include "dense_constants.glsl"
 #include "params.h"

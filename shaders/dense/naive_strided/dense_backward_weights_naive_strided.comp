@@ -4,8 +4,8 @@
 
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
 // dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.
-// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they read and write
-// lies a whole row apart, so no memory access serves two of them.
+// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they write lies a
+// whole row apart, so no store serves two of them; what they read together and apart has changed places.
 #include "dense_constants.glsl"
 #include "params.h"
 

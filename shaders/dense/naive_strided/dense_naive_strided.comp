@@ -5,8 +5,8 @@
 // A[l + 1] = f(A[l] W^T + b), one dense layer forward.
 // inputs [rows][inputStride], weights [outputs][inputStride], outputs and sums [rows][outputStride]; rows are contiguous.
 // Padding columns of the outputs are written as 0. `sums` is written only for activations whose derivative needs it.
-// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they read and write
-// lies a whole row apart, so no memory access serves two of them.
+// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they write lies a
+// whole row apart, so no store serves two of them; what they read together and apart has changed places.
 #include "activation.glsl"
 #include "dense_constants.glsl"
 #include "params.h"
