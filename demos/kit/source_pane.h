@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ inline ImU32 colourOf(const Theme& theme, SourceWord word) {
     return theme.text;
 }
 
+/// Of a row, with room for what hangs below letters; in a pane.
+inline float sourceRowHeight() { return std::ceil(1.15f * ImGui::GetTextLineHeight()); }
+
 struct SourceLineLook {
     float gutter = 0;   ///< pixels that the numbers take
     float wrap = 0;     ///< width in pixels from which on a line goes on below; 0: it does not
@@ -76,7 +80,7 @@ inline std::vector<std::size_t> sourceBreaks(std::string_view line, std::size_t 
 inline ImVec2 drawSourceLine(Ui& ui, std::size_t number, std::string_view line, const SourceLineLook& look) {
     constexpr std::size_t hanging = 4; // letters by which a row that goes on is set in
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = ImGui::GetTextLineHeight();
+    const float height = sourceRowHeight();
     const float letter = ImGui::CalcTextSize("m").x;
     const float left = at.x + ImGui::GetScrollX();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
@@ -91,7 +95,7 @@ inline ImVec2 drawSourceLine(Ui& ui, std::size_t number, std::string_view line, 
     const float rows = static_cast<float>(breaks.size() + 1);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText({left, at.y}, ui.theme.muted, fmt::format("{:3}", number).c_str());
-    draw.PushClipRect({left + look.gutter, at.y}, {right, at.y + rows * height}, true);
+    draw.PushClipRect({left + look.gutter, at.y}, {right, at.y + rows * height + ui.px(2)}, true);
     float x = at.x + look.gutter, y = at.y, widest = x;
     std::size_t place = 0, row = 0; // in the line
     if (ImGui::IsRectVisible(at, {right, at.y + rows * height}))

@@ -126,8 +126,10 @@ double mostWords(const AccessRecord& record) {
     return std::max(all.perOutput(all.memory), all.perOutput(all.shared));
 }
 
-/// "4,224 words from memory, 33 per output", on a bar that is full at `most` words per output.
-void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, double most, ImU32 colour) {
+/// "64 of 4,224 words from memory, in all 33 per output", on a bar that is full at `most` words per output.
+/// What is read by then is no measure of a kernel: one loads early, another one late.
+void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, const RecordReads& all,
+                 double most, ImU32 colour) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
@@ -148,18 +150,22 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, d
     draw.AddText(ui.fonts.title, large, {at.x + ui.px(8), at.y + ui.px(1)}, ui.theme.text, count.c_str());
     const float left = at.x + ui.px(8) + numbers + ui.px(7);
     const float baseline = at.y + ui.px(1) + 0.8f * (large - ImGui::GetFontSize());
+    const std::string total = grouped(static_cast<std::uint64_t>(std::llround(all.*counter.words)));
+    const std::string inAll = threeDigits(all.perOutput(all.*counter.words));
     const std::string from(translated(counter.from));
-    for (const std::string& text : {translatedFormat("{}, {} per output", from, threeDigits(each)), from}) {
+    for (const std::string& text : {translatedFormat("of {} {}, in all {} per output", total, from, inAll),
+                                    translatedFormat("of {} {}", total, from), from}) {
         if (left + lettersWidth(text) > end.x) continue; // half a sentence says something else
         draw.AddText({left, baseline}, ui.theme.text, text.c_str());
         break;
     }
     ImGui::Dummy({width, height - ImGui::GetStyle().ItemSpacing.y});
     ui.explainItem({.title = counter.from,
-                    .values = {{"so far", grouped(static_cast<std::uint64_t>(std::llround(words)))},
+                    .values = {{"so far", count},
+                               {"in all", total},
                                {"outputs of the workgroup",
                                 grouped(static_cast<std::uint64_t>(std::llround(reads.outputs)))},
-                               {"words per output", threeDigits(each)}},
+                               {"words per output, in all", inAll}},
                     .text = "What the workgroup has read so far. All bars here share one scale: words per "
                             "output, because the workgroups compute different numbers of outputs."});
 }
@@ -178,14 +184,16 @@ void drawKernel(Ui& ui, const KernelView& kernel, std::size_t moment, CellSize c
     }
     const AccessRecord& record = kernel.picture->record;
     const RecordReads reads = readsUntil(record, moment + 1);
+    const RecordReads all = readsUntil(record, moments(record));
     if (most > 0) {
         for (const WordCounter& counter : wordCounters)
-            drawCounter(ui, counter, reads, most, &counter == wordCounters ? ui.theme.gpu : ui.theme.muted);
+            drawCounter(ui, counter, reads, all, most,
+                        &counter == wordCounters ? ui.theme.gpu : ui.theme.muted);
     } else {
         ImGui::SameLine(0, ui.px(8));
         ui.text(fittedText(translatedFormat("{} words per output, {} shared",
-                                            threeDigits(reads.perOutput(reads.memory)),
-                                            threeDigits(reads.perOutput(reads.shared))),
+                                            threeDigits(all.perOutput(all.memory)),
+                                            threeDigits(all.perOutput(all.shared))),
                            ImGui::GetContentRegionAvail().x));
     }
     const ImVec2 origin = ImGui::GetCursorScreenPos();

@@ -343,11 +343,15 @@ class LadderExhibit final : public Exhibit {
         return name + textWidth(shownLabel(memoryLabel)) + 2 * ImGui::GetStyle().FramePadding.x + ui.px(22);
     }
     float pickedHeight(Ui& ui) const {
-        if (ui.detailPanel) return ImGui::GetFrameHeight(); // the panel has the question
-        return questionHeight(ui, model_.rung(), answerShown_, pickedWidth(ui),
-                              ImGui::GetContentRegionAvail().x);
+        const float idea = ImGui::GetTextLineHeightWithSpacing();
+        if (ui.detailPanel) return idea + ImGui::GetFrameHeight(); // the panel has the question
+        return idea + questionHeight(ui, model_.rung(), answerShown_, pickedWidth(ui),
+                                     ImGui::GetContentRegionAvail().x);
     }
     void drawPicked(Ui& ui) {
+        // A measured rung's row has a bar in place of its sentence.
+        ui.muted(fittedText(std::string(translated(wordsOf(model_.rung()).plain)),
+                            ImGui::GetContentRegionAvail().x));
         ImGui::AlignTextToFramePadding();
         ui.heading(std::string(model_.rung().lane));
         ImGui::SameLine(0, ui.px(10));

@@ -141,7 +141,7 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
 void SourceDiffView::drawLines(Ui& ui, const char* pane) {
     beginSourcePane(ui, pane, {0, 0});
     const float letter = ImGui::CalcTextSize("m").x;
-    const float height = ImGui::GetTextLineHeight();
+    const float height = sourceRowHeight();
     if (scroll_ > 0) {
         ImGui::SetScrollY(static_cast<float>(first_) * height);
         --scroll_;

@@ -297,9 +297,10 @@ class ParallelismExhibit final : public Exhibit {
             const std::string_view words =
                 frozen ? "Measured: your first answer stays. Reset drops the result, and asks again."
                        : "Predict this before you measure. From Measure on, your prediction stays.";
-            if (chosen ? ui.primaryButton(label.c_str(), words, !frozen, name.c_str())
-                       : ui.namedButton(label.c_str(), name.c_str(), words, !frozen))
-                model_.predict(experiment, i);
+            // What was chosen stays as legible as it was.
+            const bool pressed = chosen ? ui.primaryButton(label.c_str(), words, true, name.c_str())
+                                        : ui.namedButton(label.c_str(), name.c_str(), words, !frozen);
+            if (pressed && !frozen) model_.predict(experiment, i);
             const ImVec2 from = ImGui::GetItemRectMin();
             const ImVec2 to = ImGui::GetItemRectMax();
             if (i == answer)
@@ -334,8 +335,8 @@ class ParallelismExhibit final : public Exhibit {
         const std::string missed = sketchText(experiment, builtIn, model_.sketch());
         if (!missed.empty()) said += " " + missed;
         const bool answered = builtIn.measured() && !ui.masked && !verdict.figure.empty();
-        const bool right = answered && missed.empty() &&
-                           (!model_.predicted() || model_.predicted() == experiment.answer(builtIn));
+        const bool right = answered && missed.empty() && model_.predicted() &&
+                           model_.predicted() == experiment.answer(builtIn);
         if (!said.empty()) ui.paragraph(ui.timing(said), right ? ui.theme.good : ui.theme.text);
     }
 

@@ -291,7 +291,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         const Roof roof = liftedRoof(result, gpu);
         if (!roof.measured() || !(gpu || view.all)) continue;
         highest = std::max(highest, roof.gflops);
-        add(translatedFormat("{} roof", machine),
+        add(translatedFormat("{} roof", gpu ? "GPU" : "CPU"),
             mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
             {{first, roof.ridge(), last}, {first * roof.gigabytesPerSecond, roof.gflops, roof.gflops}},
             false);
@@ -352,8 +352,9 @@ LabScene scene() {
 LabVerdict verdict(const LabResult& result) {
     const double full = result.number("gpu_full_multiply_adds");
     return {translatedFormat("GPU {}", twoDigits(full)),
-            translatedFormat("multiply-adds per number read bring it to three quarters of its {} GFLOP/s",
-                             threeDigits(result.number("gpu_best_gflops")))};
+            translatedFormat(
+                "multiply-adds per number read ({} FLOP/byte) bring it to three quarters of its {} GFLOP/s",
+                threeDigits(full / 2), threeDigits(result.number("gpu_best_gflops")))};
 }
 
 } // namespace
