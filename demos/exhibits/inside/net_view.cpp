@@ -253,7 +253,8 @@ class Sketch {
             return; // of the data, not here yet
         const std::string all = fmt::format("{}", shape_.widths[level]);
         std::string text = translatedFormat("{} of {}", dots(level), all);
-        if (dots(level) == shape_.widths[level] || lettersWidth(text) > spacing_ - ui_.px(2)) text = all;
+        // An arrow may stand beside it.
+        if (dots(level) == shape_.widths[level] || lettersWidth(text) > spacing_ * 0.58f) text = all;
         const float wide = lettersWidth(text);
         if (wide > spacing_ - ui_.px(2)) return;
         drawText(draw_, {x(level) - wide / 2, bottom() + ui_.px(2)}, colour, text);

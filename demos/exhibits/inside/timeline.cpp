@@ -103,14 +103,12 @@ void drawAxis(Ui& ui, const Frame& frame) {
 /// What is said of a step's time, in brackets behind it; empty where there is nothing to say.
 std::string besideTime(const Ui& ui, const InsideModel& model, std::size_t machine) {
     const StepTrace* trace = model.trace(machine);
-    if (trace == nullptr || model.outdated()) return {};
-    if (model.lane(machine).gpu)
-        return translatedFormat("({} with launch)", ui.timing(timeText(trace->wallMs)));
-    if (ui.masked) return {};
+    if (trace == nullptr || model.outdated() || ui.masked) return {};
+    if (model.lane(machine).gpu) return translatedFormat("({} with launch)", timeText(trace->wallMs));
     double computed = 0;
     for (const TracedOperation& operation : trace->operations) computed += operation.milliseconds();
     const double waited = trace->totalMs - computed;
-    return waited > trace->totalMs / 10 ? translatedFormat("({} waiting)", timeText(waited)) : "";
+    return trace->timed && waited > 0 ? translatedFormat("({} waiting)", timeText(waited)) : "";
 }
 
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
