@@ -122,7 +122,7 @@ std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
 }
 
 const char* purposeOfGap(const MachineInfo& machine, bool first) {
-    if (!machine.gpu && first)
+    if (!machine.gpu && (first || machine.threads < 2))
         return "No timed operation runs here. What the processor does instead is not measured.";
     if (!machine.gpu) return "The first thread, whose operations are shown, waits for the other threads.";
     if (first)

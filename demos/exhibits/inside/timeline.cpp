@@ -105,10 +105,11 @@ std::string besideTime(const Ui& ui, const InsideModel& model, std::size_t machi
     const StepTrace* trace = model.trace(machine);
     if (trace == nullptr || model.outdated() || ui.masked) return {};
     if (model.lane(machine).gpu) return translatedFormat("({} with launch)", timeText(trace->wallMs));
+    if (!trace->timed || trace->machine.threads < 2) return {}; // a single thread waits for no other
     double computed = 0;
     for (const TracedOperation& operation : trace->operations) computed += operation.milliseconds();
     const double waited = trace->totalMs - computed;
-    return trace->timed && waited > 0 ? translatedFormat("({} waiting)", timeText(waited)) : "";
+    return waited > 0 ? translatedFormat("({} waiting)", timeText(waited)) : "";
 }
 
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
