@@ -50,9 +50,10 @@ TEST_CASE("every operation has a name and perhaps a short form, never a tensor's
         CHECK(std::string(rowOf(each.operation).purpose).size() > 20);
         CHECK_FALSE(formulaOf(each, shape(), Optimizer::adam).empty());
     }
-    CHECK(barLabels(operation("dense", 1)) == std::vector<std::string>{"forward 2", "fwd 2"});
+    CHECK(barLabels(operation("dense", 1)) == std::vector<std::string>{"forward 2"});
     CHECK(barLabels(operation("dense_backward_weights", 1)) ==
           std::vector<std::string>{"backward: weights 2", "weights 2"});
+    CHECK(barLabels(operation("dense_backward_weights", 1), true) == std::vector<std::string>{"weights 2"});
     CHECK(titleOf(operation("dense", 2), 3) == "forward, layer 3 of 3"); // people count from 1
     CHECK(titleOf(operation("dense_backward_weights", 0), 3) == "backward: weights, layer 1 of 3");
     CHECK(titleOf(operation("update", 2), 3) == "update"); // it is of no layer

@@ -39,6 +39,7 @@ struct Timeline {
     struct Gap {
         std::size_t machine = 0;
         bool first = false; ///< before the first operation
+        bool last = false;  ///< after the last one
         double beginMs = 0;
         double endMs = 0;
     };
@@ -171,6 +172,14 @@ struct Inside {
     void change(const RunOptions& settings);
 };
 
+/// A time in which a machine waits, as "waiting" in Race.
+void fillWaiting(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max);
+
+/// 1, 2 or 5 times a power of ten, at least `least`: the distance of an axis' numbers.
+double roundStep(double least);
+/// A number of a time axis in milliseconds, with its unit.
+std::string tickText(double milliseconds, double step);
+
 /// That the operation in the rectangle has a changed shader; a line as long as the built-in one takes, to
 /// `builtInX`.
 void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX);
@@ -193,8 +202,8 @@ struct NetMoment {
 
 /// Draws into `size` at the cursor. Neurons show the values of an example: activations, and gradients where
 /// the backward pass has been. Where there is room, an image stands before the inputs and the classes'
-/// probabilities behind the outputs. Layers that are too wide show some neurons, from the most active in this
-/// batch to the least. Returns whether there are such layers.
+/// probabilities behind the outputs. Layers that are too wide show some neurons of the more active half in
+/// this batch, the same for every example. Returns whether there are such layers.
 bool drawNet(Ui& ui, const NetMoment& moment, ImVec2 size);
 
 /// The colours of tensors, at the cursor, as high as a line.

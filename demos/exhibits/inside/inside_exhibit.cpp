@@ -125,6 +125,7 @@ class InsideExhibit final : public Exhibit {
 
     void update(Ui& ui) override {
         inside_.model.clockWorkgroups(inside_.view.tab == workgroupsTab);
+        if (inside_.view.tab == workgroupsTab) inside_.model.clockFirst();
         inside_.model.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted);
         if (inside_.model.revision() != seenRevision_) {
             seenRevision_ = inside_.model.revision();

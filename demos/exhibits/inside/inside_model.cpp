@@ -151,6 +151,11 @@ void InsideModel::reset() {
     session_.allow();
 }
 
+void InsideModel::clockFirst() {
+    const StepTrace* gpu = complete() && !busy() && !failed() ? trace(1) : nullptr;
+    if (gpu != nullptr && session_ && gpu->step == 0 && !gpu->clocked && !running_) reset();
+}
+
 void InsideModel::reroll() {
     RunOptions next = settings_;
     ++next.settings.seed;

@@ -69,6 +69,9 @@ class InsideModel {
     void step(std::uint64_t steps) { wanted_ += steps; }
     /// Steps asked for from now on also note when the workgroups of the GPU's operations run.
     void clockWorkgroups(bool on) { clockWorkgroups_ = on; }
+    /// Traces the first step once more where it is shown without them. Later steps are kept as they are:
+    /// their weights are gone.
+    void clockFirst();
     void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
     /// Back to the first step and the initial weights; it is traced again.
     void reset();

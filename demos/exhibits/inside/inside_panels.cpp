@@ -99,7 +99,9 @@ void explainTimeline(Ui& ui, const Inside& inside) {
         ui.detailAtOnce(detail.title, detail);
     } else if (const auto& gap = inside.timeline.gap) {
         const StepTrace& trace = *inside.model.trace(gap->machine);
-        ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
+        ui.detail({.title = gap->first  ? "Before the first operation"
+                            : gap->last ? "After the last operation"
+                                        : "Between operations",
                    .values = {{inside.model.lane(gap->machine).text(),
                                ui.timing(timeText(gap->endMs - gap->beginMs))}},
                    .text = purposeOfGap(trace.machine, gap->first)});
@@ -205,17 +207,37 @@ std::string exampleText(const Inside& inside) {
     return text + ".";
 }
 
+/// What the moving marks of the network are; empty while nothing moves.
+std::string_view movingText(const Inside& inside) {
+    constexpr std::string_view weighted = "Moving: the largest products, value × weight.";
+    if (inside.examplesPass()) return weighted;
+    if (!inside.playing) return {};
+    switch (inside.selected()->shownAs()) {
+    case Operation::dense: return weighted;
+    case Operation::denseBackwardInputs: return "Moving: the largest products, gradient × weight.";
+    case Operation::denseBackwardWeights: return "Moving: the largest products, activation × gradient.";
+    default: return {};
+    }
+}
+
 void drawNeuronsText(Ui& ui, const Inside& inside, float width) {
-    const std::string example = exampleText(inside);
-    const std::string neurons(
-        translated(inside.neuronsLeftOut ? "The most active neurons; links in the colours of their weights."
-                                         : "All neurons; links in the colours of their weights."));
-    const std::string both = example + " " + neurons;
-    ui.muted(lettersWidth(both) <= width ? both : fittedText(example, width));
-    ui.explainItem({.title = "Neurons shown",
-                    .text = "The values are those of one example of the batch. Of a layer with more neurons "
-                            "than fit, you see some that are not 0 for the whole batch, from the most active "
-                            "to the least."});
+    std::string text = exampleText(inside);
+    const std::string_view neurons =
+        inside.neuronsLeftOut ? "Some neurons of wide layers, the same for all examples." : "All neurons.";
+    // What explains the most comes first, as much of it as there is room for.
+    for (const std::string_view sentence :
+         {movingText(inside), neurons, std::string_view("Links: the colours of their weights.")}) {
+        if (sentence.empty()) continue;
+        const std::string longer = text + " " + std::string(translated(sentence));
+        if (lettersWidth(longer) > width) break;
+        text = longer;
+    }
+    ui.muted(fittedText(text, width));
+    ui.explainItem(
+        {.title = "Neurons shown",
+         .text = "The values are those of one example of the batch. Of a layer with more neurons "
+                 "than fit, you see some, chosen evenly from the half that is more active in this batch. "
+                 "They are the same for every example, so some of them may be 0."});
 }
 
 std::string formulaLine(const Inside& inside, const TracedOperation& shown) {
@@ -389,6 +411,9 @@ void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
         ui.muted(wordsOf(kind).label);
         if (oneLine) ImGui::SameLine(0, ui.px(14));
     }
+    drawChip(ui, width, [&](ImVec2 low, ImVec2 high) { fillWaiting(ui, draw, low, high); });
+    ui.muted("waiting");
+    if (oneLine) ImGui::SameLine(0, ui.px(14));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float middle = at.x + width / 2;
     drawChip(ui, width, [&](ImVec2, ImVec2) {

@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t leastDots = 3; // of a column, where the layer has as many
 constexpr std::size_t mostDots = 12;
 constexpr std::size_t rowsAsked = 32; // of a batch, for which neurons are active in it
+constexpr std::size_t mostMarks = 30; // that move at once: more of them overlap
 constexpr float moreUnits = 12;       // below a column: there is more
 constexpr float there = 0.85f;        // phase of an arrival: it can be read before the next operation begins
 
@@ -132,10 +133,16 @@ class Sketch {
         }
     }
 
-    /// Behind each output its class, and how probable the network takes it to be. `known`: it has computed.
+    /// Behind each output its class, and how probable the network takes it to be, as a bar and as a number.
+    /// `known`: it has computed.
     void classes(bool known) const {
-        if (namesWidth_ <= 0) return;
         const std::size_t last = shape_.layers();
+        if (namesWidth_ <= 0) {
+            const bool regression = shape_.loss == Loss::meanSquared || shape_.loss == Loss::huber;
+            if (data_ == nullptr || !regression) return;
+            const std::string_view word = shape_.outputs() == 1 ? "prediction" : "predictions";
+            return heading(word, x(last) - textWidth(word) / 2);
+        }
         const TracedTensor* outputs = find({TensorKind::activations, last});
         const TracedTensor* targets = find({TensorKind::targets, 0});
         std::vector<double> shares;
@@ -146,22 +153,36 @@ class Sketch {
             label = static_cast<std::size_t>(std::max(targets->values[example_], 0.0f));
         const auto best = shares.empty() ? shares.end() : std::ranges::max_element(shares);
         const float left = dot(last, 0).x + radius_ + valueWidth() + ui_.px(10);
-        const float bar = max_.x + namesWidth_ - left - ui_.px(4);
+        const float right = max_.x + namesWidth_ - ui_.px(4);
+        const float number = lettersWidth("100 %");
+        float names = 0;
+        for (std::size_t i = 0; i < dots(last); ++i)
+            names = std::max(names, textWidth(data_->classNames[classOf(i)]));
+        names = std::min(names + ui_.px(4), (right - left - number) * 0.7f); // strong letters are wider
+        const float begin = left + names + ui_.px(8);
+        const float bar = std::max(right - number - ui_.px(6) - begin, 0.0f);
         const float letters = ImGui::GetTextLineHeight();
+        const std::string_view word = shape_.outputs() == 1 ? "probability" : "probabilities";
+        heading(word, std::max(right - textWidth(word), left));
         for (std::size_t i = 0; i < dots(last); ++i) {
             const float y = dot(last, i).y;
-            const bool right = label == i;
-            const ImU32 colour = right ? ui_.theme.good : ui_.theme.muted;
-            if (i < shares.size())
-                draw_.AddRectFilled({left, y - letters * 0.5f},
-                                    {left + bar * static_cast<float>(shares[i]), y + letters * 0.5f},
-                                    faded(right ? ui_.theme.good : ui_.theme.gpu, 0.4f), ui_.px(3));
-            const bool chosen = best != shares.end() && shares[i] == *best;
-            const std::string name = fittedText(data_->classNames[i], bar - ui_.px(6));
-            draw_.AddText(right ? ui_.fonts.strong : ImGui::GetFont(), ImGui::GetFontSize(),
-                          {left + ui_.px(4), y - letters / 2},
-                          legible(ui_.theme, right || chosen ? (right ? colour : ui_.theme.text) : colour),
-                          name.c_str());
+            const std::size_t of = classOf(i);
+            const bool labelled = label == of;
+            const bool chosen = best != shares.end() && shares[of] == *best;
+            const ImU32 colour = labelled ? ui_.theme.good : chosen ? ui_.theme.text : ui_.theme.muted;
+            draw_.AddText(labelled ? ui_.fonts.strong : ImGui::GetFont(), ImGui::GetFontSize(),
+                          {left, y - letters / 2}, legible(ui_.theme, colour),
+                          fittedText(data_->classNames[of], names).c_str());
+            if (of >= shares.size()) continue;
+            const float end = begin + bar * static_cast<float>(shares[of]);
+            draw_.AddRectFilled({begin, y - letters * 0.35f}, {begin + bar, y + letters * 0.35f},
+                                faded(ui_.theme.muted, 0.12f), ui_.px(3));
+            draw_.AddRectFilled({begin, y - letters * 0.35f}, {end, y + letters * 0.35f},
+                                faded(labelled ? ui_.theme.good : ui_.theme.gpu, 0.7f),
+                                end - begin >= ui_.px(6) ? ui_.px(3) : 0);
+            const std::string share = translatedFormat("{:.0f} %", 100 * shares[of]);
+            drawText(draw_, {right - lettersWidth(share), y - letters / 2},
+                     labelled || chosen ? ui_.theme.text : ui_.theme.muted, share);
         }
     }
 
@@ -184,25 +205,35 @@ class Sketch {
                                       ui_.px(1.2f), ui_.theme.muted, 6);
     }
 
-    /// Values on their way along the links, each in its colour, `share` of the way from the column `from`.
-    void signal(std::size_t layer, std::size_t from, float share, const TracedTensor* tensor) const {
+    /// Values on their way along the links, each in its colour, `share` of `reach` from the column `from`:
+    /// those of the largest products, value times weight, the largest first. Where activations and gradients
+    /// meet in a weight, `meet`, it is the product of these two.
+    void signal(std::size_t layer, std::size_t from, float share, const TracedTensor* tensor,
+                const TracedTensor* meet = nullptr) const {
+        const std::size_t to = from == layer ? layer + 1 : layer;
         const std::vector<float> values = shownValues(from, tensor);
+        const std::vector<float> others = shownValues(to, meet);
         const float largest = largestOf(values);
-        const float eased = share * share * (3 - 2 * share);
-        for (std::size_t a = 0; a < dots(layer); ++a)
-            for (std::size_t b = 0; b < dots(layer + 1); ++b) {
-                const std::size_t sender = from == layer ? a : b;
-                const ImVec2 begin = from == layer ? dot(layer, a) : dot(layer + 1, b);
-                const ImVec2 end = from == layer ? dot(layer + 1, b) : dot(layer, a);
-                const auto along = [&](float way) {
-                    return ImVec2{begin.x + (end.x - begin.x) * way, begin.y + (end.y - begin.y) * way};
-                };
-                const ImU32 colour = values.empty()
-                                         ? ui_.theme.text
-                                         : mixed(valueColour(values[sender], largest), ui_.theme.text, 0.25f);
-                draw_.AddLine(along(std::max(eased - 0.12f, 0.0f)), along(eased), colour, ui_.line(2.5f));
-                draw_.AddCircleFilled(along(eased), std::max(radius_ * 0.3f, ui_.px(2)), colour, 12);
-            }
+        const float reach = meet == nullptr ? 1.0f : 0.5f;
+        const std::vector<Moving> moving = strongest(layer, from, values, others);
+        for (std::size_t i = 0; i < moving.size(); ++i) {
+            // One after another: side by side, they would cover the column that they arrive at.
+            const float late = static_cast<float>(i) / static_cast<float>(moving.size());
+            const float own = share * 1.5f - late * 0.5f;
+            if (own <= 0 || own >= 1) continue;
+            const float eased = own * own * (3 - 2 * own);
+            const ImVec2 begin = dot(from, moving[i].sender);
+            const ImVec2 end = dot(to, moving[i].receiver);
+            const auto along = [&](float way) {
+                return ImVec2{begin.x + (end.x - begin.x) * way * reach,
+                              begin.y + (end.y - begin.y) * way * reach};
+            };
+            const ImU32 colour =
+                values.empty() ? ui_.theme.text
+                               : mixed(valueColour(values[moving[i].sender], largest), ui_.theme.text, 0.25f);
+            draw_.AddLine(along(std::max(eased - 0.12f, 0.0f)), along(eased), colour, ui_.line(2.5f));
+            draw_.AddCircleFilled(along(eased), std::max(radius_ * 0.3f, ui_.px(2)), colour, 12);
+        }
     }
 
     /// Below the links: which way, or that weights change.
@@ -220,8 +251,11 @@ class Sketch {
     void width(std::size_t level, ImU32 colour) const {
         if (trace_ == nullptr && (level == 0 || level == shape_.layers()))
             return; // of the data, not here yet
-        const std::string text = fmt::format("{}", shape_.widths[level]);
-        const float wide = ImGui::CalcTextSize(text.c_str()).x;
+        const std::string all = fmt::format("{}", shape_.widths[level]);
+        std::string text = translatedFormat("{} of {}", dots(level), all);
+        // An arrow may stand beside it.
+        if (dots(level) == shape_.widths[level] || lettersWidth(text) > spacing_ * 0.58f) text = all;
+        const float wide = lettersWidth(text);
         if (wide > spacing_ - ui_.px(2)) return;
         drawText(draw_, {x(level) - wide / 2, bottom() + ui_.px(2)}, colour, text);
     }
@@ -232,6 +266,46 @@ class Sketch {
     }
 
   private:
+    struct Moving {
+        std::size_t sender = 0; // dots
+        std::size_t receiver = 0;
+        float product = 0; // its magnitude
+    };
+
+    /// The links between the columns with the largest products of what is sent and, at the other end,
+    /// `others` or, without those, the link's weight. Where nothing is known, some of all.
+    std::vector<Moving> strongest(std::size_t layer, std::size_t from, const std::vector<float>& values,
+                                  const std::vector<float>& others) const {
+        const std::size_t to = from == layer ? layer + 1 : layer;
+        const TracedTensor* weights = find({TensorKind::weights, layer});
+        std::vector<Moving> links;
+        for (std::size_t s = 0; s < dots(from); ++s)
+            for (std::size_t r = 0; r < dots(to); ++r) {
+                const std::size_t a = from == layer ? s : r, b = from == layer ? r : s;
+                const std::size_t at = neuron(layer + 1, b) * shape_.widths[layer] + neuron(layer, a);
+                const bool weighted = weights != nullptr && at < weights->values.size();
+                const float factor = !others.empty() ? others[r] : weighted ? weights->values[at] : 1;
+                const float product = values.empty() ? 1 : std::abs(values[s] * factor);
+                if (product != 0) links.push_back({s, r, std::isfinite(product) ? product : 0});
+            }
+        if (!values.empty()) {
+            std::ranges::stable_sort(links, std::greater{}, &Moving::product);
+            links.resize(std::min(links.size(), mostMarks));
+            return links;
+        }
+        const std::size_t every = links.size() / mostMarks + 1;
+        for (std::size_t i = 0; i * every < links.size(); ++i) links[i] = links[i * every];
+        links.resize((links.size() + every - 1) / every);
+        return links;
+    }
+    /// Above the last column where there is room, else below it, where only its width stands.
+    void heading(std::string_view word, float left) const {
+        const float above = dot(shape_.layers(), 0).y - radius_ - ui_.px(5) - ImGui::GetTextLineHeight();
+        drawText(draw_, {left, above >= min_.y ? above : bottom() + ui_.px(2)}, ui_.theme.muted, word);
+    }
+    /// A single output is the probability of the second of two classes.
+    std::size_t classOf(std::size_t output) const { return shape_.outputs() == 1 ? 1 : output; }
+
     // Where there is room between two columns.
     void number(ImVec2 at, float value) const {
         const std::string text = fmt::format("{:.2g}", value + 0.0f); // no -0
@@ -265,10 +339,12 @@ class Sketch {
             imageLeft_ = min_.x + ui_.px(6);
             min_.x += imageSide_ + ui_.px(10);
         }
-        const bool named = shape_.loss == Loss::crossEntropy &&
-                           data_->classNames.size() == shape_.outputs() && shape_.outputs() <= most_;
-        if (!named) return;
-        namesWidth_ = std::min(width * 0.2f, ui_.px(230));
+        const std::size_t classes = data_->classNames.size();
+        const bool named = shape_.outputs() == 1
+                               ? shape_.loss == Loss::binaryCrossEntropy && classes == 2
+                               : shape_.loss == Loss::crossEntropy && classes == shape_.outputs();
+        if (!named || shape_.outputs() > most_) return;
+        namesWidth_ = std::min(width * 0.24f, ui_.px(280));
         max_.x -= namesWidth_;
     }
     /// The example's values of the neurons that are drawn; empty where they are not known.
@@ -283,9 +359,9 @@ class Sketch {
     }
     std::size_t dots(std::size_t level) const { return std::min(shape_.widths[level], most_); }
     std::size_t neuron(std::size_t level, std::size_t dot) const { return neurons_[level][dot]; }
-    /// The neurons that are shown. In a wide layer, those that are not 0 for all of the batch, evenly from
-    /// the most active to the least: most of a ReLU's neurons are 0 for an example, and so are their
-    /// gradients.
+    /// The neurons that are shown, the same for every example. In a wide layer, evenly from the more active
+    /// half of those that are not 0 for all of the batch: most of a ReLU's neurons are 0 for an example, and
+    /// so are their gradients.
     std::vector<std::size_t> chosen(std::size_t level) const {
         std::vector<std::size_t> neurons(shape_.widths[level]);
         std::iota(neurons.begin(), neurons.end(), std::size_t{0});
@@ -301,7 +377,7 @@ class Sketch {
             const auto sum = [&](std::size_t neuron) { return sums[neuron]; };
             std::ranges::stable_sort(neurons, std::greater{}, sum);
             const auto zeros = static_cast<std::size_t>(std::ranges::count(sums, 0.0f));
-            among = std::max(among - zeros, most_);
+            among = std::max((among - zeros) / 2, most_);
         }
         for (std::size_t i = 0; i < most_; ++i) neurons[i] = neurons[i * (among - 1) / (most_ - 1)];
         neurons.resize(most_);
@@ -373,10 +449,13 @@ void drawOperation(Ui& ui, const Sketch& sketch, const NetMoment& moment, const 
         sketch.links(layer, true);
         sketch.arrow(layer, lit.direction, colour);
         if (phase < 0 || lit.direction == 0) continue;
-        const float way = std::min(phase / there, 1.0f) * (lit.meet ? 0.5f : 1.0f);
+        const float way = std::min(phase / there, 1.0f);
+        const TracedTensor* activations = trace.find({TensorKind::activations, layer});
+        const TracedTensor* gradients = trace.find({TensorKind::dSums, layer});
         if (lit.direction > 0 || lit.meet)
-            sketch.signal(layer, layer, way, trace.find({TensorKind::activations, layer}));
-        if (lit.direction < 0) sketch.signal(layer, layer + 1, way, trace.find({TensorKind::dSums, layer}));
+            sketch.signal(layer, layer, way, activations, lit.meet ? gradients : nullptr);
+        if (lit.direction < 0)
+            sketch.signal(layer, layer + 1, way, gradients, lit.meet ? activations : nullptr);
     }
     const bool arrived = phase < 0 || phase >= there;
     for (std::size_t level = 0; level < shape.widths.size(); ++level) {

@@ -21,7 +21,7 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     if (operation.operation == Operation::lossScale) return {"loss scale", "scale"};
     switch (kind) {
     case Operation::gatherBatch: return {label};
-    case Operation::dense: return {ofLayer, translatedFormat("fwd {}", layer)};
+    case Operation::dense: return {ofLayer};
     case Operation::lossAndGradient: return {label};
     case Operation::denseBackwardInputs: return {ofLayer, translatedFormat("inputs {}", layer)};
     case Operation::denseBackwardWeights: return {ofLayer, translatedFormat("weights {}", layer)};
@@ -62,8 +62,9 @@ std::string titleOf(const TracedOperation& operation, std::size_t layers) {
                                : label;
 }
 
-std::vector<std::string> barLabels(const TracedOperation& operation) {
+std::vector<std::string> barLabels(const TracedOperation& operation, bool shortOnly) {
     std::vector<std::string> labels = shortNames(operation);
+    if (shortOnly && labels.size() > 1) labels.erase(labels.begin());
     // Where there is no room for the word, the mark in the bar's corner says it.
     if (operation.replaced) labels.insert(labels.begin(), labels.front() + ", edited");
     return labels;
@@ -121,7 +122,9 @@ std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
 }
 
 const char* purposeOfGap(const MachineInfo& machine, bool first) {
-    if (!machine.gpu) return "No timed operation runs here. What the processor does instead is not measured.";
+    if (!machine.gpu && (first || machine.threads < 2))
+        return "No timed operation runs here. What the processor does instead is not measured.";
+    if (!machine.gpu) return "The first thread, whose operations are shown, waits for the other threads.";
     if (first)
         return "The step has been submitted, but its first operation has not begun. What the device does "
                "until then is not measured.";

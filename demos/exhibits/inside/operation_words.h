@@ -15,7 +15,8 @@ namespace lockstep::demos {
 std::string titleOf(const TracedOperation& operation, std::size_t layers);
 
 /// The operation's name, and its short form for narrower bars: "backward: weights 2", "weights 2".
-std::vector<std::string> barLabels(const TracedOperation& operation);
+/// shortOnly   without the name where there is a short form
+std::vector<std::string> barLabels(const TracedOperation& operation, bool shortOnly = false);
 /// "A[1] = relu(A[0] W[0]^T + b[0])", with the layer's own indices.
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer);
 /// What the letters of its formula are that are no tensors' names; empty where there are none.

@@ -25,6 +25,7 @@ struct Frame {
     double whole = 1;           ///< the longer step, in milliseconds or operations
     double begin = 0;           ///< what is shown of it
     ImFont* numerals = nullptr; ///< of a step's time
+    bool shortNames = false;    ///< bars have the short forms of their names
     double end = 1;
 
     float width() const { return max.x - min.x; }
@@ -56,19 +57,10 @@ std::array<double, 2> shownOf(const std::optional<std::array<double, 2>>& view, 
     return {begin, begin + length};
 }
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
-double roundStep(double least) {
-    const double power = std::pow(10.0, std::floor(std::log10(least)));
-    for (const double factor : {1.0, 2.0, 5.0})
-        if (factor * power >= least) return factor * power;
-    return 10 * power;
-}
-
-/// The stretch between operations that a time lies in; none after the last.
-std::optional<Timeline::Gap> gapAt(const std::vector<TracedOperation>& operations, std::size_t machine,
-                                   double ms) {
-    Timeline::Gap gap{machine, true, 0, std::numeric_limits<double>::infinity()};
-    for (const TracedOperation& operation : operations) {
+/// The stretch without an operation that a time lies in; none beyond the step.
+std::optional<Timeline::Gap> gapAt(const StepTrace& trace, std::size_t machine, double ms) {
+    Timeline::Gap gap{.machine = machine, .first = true, .endMs = std::numeric_limits<double>::infinity()};
+    for (const TracedOperation& operation : trace.operations) {
         if (operation.endMs <= ms) {
             gap.beginMs = std::max(gap.beginMs, operation.endMs);
             gap.first = false;
@@ -76,7 +68,10 @@ std::optional<Timeline::Gap> gapAt(const std::vector<TracedOperation>& operation
             gap.endMs = std::min(gap.endMs, operation.beginMs);
         }
     }
-    if (!(ms >= 0 && ms < gap.endMs) || std::isinf(gap.endMs)) return std::nullopt;
+    gap.last = std::isinf(gap.endMs);
+    if (gap.last && trace.machine.gpu) return std::nullopt;
+    gap.endMs = std::min(gap.endMs, trace.totalMs);
+    if (!(ms >= 0 && ms < gap.endMs)) return std::nullopt;
     return gap;
 }
 
@@ -98,13 +93,23 @@ void drawAxis(Ui& ui, const Frame& frame) {
             frame.draw.AddLine({x, frame.trackTop(machine)}, {x, frame.rowTop(machine + 1) - ui.px(5)},
                                ui.theme.grid, ui.line());
         frame.draw.AddLine({x, frame.axisTop}, {x, frame.axisTop + ui.px(4)}, ui.theme.border, ui.line());
-        const std::string text = at == 0      ? "0"
-                                 : step < 0.2 ? fmt::format("{:.6g} µs", std::round(at * 1e5) / 1e2)
-                                              : fmt::format("{:.4g} ms", at);
+        const std::string text = tickText(at, step);
         const float wide = ImGui::CalcTextSize(text.c_str()).x;
         const float left = std::clamp(x - wide / 2, frame.min.x, frame.max.x - wide);
         drawText(frame.draw, {left, frame.axisTop + ui.px(5)}, ui.theme.muted, text);
     }
+}
+
+/// What is said of a step's time, in brackets behind it; empty where there is nothing to say.
+std::string besideTime(const Ui& ui, const InsideModel& model, std::size_t machine) {
+    const StepTrace* trace = model.trace(machine);
+    if (trace == nullptr || model.outdated() || ui.masked) return {};
+    if (model.lane(machine).gpu) return translatedFormat("({} with launch)", timeText(trace->wallMs));
+    if (!trace->timed || trace->machine.threads < 2) return {}; // a single thread waits for no other
+    double computed = 0;
+    for (const TracedOperation& operation : trace->operations) computed += operation.milliseconds();
+    const double waited = trace->totalMs - computed;
+    return waited > 0 ? translatedFormat("({} waiting)", timeText(waited)) : "";
 }
 
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
@@ -125,12 +130,6 @@ void drawRowLabel(Ui& ui, const Frame& frame, const InsideModel& model, std::siz
     const std::string shown = trace->timed ? timeText(trace->totalMs) : "-";
     const std::string time = ui.timing(shown);
     std::string step = translatedFormat("step {}", trace->step);
-    if (spec.gpu) step += translatedFormat(", with launch {}", ui.timing(timeText(trace->wallMs)));
-    // After the last bar, the first thread waits until the others have done their part of it.
-    const double computed = trace->operations.empty() ? 0 : trace->operations.back().endMs;
-    const double waited = trace->totalMs - computed;
-    if (!spec.gpu && !ui.masked && waited > trace->totalMs / 10)
-        step += translatedFormat(", {} of it waiting for threads", ui.timing(timeText(waited)));
     if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) step += ", edited";
     // What is shown ran with earlier settings.
     const bool earlier = model.outdated();
@@ -139,7 +138,13 @@ void drawRowLabel(Ui& ui, const Frame& frame, const InsideModel& model, std::siz
     else if (earlier)
         step = translatedFormat("from an earlier run; {} is being prepared",
                                 model.settings().lanes[machine].text());
-    const float number = frame.max.x - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
+    // The times of both machines end in the same column.
+    float brackets = 0;
+    for (std::size_t each = 0; each < machineCount; ++each)
+        brackets = std::max(brackets, lettersWidth(besideTime(ui, model, each)));
+    const float timeEnd = frame.max.x - (brackets > 0 ? brackets + ui.px(8) : 0);
+    drawText(frame.draw, {timeEnd + ui.px(8), top}, ui.theme.muted, besideTime(ui, model, machine));
+    const float number = timeEnd - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
     frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());
     const float right = number - ui.px(10) - textWidth(step);
     if (right > x) drawText(frame.draw, {right, top}, earlier ? ui.theme.warning : ui.theme.muted, step);
@@ -166,6 +171,28 @@ void drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 max) {
     frame.draw.PopClipRect();
 }
 
+/// The room for a bar's name, from its left edge; that of a bar partly out of sight stays in sight.
+std::array<float, 2> nameRoom(const Ui& ui, const Frame& frame, float low, float high) {
+    const float left = std::max(low, frame.min.x) + ui.px(5);
+    return {left, std::min(high, frame.max.x) - left - ui.px(5)};
+}
+
+/// Whether some bar has room for the short form of its name only: then all bars have that one.
+bool needsShortNames(const Ui& ui, const Frame& frame, const InsideModel& model) {
+    for (std::size_t machine = 0; machine < machineCount; ++machine) {
+        const StepTrace* trace = model.trace(machine);
+        for (std::size_t i = 0; trace != nullptr && i < trace->operations.size(); ++i) {
+            const TracedOperation& each = trace->operations[i];
+            const std::vector<std::string> labels = barLabels(each);
+            if (labels.size() < 2 || each.replaced) continue;
+            const float room =
+                nameRoom(ui, frame, frame.x(frame.from(each, i)), frame.x(frame.to(each, i)))[1];
+            if (lettersWidth(labels.front()) > room && lettersWidth(labels.back()) <= room) return true;
+        }
+    }
+    return false;
+}
+
 void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max, bool lit) {
     const float inset = ui.px(5);
     const ImVec2 low{min.x, min.y + inset};
@@ -176,10 +203,8 @@ void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec
     if (lit)
         frame.draw.AddRect({low.x - ui.line(), low.y - ui.px(2)}, {high.x + ui.line(), high.y + ui.px(2)},
                            ui.theme.muted, 0, 0, ui.line(1.5f));
-    // The name of a bar that is partly out of sight stays in sight.
-    const float left = std::max(low.x, frame.min.x) + ui.px(5);
-    const float room = std::min(high.x, frame.max.x) - left - ui.px(5);
-    for (const std::string& label : barLabels(operation)) {
+    const auto [left, room] = nameRoom(ui, frame, low.x, high.x);
+    for (const std::string& label : barLabels(operation, frame.shortNames)) {
         const ImVec2 size = ImGui::CalcTextSize(label.c_str());
         if (size.x > room) continue;
         const ImVec2 at{left, (low.y + high.y - size.y) / 2};
@@ -196,11 +221,12 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
     drawRowLabel(ui, frame, model, machine);
     const ImVec2 low{frame.min.x, frame.trackTop(machine)};
     const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
-    // The machine's colour as far as its step reaches: beyond, it has nothing to do.
+    // As far as its step reaches, a machine waits where no operation runs: beyond, it has nothing to do.
     const bool measured = trace != nullptr && trace->timed && !frame.inOrder;
-    const float reached = measured ? std::clamp(frame.x(trace->totalMs), low.x, high.x) : high.x;
-    frame.draw.AddRectFilled(low, high, ui.theme.panel, ui.px(6));
-    frame.draw.AddRectFilled(low, {reached, high.y}, ui.surface(model.lane(machine)), ui.px(6));
+    frame.draw.AddRectFilled(low, high, measured ? ui.theme.panel : ui.surface(model.lane(machine)),
+                             ui.px(6));
+    if (measured)
+        fillWaiting(ui, frame.draw, low, {std::clamp(frame.x(trace->totalMs), low.x, high.x), high.y});
     if (trace == nullptr) {
         const std::string status = model.status(machine);
         const std::string message = cut(status.substr(0, status.find('\n')), 90);
@@ -232,7 +258,7 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
     if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
     const bool free =
         over && !frame.inOrder && timeline.hovered.value_or(OperationAt{machineCount}).machine != machine;
-    if (free) timeline.gap = gapAt(operations, machine, frame.at(mouse.x));
+    if (free) timeline.gap = gapAt(*trace, machine, frame.at(mouse.x));
 }
 
 // The wheel zooms at the mouse, dragging pans, a double click shows everything.
@@ -262,6 +288,23 @@ void zoom(std::optional<std::array<double, 2>>& view, const Frame& frame) {
 }
 
 } // namespace
+
+double roundStep(double least) {
+    const double power = std::pow(10.0, std::floor(std::log10(least)));
+    for (const double factor : {1.0, 2.0, 5.0})
+        if (factor * power >= least) return factor * power;
+    return 10 * power;
+}
+
+std::string tickText(double milliseconds, double step) {
+    if (milliseconds == 0) return "0";
+    return step < 0.2 ? fmt::format("{:.6g} µs", std::round(milliseconds * 1e5) / 1e2)
+                      : fmt::format("{:.4g} ms", milliseconds);
+}
+
+void fillWaiting(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max) {
+    draw.AddRectFilled(min, max, ui.theme.hovered, ui.px(3));
+}
 
 void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX) {
     const float size = std::min(ui.px(9), max.x - min.x);
@@ -296,6 +339,8 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, Oper
     const auto shown = shownOf(frame.inOrder ? std::nullopt : view, frame.whole);
     frame.begin = shown[0];
     frame.end = shown[1];
+
+    frame.shortNames = needsShortNames(ui, frame, model);
 
     if (axis) drawAxis(ui, frame);
     for (std::size_t machine = 0; machine < machineCount; ++machine)

@@ -14,7 +14,10 @@ namespace {
 /// Why there is no chart; empty: there is one.
 std::string reason(const StepTrace& trace, const TracedOperation& operation) {
     if (!trace.machine.gpu) return "Choose an operation of the GPU: a CPU has no workgroups.";
-    if (!trace.clocked) return "Press Step: from the next step on, workgroups note when they run.";
+    if (!trace.clocked)
+        return trace.step == 0
+                   ? "The step is being repeated, with a clock in every shader."
+                   : "Press Step: from the next step on, you see when each workgroup of this operation runs.";
     if (!trace.noWorkgroups.empty()) return "No workgroup times: " + trace.noWorkgroups + ".";
     if (operation.workgroups.empty()) return "No workgroup of this operation noted its time.";
     return {};
@@ -43,6 +46,22 @@ std::vector<GroupSpan> spansOf(std::span<const gpu::WorkgroupTime> workgroups) {
     return spans;
 }
 
+/// Numbers below the chart, which ends at the operation's measured time.
+void drawTimes(const Ui& ui, double wholeMs, ImVec2 at, float width) {
+    const SmallLetters small(ui);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float letters = lettersWidth("0000.00 ms");
+    const double step = roundStep(wholeMs * static_cast<double>(letters * 1.3f / width));
+    for (int i = 0; i * step <= wholeMs; ++i) {
+        const float x = at.x + width * static_cast<float>(i * step / wholeMs);
+        draw.AddLine({x, at.y}, {x, at.y + ui.px(4)}, ui.theme.border, ui.line());
+        const std::string text = tickText(i * step, step);
+        const float wide = lettersWidth(text);
+        drawText(draw, {std::clamp(x - wide / 2, at.x, at.x + width - wide), at.y + ui.px(5)}, ui.theme.muted,
+                 text);
+    }
+}
+
 } // namespace
 
 void drawWorkgroupView(Ui& ui, Inside& inside) {
@@ -55,22 +74,27 @@ void drawWorkgroupView(Ui& ui, Inside& inside) {
     const std::tuple origin{inside.model.revision(), inside.at().index};
     if (rows.spans.empty() || rows.origin != origin) rows = {origin, spansOf(operation.workgroups)};
     const std::vector<GroupSpan>& spans = rows.spans;
-    const std::string title = fmt::format(
-        "{}{} in {}, busy {:.0f} % of the time", groups == gpu::mostClockedGroups ? "the first " : "",
-        counted(groups, "workgroup"), counted(rowsOf(spans), "row"), 100 * busyShare(spans));
+    const std::string title =
+        translatedFormat("{}{} in {}, busy {:.0f} % of the time",
+                         groups == gpu::mostClockedGroups ? translated("the first ") : std::string_view(),
+                         counted(groups, "workgroup"), counted(rowsOf(spans), "row"), 100 * busyShare(spans));
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const char* words =
-        trace.machine.software
-            ? "A workgroup is drawn in the first free row. Here a row is a CPU thread. The step "
-              "ran once more for this, with a clock in every shader."
-            : "A workgroup is drawn in the first free row. The step ran once more for this, "
-              "with a clock in every shader.";
-    const float below =
-        ImGui::CalcTextSize(words, nullptr, false, room.x).y + ImGui::GetStyle().ItemSpacing.y + ui.px(2);
-    const float height = std::max(room.y - below, ui.px(40));
+    // The device's clock has no unit; and of too many workgroups, the last ones are not known.
+    const bool timed = trace.timed && operation.milliseconds() > 0 && groups < gpu::mostClockedGroups;
+    std::string words(translated("A workgroup is drawn in the first free row."));
+    if (trace.machine.software) words.append(" ").append(translated("Here a row is a CPU thread."));
+    words.append(" ").append(translated("The step ran once more for this, with a clock in every shader."));
+    if (timed)
+        words.append(" ").append(
+            translated("That clock has no unit: the axis is stretched to the operation's measured time."));
+    const float below = ImGui::CalcTextSize(words.c_str(), nullptr, false, room.x).y +
+                        ImGui::GetStyle().ItemSpacing.y + ui.px(2);
+    const float axis = timed ? ImGui::GetTextLineHeight() + ui.px(6) : 0;
+    const float height = std::max(room.y - below - axis, ui.px(40));
     drawWorkgroups(ui, spans, ui.theme.gpu, title, {start, {start.x + room.x, start.y + height}});
-    ImGui::Dummy({room.x, height});
+    if (timed) drawTimes(ui, operation.milliseconds(), {start.x, start.y + height}, room.x);
+    ImGui::Dummy({room.x, height + axis});
     ui.noteControl("workgroups",
                    "One bar per workgroup, from its start to its end, in the first row that was free.");
     ui.paragraph(words, ui.theme.muted);
