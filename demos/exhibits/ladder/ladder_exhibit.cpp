@@ -13,6 +13,7 @@
 #include "demos/exhibits/ladder/loss_chart.h"
 #include "demos/exhibits/ladder/rung_charts.h"
 #include "demos/exhibits/ladder/rung_question.h"
+#include "demos/exhibits/ladder/rung_words.h"
 #include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
