@@ -154,7 +154,7 @@ std::optional<std::size_t> answer(const LabResult& result) {
     const double branches = result.number("gpu_neighbours_branches");
     if (!(branches > 2) || tooBusy(result)) return std::nullopt; // not measured, or subgroups too small
     const double factor = result.number("gpu_neighbours_factor");
-    return factor < 1.4 ? 0 : factor < 0.35 * branches ? 1 : factor < 0.7 * branches ? 2 : 3;
+    return factor < 1.4 ? 0 : 3 * factor < branches ? 1 : 3 * factor < 2 * branches ? 2 : 3;
 }
 
 void conclude(const LabResult& result, MeasuredValues& values) {
@@ -267,7 +267,7 @@ extern const Experiment branches{
     .question =
         "Every invocation of a subgroup takes a different branch. How many times as long does the GPU "
         "take as when all take the same one?",
-    .choices = {"about as long", "a few times, far fewer than branches", "about half as many as branches",
+    .choices = {"about as long", "up to a third as many times as branches", "a third to two thirds as many",
                 "about as many as branches, or more"},
     .x = {.title = "branches", .sketched = PlotRange{1, mostWays}, .linear = true},
     .y = {.title = "time, relative to one branch", .sketched = PlotRange{0.5, 100}, .linear = true},
