@@ -28,8 +28,7 @@ std::string speedsText(const MosaicSide& gpu, const MosaicSide& cpu) {
     const std::string cpuRate = shortRate(cpu.networkStepsPerSecond());
     if (gpu.machine.software)
         return translatedFormat(
-            "Vulkan in software trained at {} steps/s, the CPU kernels at {}; both ran on "
-            "this CPU at the same time.",
+            "Vulkan in software trained at {} steps/s, the CPU kernels at {}, both at once on this CPU.",
             gpuRate, cpuRate);
     return translatedFormat("The GPU trained at {} steps/s, the CPU at {}; both ran at the same time.",
                             gpuRate, cpuRate);
@@ -62,8 +61,8 @@ std::string mosaicEvidence(const MosaicModel& model) {
     const MosaicShot& cpu = *sides[1].shot;
     const std::size_t best = cpu.summary.ranking.front();
     if (best != side->shot->summary.ranking.front() && !cpu.results[best].diverged)
-        text += translatedFormat(" On the CPU, which rounds differently, {} is best.",
-                                 settingsText(model.spec(), best));
+        text +=
+            translatedFormat(" Rounded differently, the CPU's best is {}.", settingsText(model.spec(), best));
     return text;
 }
 
