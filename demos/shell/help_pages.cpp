@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -145,6 +144,11 @@ void drawStepsDone(const Ui& ui, const LessonEntry& entry, const LessonDesk& les
         draw.AddRectFilled(left, {left.x + room * share, left.y + height}, ui.theme.accent, height / 2);
 }
 
+/// What its entry says: its subject, or why it cannot be opened.
+const std::string& aboutOf(const LessonEntry& entry) {
+    return entry.problem.empty() ? entry.about : entry.problem;
+}
+
 // In two lines at most; the second one is cut where there is more.
 std::vector<std::string> aboutLines(std::string_view about, float width) {
     const std::string_view text = translated(about);
@@ -167,18 +171,28 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         ui.paragraph(all, ui.theme.muted);
         ImGui::Dummy({0, ui.px(2)});
     }
+    const std::vector<LessonEntry>& entries = lessons.list();
     const float line = ImGui::GetTextLineHeight();
-    const float height = 3 * line + ui.px(18);
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
+    std::vector<std::vector<std::string>> abouts;
+    for (const LessonEntry& entry : entries) abouts.push_back(aboutLines(aboutOf(entry), room - ui.px(16)));
+    const auto heightOf = [&](std::size_t i) {
+        return static_cast<float>(1 + std::max<std::size_t>(abouts[i].size(), 1)) * line + ui.px(18);
+    };
     // As many entries as the page holds as a whole; the others are reached by scrolling.
-    const float step = height + ImGui::GetStyle().ItemSpacing.y;
-    const float whole = std::floor((ImGui::GetContentRegionAvail().y + step - height) / step) * step;
-    ImGui::BeginChild("lesson list", {0, std::max(whole - (step - height), 0.0f)});
-    for (const LessonEntry& entry : lessons.list()) {
+    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    float whole = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const float next = whole + (i > 0 ? gap : 0) + heightOf(i);
+        if (next > ImGui::GetContentRegionAvail().y) break;
+        whole = next;
+    }
+    ImGui::BeginChild("lesson list", {0, whole});
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const LessonEntry& entry = entries[i];
         const std::string name = "lesson/" + entry.name;
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float room = ImGui::GetContentRegionAvail().x;
-        const std::string& about = entry.problem.empty() ? entry.about : entry.problem;
-        const std::vector<std::string> lines = aboutLines(about, room - ui.px(16));
+        const float height = heightOf(i);
         if (ui.tile(name.c_str(),
                     "Opens this lesson where you left it. Your own settings come back when you close it.",
                     {room, height}) &&
@@ -187,7 +201,7 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
             pressed = entry.file;
         }
         if (ui.hidden(name.c_str())) continue;
-        ui.explainItem({.title = entry.title, .text = about});
+        ui.explainItem({.title = entry.title, .text = aboutOf(entry)});
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         if (ImGui::IsItemHovered())
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui.theme.hovered, ui.px(6));
@@ -202,10 +216,12 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         ImGui::PopFont();
         draw.AddText({left + wide - textWidth(right), top},
                      lessons.done(entry.name) ? ui.theme.good : ui.theme.muted, right.c_str());
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            draw.AddText({left, top + static_cast<float>(1 + i) * line + ui.px(2)},
-                         entry.problem.empty() ? ui.theme.muted : ui.theme.bad, lines[i].c_str());
-        drawStepsDone(ui, entry, lessons, {left, top + 3 * line + ui.px(6)}, wide);
+        float next = top + line + ui.px(2);
+        for (const std::string& words : abouts[i]) {
+            draw.AddText({left, next}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());
+            next += line;
+        }
+        drawStepsDone(ui, entry, lessons, {left, at.y + height - ui.px(7)}, wide);
     }
     ImGui::EndChild();
     return pressed;
