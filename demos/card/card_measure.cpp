@@ -231,7 +231,7 @@ class CardMeasurement {
         else if (stop_ && !result.timed())
             addNote(row, lane, outOfTime);
         else if (!begun && lane == gpuBest)
-            addNote(row, lane, "no time left after comparing kernels; run `lockstep tune` first");
+            addNote(row, lane, "no time left after comparing kernels; run 'lockstep tune' first");
         else if (!result.right())
             addNote(row, lane, wrongLosses);
         else if (!result.timed())

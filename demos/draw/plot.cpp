@@ -75,24 +75,48 @@ void drawGridLine(const PlotFrame& frame, ImVec2 from, ImVec2 to, const PlotTick
     frame.draw.AddLine(from, to, colour, frame.ui.line());
 }
 
+struct TickLabel {
+    float left = 0;
+    std::string text;
+};
+
+// Those of the ticks' labels that stand apart from each other, and end at `right` at most.
+std::vector<TickLabel> labelsBelow(const PlotFrame& frame, std::span<const PlotTick> ticks,
+                                   const Place& whole, float right) {
+    std::vector<TickLabel> labels;
+    float free = whole.min.x; // from here on nothing has been written
+    for (const PlotTick& tick : ticks) {
+        const float x = std::round(frame.at(tick.position, frame.y.low).x);
+        if (tick.label.empty() || x < frame.low.x - 1 || x > frame.high.x + 1) continue;
+        const float width = textWidth(tick.label);
+        const float left = std::clamp(x - width / 2, whole.min.x, std::max(whole.max.x - width, whole.min.x));
+        if (left < free || left + width > right) continue;
+        labels.push_back({left, tick.label});
+        free = left + width + frame.ui.px(8);
+    }
+    return labels;
+}
+
 void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& whole) {
     const std::string title = shownAxisTitle(axis);
     const Ui& ui = frame.ui;
     const float titleLeft = whole.max.x - textWidth(title) - ui.px(2);
     const float top = frame.high.y + ui.px(6);
-    float free = whole.min.x; // from here on nothing has been written
-    for (const PlotTick& tick : horizontalTicks(frame, axis.whole)) {
+    const std::vector<PlotTick> ticks = horizontalTicks(frame, axis.whole);
+    for (const PlotTick& tick : ticks) {
         const float x = std::round(frame.at(tick.position, frame.y.low).x);
         if (x < frame.low.x - 1 || x > frame.high.x + 1) continue;
         drawGridLine(frame, {x, frame.low.y}, {x, frame.high.y}, tick);
-        if (tick.label.empty()) continue;
-        const float width = textWidth(tick.label);
-        const float left = std::clamp(x - width / 2, whole.min.x, std::max(whole.max.x - width, whole.min.x));
-        if (left < free || left + width > titleLeft - ui.px(10)) continue;
-        drawText(frame.draw, {left, top}, ui.theme.muted, tick.label);
-        free = left + width + ui.px(8);
     }
-    if (titleLeft >= free) drawText(frame.draw, {titleLeft, top}, ui.theme.muted, title);
+    const std::vector<TickLabel> beside = labelsBelow(frame, ticks, whole, titleLeft - ui.px(10));
+    const std::vector<TickLabel> all = labelsBelow(frame, ticks, whole, whole.max.x);
+    // A single number makes no scale: then the title gives way.
+    const bool titled = beside.size() >= 2 || all.size() <= beside.size();
+    for (const auto& [left, text] : titled ? beside : all)
+        drawText(frame.draw, {left, top}, ui.theme.muted, text);
+    const float free =
+        beside.empty() ? whole.min.x : beside.back().left + textWidth(beside.back().text) + ui.px(8);
+    if (titled && titleLeft >= free) drawText(frame.draw, {titleLeft, top}, ui.theme.muted, title);
 }
 
 void drawTicksLeft(const PlotFrame& frame) {

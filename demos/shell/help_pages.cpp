@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,7 +69,7 @@ std::optional<std::filesystem::path> HelpPages::draw(Ui& ui, LessonDesk& lessons
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
     ImGui::SetNextWindowSize(
-        {std::min(ui.px(600), size.x - ui.px(16)), std::min(ui.px(580), size.y - ui.px(16))});
+        {std::min(ui.px(800), size.x - ui.px(16)), std::min(ui.px(900), size.y - ui.px(48))});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.theme.panel);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(24), ui.px(20)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(10));
@@ -128,18 +130,36 @@ void HelpPages::drawGlossary(Ui& ui) const {
 
 namespace {
 
-// Steps done, along the lower edge of a lesson's entry.
+// Steps done, along the lower edge of the entry of a lesson that is under way: of one that is done, its words
+// say how it went.
 void drawStepsDone(const Ui& ui, const LessonEntry& entry, const LessonDesk& lessons, ImVec2 left,
                    float room) {
-    if (entry.steps == 0 || !lessons.reached(entry.name)) return;
+    if (entry.steps == 0 || !lessons.reached(entry.name) || lessons.done(entry.name)) return;
     const float share =
         std::min(1.0f, static_cast<float>(lessons.stepsDone(entry.name)) / static_cast<float>(entry.steps));
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float height = ui.px(3);
     draw.AddRectFilled(left, {left.x + room, left.y + height}, ui.theme.border, height / 2);
     if (share > 0)
-        draw.AddRectFilled(left, {left.x + room * share, left.y + height},
-                           lessons.done(entry.name) ? ui.theme.good : ui.theme.accent, height / 2);
+        draw.AddRectFilled(left, {left.x + room * share, left.y + height}, ui.theme.accent, height / 2);
+}
+
+/// What its entry says: its subject, or why it cannot be opened.
+const std::string& aboutOf(const LessonEntry& entry) {
+    return entry.problem.empty() ? entry.about : entry.problem;
+}
+
+// In two lines at most; the second one is cut where there is more.
+std::vector<std::string> aboutLines(std::string_view about, float width) {
+    const std::string_view text = translated(about);
+    const std::vector<std::string_view> lines = linesAtBlanks(text, width, lettersWidth);
+    if (lines.empty()) return {};
+    std::vector<std::string> shown{std::string(lines.front())};
+    if (lines.size() > 1) {
+        const auto from = static_cast<std::size_t>(lines[1].data() - text.data());
+        shown.push_back(fittedText(text.substr(from), width));
+    }
+    return shown;
 }
 
 } // namespace
@@ -151,12 +171,28 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         ui.paragraph(all, ui.theme.muted);
         ImGui::Dummy({0, ui.px(2)});
     }
-    for (const LessonEntry& entry : lessons.list()) {
+    const std::vector<LessonEntry>& entries = lessons.list();
+    const float line = ImGui::GetTextLineHeight();
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
+    std::vector<std::vector<std::string>> abouts;
+    for (const LessonEntry& entry : entries) abouts.push_back(aboutLines(aboutOf(entry), room - ui.px(16)));
+    const auto heightOf = [&](std::size_t i) {
+        return static_cast<float>(1 + std::max<std::size_t>(abouts[i].size(), 1)) * line + ui.px(18);
+    };
+    // As many entries as the page holds as a whole; the others are reached by scrolling.
+    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    float whole = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const float next = whole + (i > 0 ? gap : 0) + heightOf(i);
+        if (next > ImGui::GetContentRegionAvail().y) break;
+        whole = next;
+    }
+    ImGui::BeginChild("lesson list", {0, whole});
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const LessonEntry& entry = entries[i];
         const std::string name = "lesson/" + entry.name;
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float room = ImGui::GetContentRegionAvail().x;
-        const float line = ImGui::GetTextLineHeight();
-        const float height = 2 * line + ui.px(18);
+        const float height = heightOf(i);
         if (ui.tile(name.c_str(),
                     "Opens this lesson where you left it. Your own settings come back when you close it.",
                     {room, height}) &&
@@ -165,8 +201,7 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
             pressed = entry.file;
         }
         if (ui.hidden(name.c_str())) continue;
-        const std::string& about = entry.problem.empty() ? entry.about : entry.problem;
-        ui.explainItem({.title = entry.title, .text = about});
+        ui.explainItem({.title = entry.title, .text = aboutOf(entry)});
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         if (ImGui::IsItemHovered())
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui.theme.hovered, ui.px(6));
@@ -181,10 +216,14 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         ImGui::PopFont();
         draw.AddText({left + wide - textWidth(right), top},
                      lessons.done(entry.name) ? ui.theme.good : ui.theme.muted, right.c_str());
-        draw.AddText({left, top + line + ui.px(2)}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad,
-                     fittedText(about, wide).c_str());
-        drawStepsDone(ui, entry, lessons, {left, top + 2 * line + ui.px(6)}, wide);
+        float next = top + line + ui.px(2);
+        for (const std::string& words : abouts[i]) {
+            draw.AddText({left, next}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());
+            next += line;
+        }
+        drawStepsDone(ui, entry, lessons, {left, at.y + height - ui.px(7)}, wide);
     }
+    ImGui::EndChild();
     return pressed;
 }
 

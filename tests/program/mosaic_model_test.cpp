@@ -13,6 +13,7 @@
 
 #include "demos/exhibits/mosaic/mosaic_measured.h"
 #include "demos/exhibits/mosaic/mosaic_model.h"
+#include "demos/exhibits/mosaic/mosaic_verdict.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/playground/playground_settings.h"
 #include "engine/net/param_layout.h"
@@ -323,6 +324,21 @@ TEST_CASE("a side that cannot train says why once, the other goes on, and reset 
     mosaic.frames(1);
     CHECK(mosaic.shot(onCpu).summary.begun == 0);
     CHECK(says(mosaic.model.takeFailure(), "parameters"));
+}
+
+TEST_CASE("once all have finished, the mosaic names the best settings and both speeds") {
+    Mosaic mosaic;
+    CHECK(mosaicVerdict(mosaic.model).empty());
+    CHECK(mosaicEvidence(mosaic.model).empty());
+    mosaic.toTheEnd();
+    const PopulationSpec& spec = mosaic.model.spec();
+    const GridCell best = spec.cell(mosaic.shot(onGpu).summary.ranking.front());
+    CHECK(mosaicVerdict(mosaic.model) == "Best: learning rate " + spec.x.label(best.x, spec.columns) +
+                                             ", init scale " + spec.y.label(best.y, spec.rows));
+    CHECK(says(mosaicEvidence(mosaic.model), "steps/s, the CPU"));
+    mosaic.model.reset();
+    mosaic.frames(1);
+    CHECK(mosaicVerdict(mosaic.model).empty());
 }
 
 TEST_CASE("lessons quote the best network and the lowest rate that diverged, once all have finished") {

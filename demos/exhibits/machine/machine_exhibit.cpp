@@ -63,19 +63,28 @@ void drawPart(Ui& ui, const CardPart& part, Column& at) {
     };
     const std::string title = fittedText(part.title, numbers - at.left);
     draw.AddText({at.left, at.y}, ui.theme.text, title.c_str());
-    const float unit = at.left + lettersWidth(title) + ui.px(8);
-    drawText(draw, {unit, at.y}, ui.theme.muted, fittedText(part.unit, std::max(numbers - unit, 0.0f)));
     put(at.right - number, "CPU", cpu);
     put(at.right, "GPU", gpu);
+    // Behind the title, or below it.
+    float unit = at.left + lettersWidth(title) + ui.px(8);
+    if (unit + textWidth(part.unit) > numbers) {
+        unit = at.left;
+        at.y += step;
+    }
+    drawText(draw, {unit, at.y}, ui.theme.muted, part.unit);
     at.y += step;
     draw.AddLine({at.left, at.y}, {at.right, at.y}, ui.theme.border, ui.line());
     at.y += ui.px(3);
-    float names = 0;
-    for (const CardRow& row : part.rows) names = std::max(names, textWidth(row.name) + ui.px(12));
-    names = std::min(names, 0.6f * (numbers - at.left));
+    // A name that would leave its bars too little stands on a line of its own.
+    const float most = 0.6f * (numbers - at.left);
+    float names = ui.px(12);
+    for (const CardRow& row : part.rows)
+        if (const float name = textWidth(row.name) + ui.px(12); name <= most) names = std::max(names, name);
     const Decades decades(part);
     for (const CardRow& row : part.rows) {
-        drawText(draw, {at.left, at.y}, ui.theme.muted, fittedText(row.name, names - ui.px(4)));
+        drawText(draw, {at.left, at.y}, ui.theme.muted, fittedText(row.name, at.right - at.left));
+        const bool bars = row.cpu > 0 || row.gpu > 0;
+        if (textWidth(row.name) + ui.px(12) > (bars ? most : numbers - at.left)) at.y += step;
         drawBars(ui, row, decades, {at.left + names, at.y}, numbers - at.left - names);
         put(at.right - number, cardCell(row, row.cpu), row.cpu > 0 ? cpu : ui.theme.muted);
         put(at.right, cardCell(row, row.gpu), row.gpu > 0 ? gpu : ui.theme.muted);
@@ -263,12 +272,13 @@ class MachineExhibit final : public Exhibit {
         {
             const SmallLetters small(ui);
             if (!card.facts.empty()) ui.paragraph(factsLine(card), ui.theme.muted);
-            ImGui::Dummy({0, ui.px(6)});
-            drawParts(ui, card);
-            ui.paragraph(cardOrigin(card)
-                             .append(translated(" Bars are logarithmic; each part has a scale of its own. "))
+            ui.paragraph(std::string(translated("Bars are logarithmic: equal distances are equal factors. "
+                                                "Each part has a scale of its own. "))
                              .append(cardSigns({&card, 1})),
                          ui.theme.muted);
+            ImGui::Dummy({0, ui.px(6)});
+            drawParts(ui, card);
+            ui.paragraph(cardOrigin(card), ui.theme.muted);
         }
         ImGui::PopStyleVar();
         ui.endCard();

@@ -10,6 +10,7 @@
 
 #include "demos/draw/theme.h"
 #include "demos/exhibits/mosaic/mosaic_measured.h"
+#include "demos/exhibits/mosaic/mosaic_verdict.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
@@ -211,8 +212,11 @@ class MosaicExhibit final : public Exhibit {
 
     // Both mosaics, and the summary; the settings as far as they are wanted.
     void drawWide(Ui& ui) {
-        ui.headline(
-            translatedFormat("{} networks learn at once. Which settings win?", grouped(model_.members())));
+        const std::string verdict = mosaicVerdict(model_);
+        ui.headline(verdict.empty() ? translatedFormat("{} networks learn at once. Which settings win?",
+                                                       grouped(model_.members()))
+                                    : verdict);
+        if (!verdict.empty() && !ui.masked) ui.paragraph(mosaicEvidence(model_), ui.theme.muted);
         drawMosaicBar(panel(ui));
         if (view_.settingsShown) model_.change(drawMosaicSettings(panel(ui), false));
         const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -257,10 +261,12 @@ class MosaicExhibit final : public Exhibit {
             ImGui::EndChild(); // before anything is thrown
             model_.change(wanted);
         } else {
+            drawMosaicLegendRow(panel(ui));
             const ImVec2 corner = ImGui::GetCursorScreenPos();
-            const float tile = std::min(room.x, room.y) / 2;
-            drawSides(ui, room);
-            drawFlight(panel(ui), {corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile,
+            const ImVec2 rest = ImGui::GetContentRegionAvail();
+            const float tile = std::min(rest.x, rest.y) / 2;
+            drawSides(ui, rest);
+            drawFlight(panel(ui), {corner.x + (rest.x - tile) / 2, corner.y + (rest.y - tile) / 2}, tile,
                        true);
         }
     }

@@ -1,8 +1,9 @@
 #include "demos/exhibits/mosaic/mosaic_measured.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "demos/exhibits/mosaic/mosaic_verdict.h"
 
 namespace lockstep::demos {
 
@@ -12,9 +13,8 @@ void addMeasured(MeasuredValues& values, const MosaicModel& model) {
     for (const char* name :
          {"diverged_share", "best_loss", "best_learning_rate", "first_diverged_learning_rate"})
         values[std::string("mosaic.") + name] = {};
-    const auto trained = std::ranges::find_if(
-        model.sides(), [](const MosaicSide& side) { return side.failure.empty() && side.over(); });
-    if (!model.over() || trained == model.sides().end()) return;
+    const MosaicSide* const trained = answeringSide(model);
+    if (trained == nullptr) return;
     const std::vector<MemberResult>& results = trained->shot->results;
     const PopulationSummary& summary = trained->shot->summary;
     const auto rate = [&](std::size_t member) { return model.spec().member(member).learningRate.value(); };

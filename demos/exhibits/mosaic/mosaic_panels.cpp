@@ -2,6 +2,9 @@
 // itself.
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -144,6 +147,21 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     ui.segments("##mosaic/side", "Whose results are shown: the GPU's or the CPU's.", panel.view.side, names);
 }
 
+/// What the mosaics are of, and where their settings vary; then the same in fewer words, because the axes
+/// have names.
+std::vector<std::string> gridTexts(const MosaicPanel& panel) {
+    const PopulationSpec& spec = panel.spec;
+    const std::string_view data = translated(spec.data);
+    if (panel.view.sorted)
+        return {translatedFormat("{} x {} networks; {}; sorted by loss, best first", spec.columns, spec.rows,
+                                 data),
+                std::string(translated("sorted by loss, best first"))};
+    return {translatedFormat("{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows,
+                             data, translated(hyperparameterLabel(spec.x.parameter)),
+                             translated(hyperparameterLabel(spec.y.parameter))),
+            translatedFormat("{} x {} networks; {}", spec.columns, spec.rows, data)};
+}
+
 constexpr const char* openName = "Open in Playground##mosaic";
 
 float openWidth() { return textWidth(shownLabel(openName)) + 2 * ImGui::GetStyle().FramePadding.x; }
@@ -187,11 +205,21 @@ void drawMosaicBar(const MosaicPanel& panel) {
         panel.view.settingsShown = !panel.view.settingsShown;
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
-    const PopulationSpec& spec = panel.spec;
-    const std::string text = translatedFormat(
-        "{} x {} networks; {}; {} to the right, {} upwards", spec.columns, spec.rows, translated(spec.data),
-        translated(hyperparameterLabel(spec.x.parameter)), translated(hyperparameterLabel(spec.y.parameter)));
-    ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
+    // Behind it the signs of both mosaics, or below it where there is no room for them.
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float legend = mosaicLegendWidth(panel) + ui.px(24);
+    const std::vector<std::string> texts = gridTexts(panel);
+    const auto fitting = [&](float width) {
+        return std::ranges::find_if(texts, [&](const std::string& text) { return textWidth(text) <= width; });
+    };
+    const bool beside = fitting(room - legend) != texts.end();
+    const auto text = fitting(beside ? room - legend : room);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ui.muted(text != texts.end() ? *text : fittedText(texts.back(), room));
+    if (beside)
+        drawMosaicLegend(panel, {at.x + room, at.y + ImGui::GetStyle().FramePadding.y});
+    else
+        drawMosaicLegendRow(panel);
 }
 
 MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
@@ -257,7 +285,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     const PlotLine lines[] = {
         {.name = "median", .colour = ui.theme.text, .x = spread.steps, .y = spread.losses[3]},
         {.name = "best", .colour = colour, .dashed = true, .x = spread.steps, .y = spread.losses[0]},
-        {.name = "all but 5 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
+        {.name = "90 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
     };
     const PlotBand bands[] = {
         {faded(colour, 0.14f), spread.steps, spread.losses[0], spread.losses[6]},
@@ -267,7 +295,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     plot.draw(ui, "mosaic losses", "How the networks' losses are spread.", lines,
               {.x = {.title = "step", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = "", .log = true},
-               .empty = "Press Run. Bands: 50, 90 and 100 % of the networks",
+               .empty = "Press Run. Lines: best, median. Bands: 50, 90 and 100 % of the networks",
                .bands = bands,
                .legend = false});
     ui.endCard();
@@ -285,16 +313,16 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = ui.px(12);
-    const bool column = room.y > room.x + ui.px(60);
     const auto controlsIn = [&](float width) {
         const float rows = choiceInOneRow(ui, width) ? 1 : 2;
         return rows * ImGui::GetFrameHeight() + (rows - 1) * ImGui::GetStyle().ItemSpacing.y;
     };
     const float numbers = 4 * (ImGui::GetTextLineHeight() + ui.px(3));
     const float leastWords = ui.px(150); // beside the plane
-    const ImVec2 most = column ? ImVec2{room.x, room.y - controlsIn(room.x) - numbers - 2 * gap}
-                               : ImVec2{room.x - leastWords - gap, room.y};
-    const float tile = std::max(ui.px(40), std::min(most.x, most.y));
+    const float above = std::min(room.x, room.y - controlsIn(room.x) - numbers - 2 * gap);
+    const float beside = std::min(room.x - leastWords - gap, room.y);
+    const bool column = above > beside;
+    const float tile = std::max(ui.px(40), std::max(above, beside));
     const float controls = controlsIn(column ? room.x : room.x - tile - gap);
     const ImVec2 end{start.x + tile, start.y + tile};
     const float left = column ? start.x : end.x + gap;

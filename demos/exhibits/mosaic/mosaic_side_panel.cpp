@@ -190,19 +190,17 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
 
 float markLegendWidth(const Ui& ui) {
     return textWidth("best") + textWidth("selected") + textWidth("diverged") +
-           3 * (std::round(0.6f * ImGui::GetFontSize()) + ui.px(18));
+           3 * (std::round(0.6f * ImGui::GetFontSize()) + ui.px(18)) - ui.px(12);
 }
 
-/// What frames and crosses mean, right-aligned at `right`; as much of it as `room` holds.
-void drawMarkLegend(const Ui& ui, ImVec2 right, float room) {
+/// What frames and crosses mean, right-aligned at `right`.
+void drawMarkLegend(const Ui& ui, ImVec2 right) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetFontSize();
     const float square = std::round(0.6f * line);
     const float gap = ui.px(6);
-    const float least = right.x - room;
     const auto entry = [&](const char* text, const auto& drawSign) {
         const float left = right.x - textWidth(text) - square - gap;
-        if (left < least) return;
         drawSign(ImVec2{left, right.y + (line - square) / 2});
         drawText(draw, {left + square + gap, right.y}, ui.theme.muted, text);
         right.x = left - 2 * gap;
@@ -211,6 +209,13 @@ void drawMarkLegend(const Ui& ui, ImVec2 right, float room) {
     entry("selected", [&](ImVec2 low) { drawTileFrame(ui, draw, low, {square, square}, ui.theme.text); });
     entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, {square, square}); });
 }
+
+/// Of the tiles: where they show predictions, the map of losses has the colours.
+LossLegend tileLegend(const MosaicPanel& panel) {
+    return panel.view.planes ? LossLegend{} : lossLegend(panel);
+}
+
+float gapBetweenLegends(const Ui& ui, const LossLegend& losses) { return losses.width > 0 ? ui.px(18) : 0; }
 
 /// One line: the rate, large because it is what is compared, what it is of, and how many are finished.
 void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
@@ -261,17 +266,6 @@ void drawMosaic(const MosaicPanel& panel, std::size_t index) {
                                             panel.ui.line());
     drawTiles(panel, index, place.low, place.tile);
     drawMosaicAxes(panel, place, panel.view.marks);
-    const std::string name = hyperparameterLabel(panel.spec.y.parameter);
-    const float nameEnd = place.low.x - place.room.left + textWidth(name) + panel.ui.px(12);
-    float right = place.right;
-    // Colours, frames and crosses mean the same on both sides: where not all of that fits, each says a part.
-    const LossLegend losses = panel.view.planes ? LossLegend{} : lossLegend(panel);
-    const float behind = losses.width > 0 ? losses.width + panel.ui.px(18) : 0;
-    const bool all = right - nameEnd >= behind + markLegendWidth(panel.ui);
-    const bool first = index == 0 || panel.sides.size() == 1;
-    if (all || first) drawLossLegend(panel.ui, losses, {right, start.y}, right - nameEnd);
-    if (all) right -= behind;
-    if (all || !first || losses.width == 0) drawMarkLegend(panel.ui, {right, start.y}, right - nameEnd);
 }
 
 void drawLosses(const MosaicPanel& panel) {
@@ -294,6 +288,38 @@ void drawLosses(const MosaicPanel& panel) {
 }
 
 } // namespace
+
+float mosaicLegendWidth(const MosaicPanel& panel) {
+    const SmallLetters small(panel.ui);
+    const LossLegend losses = tileLegend(panel);
+    return losses.width + gapBetweenLegends(panel.ui, losses) + markLegendWidth(panel.ui);
+}
+
+void drawMosaicLegend(const MosaicPanel& panel, ImVec2 right) {
+    const SmallLetters small(panel.ui);
+    const LossLegend losses = tileLegend(panel);
+    drawMarkLegend(panel.ui, right);
+    right.x -= markLegendWidth(panel.ui) + gapBetweenLegends(panel.ui, losses);
+    drawLossLegend(panel.ui, losses, right, losses.width);
+}
+
+void drawMosaicLegendRow(const MosaicPanel& panel) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x;
+    const SmallLetters small(panel.ui);
+    const float line = ImGui::GetTextLineHeight();
+    if (const float width = mosaicLegendWidth(panel); width <= room) {
+        drawMosaicLegend(panel, {at.x + width, at.y});
+        ImGui::Dummy({room, line});
+        return;
+    }
+    // Colours above signs; of those, what the window holds.
+    const LossLegend losses = tileLegend(panel);
+    drawLossLegend(panel.ui, losses, {at.x + losses.width, at.y}, room);
+    const float next = losses.width > 0 ? line + panel.ui.px(2) : 0;
+    drawMarkLegend(panel.ui, {at.x + std::min(markLegendWidth(panel.ui), room), at.y + next});
+    ImGui::Dummy({room, next + line});
+}
 
 void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     const MosaicSide& side = panel.sides[index];

@@ -122,8 +122,13 @@ struct MosaicPanel {
 };
 
 // The panels, each in a file of its own.
-/// The way to the settings, and what they are, in a row above the mosaics.
+/// The way to the settings, what they are, and the legend, in a row above the mosaics.
 void drawMosaicBar(const MosaicPanel& panel);
+/// What the tiles' colours, frames and crosses mean, the same on both sides: how wide it is, in one line
+/// ending at `right`, and in a row of its own.
+float mosaicLegendWidth(const MosaicPanel& panel);
+void drawMosaicLegend(const MosaicPanel& panel, ImVec2 right);
+void drawMosaicLegendRow(const MosaicPanel& panel);
 /// `everything`: all fields, rather than a button that opens those of second rank. Returns the settings as a
 /// person wants them now: whether they make sense, the model says, once nothing is half drawn.
 MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything);
