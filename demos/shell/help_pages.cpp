@@ -175,6 +175,7 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
     const float line = ImGui::GetTextLineHeight();
     const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
     std::vector<std::vector<std::string>> abouts;
+    abouts.reserve(entries.size());
     for (const LessonEntry& entry : entries) abouts.push_back(aboutLines(aboutOf(entry), room - ui.px(16)));
     const auto heightOf = [&](std::size_t i) {
         return static_cast<float>(1 + std::max<std::size_t>(abouts[i].size(), 1)) * line + ui.px(18);

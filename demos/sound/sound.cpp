@@ -160,8 +160,9 @@ void Sound::update(Ui& ui, const Exhibit& shown) {
         ui.say(Severity::warning, problem, "Choose View, Sound to try again.");
     }
     if (level_ == 0) return;
-    std::vector<HeardLane> lanes;
     const std::vector<LaneSnapshot> shots = shown.lanesShown();
+    std::vector<HeardLane> lanes;
+    lanes.reserve(shots.size());
     for (const LaneSnapshot& shot : shots)
         lanes.push_back({shot.loss, shot.step, sideOf(lanes.size(), shots.size())});
     worker_->with([&](Desk& desk) { desk.lanes = std::move(lanes); });
