@@ -7,6 +7,7 @@
 #include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/inference.h"
+#include "tests/sanitized.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -79,9 +80,13 @@ void requireSame(const TrainJob& job, const std::vector<std::string_view>& lanes
 }
 
 const std::vector<std::string_view> cpuLanes{"cpu:scalar", "cpu:simd", "cpu:threads", "cpu:best"};
-const std::vector<std::string_view> gpuLanes{"gpu:one",     "gpu:naive",      "gpu:tiled",    "gpu:pipelined",
-                                             "gpu:blocked", "gpu:texel",      "gpu:subgroup", "gpu:fused",
-                                             "gpu:half",    "gpu:whole-step", "gpu:best"};
+// On the host, many rungs are the same code.
+const std::vector<std::string_view> gpuLanes =
+    sanitized
+        ? std::vector<std::string_view>{"gpu:one", "gpu:texel", "gpu:half", "gpu:whole-step"}
+        : std::vector<std::string_view>{"gpu:one",     "gpu:naive",      "gpu:tiled",    "gpu:pipelined",
+                                        "gpu:blocked", "gpu:texel",      "gpu:subgroup", "gpu:fused",
+                                        "gpu:half",    "gpu:whole-step", "gpu:best"};
 
 } // namespace
 

@@ -9,6 +9,7 @@
 #include "engine/net/param_layout.h"
 #include "engine/run/make_trainer.h"
 #include "engine/step/step_trace.h"
+#include "tests/sanitized.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -21,8 +22,11 @@ std::vector<std::unique_ptr<Trainer>> trainersFor(const TrainJob& job) {
     std::vector<std::unique_ptr<Trainer>> trainers;
     for (const CpuRung& rung : cpuRungs) trainers.push_back(makeCpuTrainer(job, rung.name, rung.threads));
     for (const char* rung :
-         {"one", "naive-strided", "naive", "tiled", "pipelined", "blocked", "texel", "subgroup"})
+         {"one", "naive-strided", "naive", "tiled", "pipelined", "blocked", "texel", "subgroup"}) {
+        // On the host, rungs differ by whether they work in pieces, and read texels.
+        if (sanitized && rung != std::string_view("one") && rung != std::string_view("texel")) continue;
         trainers.push_back(makeGpuTrainer(job, rung, testDevice()));
+    }
     return trainers;
 }
 
