@@ -8,6 +8,7 @@
 #   NAME/tests/bench/           gpu_report.sh and what it runs
 #   NAME/assets/fonts/          the fonts of the window and their licences
 #   NAME/assets/data/           Fashion-MNIST and its licence
+#   NAME/licences/              of every library inside, by Debian's packages; LIBRARIES.txt says which is whose
 #   NAME/assets/, README.md, LICENSE
 cmake_minimum_required(VERSION 3.25)
 
@@ -36,6 +37,46 @@ foreach(library IN LISTS libraries)
   endif()
   file(COPY_FILE ${library} ${folder}/lib/${name})
 endforeach()
+
+# notice(<package> <what is of it>): copies the package's licence, and the licences that it only names.
+function(notice package what)
+  set(texts ${folder}/licences)
+  if(NOT EXISTS /usr/share/doc/${package}/copyright)
+    message(WARNING "no licence of ${what}: /usr/share/doc/${package}/copyright is missing")
+    return()
+  endif()
+  file(APPEND ${texts}/LIBRARIES.txt "${what} ${package}\n")
+  file(COPY_FILE /usr/share/doc/${package}/copyright ${texts}/${package}.txt)
+  file(READ ${texts}/${package}.txt text)
+  string(REGEX MATCHALL "/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]" named "${text}")
+  foreach(licence IN LISTS named)
+    if(EXISTS ${licence})
+      cmake_path(GET licence FILENAME name)
+      file(REAL_PATH ${licence} licence)
+      file(COPY_FILE ${licence} ${texts}/common-${name}.txt)
+    endif()
+  endforeach()
+endfunction()
+file(MAKE_DIRECTORY ${folder}/licences)
+find_program(DPKG_QUERY dpkg-query)
+if(DPKG_QUERY)
+  foreach(library IN LISTS libraries VULKAN_LOADER)
+    if(NOT EXISTS ${library})
+      continue()
+    endif()
+    cmake_path(GET library FILENAME name)
+    file(REAL_PATH ${library} library)
+    cmake_path(GET library FILENAME real)
+    execute_process(COMMAND ${DPKG_QUERY} -S */${real} OUTPUT_VARIABLE owner ERROR_QUIET)
+    string(REGEX MATCH "^[a-z0-9.+-]+" package "${owner}")
+    notice("${package}" ${name})
+  endforeach()
+  foreach(package IN ITEMS libimgui-dev libcli11-dev nlohmann-json3-dev libstb-dev libglm-dev) # compiled in
+    notice(${package} ${package})
+  endforeach()
+else()
+  message(WARNING "no dpkg-query: the bundle has no licences of libraries")
+endif()
 
 foreach(font IN LISTS FONTS)
   file(COPY ${font} DESTINATION ${folder}/assets/fonts)

@@ -17,6 +17,23 @@ foreach(line IN LISTS lines)
   endif()
 endforeach()
 
+# Each of them has its licence inside.
+find_program(DPKG_QUERY dpkg-query)
+if(DPKG_QUERY)
+  file(STRINGS ${bundle}/licences/LIBRARIES.txt rows)
+  file(GLOB libraries RELATIVE ${bundle} ${bundle}/lib/*.so* ${bundle}/lib/runtime/*.so* ${bundle}/libexec/*.so*)
+  foreach(library IN LISTS libraries ITEMS libimgui-dev)
+    cmake_path(GET library FILENAME name)
+    string(REPLACE "+" "\\+" pattern ${name})
+    set(row ${rows})
+    list(FILTER row INCLUDE REGEX "^${pattern} ")
+    string(REGEX REPLACE ".* " "" package "${row}")
+    if(row STREQUAL "" OR NOT EXISTS ${bundle}/licences/${package}.txt)
+      message(FATAL_ERROR "no licence in the bundle: ${library}")
+    endif()
+  endforeach()
+endif()
+
 # run(EXPECTED COMMAND...): runs it without any environment, and looks for a text in what it prints.
 function(run expected)
   list(JOIN ARGN " " command)
