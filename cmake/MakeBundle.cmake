@@ -65,13 +65,17 @@ if(DPKG_QUERY)
       continue()
     endif()
     cmake_path(GET library FILENAME name)
+    string(REGEX REPLACE "\\.so$" ".so.1" name ${name}) # the loader's, as it is called inside
     file(REAL_PATH ${library} library)
     cmake_path(GET library FILENAME real)
-    execute_process(COMMAND ${DPKG_QUERY} -S */${real} OUTPUT_VARIABLE owner ERROR_QUIET)
+    cmake_path(GET library PARENT_PATH of)
+    cmake_path(GET of FILENAME of) # x86_64-linux-gnu, below /lib or /usr/lib
+    execute_process(COMMAND ${DPKG_QUERY} -S */${of}/${real} OUTPUT_VARIABLE owner ERROR_QUIET)
     string(REGEX MATCH "^[a-z0-9.+-]+" package "${owner}")
     notice("${package}" ${name})
   endforeach()
-  foreach(package IN ITEMS libimgui-dev libcli11-dev nlohmann-json3-dev libstb-dev libglm-dev) # compiled in
+  foreach(package IN ITEMS libimgui-dev libcli11-dev nlohmann-json3-dev libstb-dev libglm-dev # compiled in
+                        libshaderc-dev glslang-dev spirv-tools)
     notice(${package} ${package})
   endforeach()
 else()
