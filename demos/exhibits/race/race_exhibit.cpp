@@ -313,7 +313,7 @@ class RaceExhibit : public Exhibit {
             const float from = beside ? end.x + ui.px(16) : left + tools;
             const float to = beside ? left : start.x + room;
             ImGui::SetCursorScreenPos({from, row + ImGui::GetStyle().FramePadding.y});
-            ui.muted(fittedText(replayText(ui), to - from));
+            ui.muted(replayText(ui, to - from));
         }
         ImGui::SetCursorScreenPos({beside ? left + ImGui::GetStyle().ItemSpacing.x : left, row});
         drawTools(ui);
@@ -441,11 +441,14 @@ class RaceExhibit : public Exhibit {
         if (ui.toggle("Settings", settingsWords, setupOpen_)) setupOpen_ = !setupOpen_;
     }
 
-    std::string replayText(const Ui& ui) const {
+    /// As much as fits into the width: half a number says something else.
+    std::string replayText(const Ui& ui, float width) const {
         const std::string clock = ui.timing(duration(replay_.seconds()));
-        if (replay_.stretch() == 1) return translatedFormat("{} on one clock", clock);
-        return translatedFormat("{} on one clock, {} times slower", clock,
-                                ui.timing(threeDigits(replay_.stretch())));
+        const std::string onOne = translatedFormat("{} on one clock", clock);
+        const std::string slower = translatedFormat("{} on one clock, {} times slower", clock,
+                                                    ui.timing(threeDigits(replay_.stretch())));
+        if (replay_.stretch() != 1 && textWidth(slower) <= width) return slower;
+        return textWidth(onOne) <= width ? onOne : fittedText(clock, width);
     }
 
     void drawSetup(Ui& ui) {
