@@ -297,9 +297,10 @@ class ParallelismExhibit final : public Exhibit {
             const std::string_view words =
                 frozen ? "Measured: your first answer stays. Reset drops the result, and asks again."
                        : "Predict this before you measure. From Measure on, your prediction stays.";
-            // What was chosen stays as legible as it was.
-            const bool pressed = chosen ? ui.primaryButton(label.c_str(), words, true, name.c_str())
-                                        : ui.namedButton(label.c_str(), name.c_str(), words, !frozen);
+            // What was chosen stays as legible as it was, and so does what is right.
+            const bool pressed =
+                chosen ? ui.primaryButton(label.c_str(), words, true, name.c_str())
+                       : ui.namedButton(label.c_str(), name.c_str(), words, !frozen || i == answer);
             if (pressed && !frozen) model_.predict(experiment, i);
             const ImVec2 from = ImGui::GetItemRectMin();
             const ImVec2 to = ImGui::GetItemRectMax();
