@@ -45,17 +45,9 @@ std::string tickText(double value, const TickStyle& style) {
     return scientific(value, 4);
 }
 
-// 1, 2 or 5 times a power of ten, so that about `most` of them fit.
-double niceStep(double span, std::size_t most) {
-    const double rough = span / static_cast<double>(std::max<std::size_t>(most, 1));
-    const double power = std::pow(10.0, std::floor(std::log10(rough)));
-    for (const double times : {1.0, 2.0, 5.0})
-        if (rough <= times * power * (1 + 1e-9)) return times * power;
-    return 10 * power;
-}
-
 std::vector<PlotTick> linearTicks(PlotRange values, std::size_t most, bool log, bool whole) {
-    const double step = std::max(niceStep(values.span(), most), whole ? 1.0 : 0.0);
+    const double step = std::max(
+        roundStep(values.span() / static_cast<double>(std::max<std::size_t>(most, 1))), whole ? 1.0 : 0.0);
     const TickStyle style = tickStyle(std::max(std::abs(values.low), std::abs(values.high)), step);
     std::vector<PlotTick> ticks;
     const double first = std::ceil(values.low / step - 1e-9);
@@ -98,6 +90,13 @@ std::string plotNumber(double value, bool decimals) {
             return translatedFormat("{:.4g}{}", value / unit.size, unit.suffix);
     const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;
     return whole ? fmt::format("{:.0f}", value) : translatedFormat("{:#.4g}", value);
+}
+
+double roundStep(double least) {
+    const double power = std::pow(10.0, std::floor(std::log10(least)));
+    for (const double times : {1.0, 2.0, 5.0})
+        if (least <= times * power * (1 + 1e-9)) return times * power;
+    return 10 * power;
 }
 
 std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most, bool whole) {

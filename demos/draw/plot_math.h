@@ -40,6 +40,10 @@ bool drawable(double x, double y, bool logX, bool logY);
 /// stand below others that have (`decimals`).
 std::string plotNumber(double value, bool decimals = false);
 
+/// The smallest of 1, 2 and 5 times a power of ten that is at least `least`: the distance of an axis'
+/// numbers.
+double roundStep(double least);
+
 struct PlotTick {
     double position = 0;
     std::string label; ///< empty: a line only

@@ -45,7 +45,7 @@ inline ImU32 colourOf(const Theme& theme, SourceWord word) {
     return theme.text;
 }
 
-/// Of a row, with room for what hangs below letters; in a pane.
+/// How high a row of a pane is, with room for what hangs below letters: pixels.
 inline float sourceRowHeight() { return std::ceil(1.15f * ImGui::GetTextLineHeight()); }
 
 struct SourceLineLook {

@@ -175,8 +175,6 @@ struct Inside {
 /// A time in which a machine waits, as "waiting" in Race.
 void fillWaiting(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max);
 
-/// 1, 2 or 5 times a power of ten, at least `least`: the distance of an axis' numbers.
-double roundStep(double least);
 /// A number of a time axis in milliseconds, with its unit.
 std::string tickText(double milliseconds, double step);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/draw/icons.h"
+#include "demos/draw/plot_math.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/words/text.h"
 
@@ -288,13 +289,6 @@ void zoom(std::optional<std::array<double, 2>>& view, const Frame& frame) {
 }
 
 } // namespace
-
-double roundStep(double least) {
-    const double power = std::pow(10.0, std::floor(std::log10(least)));
-    for (const double factor : {1.0, 2.0, 5.0})
-        if (factor * power >= least) return factor * power;
-    return 10 * power;
-}
 
 std::string tickText(double milliseconds, double step) {
     if (milliseconds == 0) return "0";

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/draw/plot_math.h"
 #include "demos/exhibits/inside/inside.h"
 #include "demos/kit/workgroup_chart.h"
 #include "demos/words/text.h"

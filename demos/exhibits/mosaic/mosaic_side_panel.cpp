@@ -210,7 +210,7 @@ void drawMarkLegend(const Ui& ui, ImVec2 right) {
     entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, {square, square}); });
 }
 
-/// Of the tiles: where they show predictions, the map of losses has the colours.
+/// The legend of the tiles' colours: none where they show predictions, for then the map of losses has it.
 LossLegend tileLegend(const MosaicPanel& panel) {
     return panel.view.planes ? LossLegend{} : lossLegend(panel);
 }
