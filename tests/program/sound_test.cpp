@@ -240,9 +240,11 @@ TEST_CASE("a race is heard, and its pitch falls with its loss") {
     state["exhibits"]["race"]["together"] = true;
     state["exhibits"]["race"]["finish"] = {{"steps", 3000u}};
     state["speed"] = 300u; // 5 steps a frame: long enough to be heard
+    // Slow enough for the loss to be still high when a busy machine is late with the first sounds.
+    state["exhibits"]["race"]["settings"] = {{"lr", 0.003}};
     std::ofstream(folder.file("race.json")) << state;
     std::ofstream(folder.file("script.txt"))
-        << "click menu/View\nhover menu/Sound\nframes 5\nclick menu/Loud\nframes 3\nclick Run\nframes 700\n"
+        << "click menu/View\nhover menu/Sound\nframes 5\nclick menu/Loud\nframes 3\nclick Run\nframes 3000\n"
         << "state " << folder.file("after.json") << "\n";
     const std::string show =
         "show " + folder.file("race.json") + " --headless --script " + folder.file("script.txt");
