@@ -421,27 +421,35 @@ TEST_CASE("a text of a megabyte is compiled or refused") {
     CHECK(compiled.words.empty());
 }
 
+namespace {
+
+using Bytes = const std::string&;
+
+const ApartWork returnsMuch("returns-much", [](Bytes input) { return input + std::string(300'000, 'x'); });
+const ApartWork aborts("aborts", [](Bytes) -> std::string { std::abort(); });
+const ApartWork throws("throws", [](Bytes) -> std::string { throw std::runtime_error("no"); });
+const ApartWork divides("divides", [](Bytes) -> std::string {
+    std::raise(SIGFPE);
+    return "x";
+});
+const ApartWork neverEnds("never-ends", [](Bytes) {
+    volatile std::uint64_t rounds = 0;
+    while (rounds < ~std::uint64_t{0}) rounds = rounds + 1;
+    return std::string();
+});
+const ApartWork hungers("hungers", [](Bytes) { return std::string(std::size_t{1} << 31, 'x').substr(0, 1); });
+
+} // namespace
+
 TEST_CASE("work apart returns its result; a crash, an endless loop and hunger are told apart") {
-    const ApartOutcome whole = runApart([] { return std::string(300'000, 'x'); }, {});
+    const ApartOutcome whole = returnsMuch.run("given ");
     CHECK(whole.end == ApartEnd::finished);
-    CHECK(whole.output == std::string(300'000, 'x'));
-    CHECK(runApart([]() -> std::string { std::abort(); }, {}).end == ApartEnd::crashed);
-    CHECK(runApart([]() -> std::string { throw std::runtime_error("no"); }, {}).end == ApartEnd::threw);
-    CHECK(runApart(
-              []() -> std::string {
-                  std::raise(SIGFPE);
-                  return "x";
-              },
-              {})
-              .end == ApartEnd::division);
+    CHECK(whole.output == "given " + std::string(300'000, 'x'));
+    CHECK(aborts.run("").end == ApartEnd::crashed);
+    CHECK(throws.run("").end == ApartEnd::threw);
+    CHECK(divides.run("").end == ApartEnd::division);
     const auto start = std::chrono::steady_clock::now();
-    const auto endless = [] {
-        volatile std::uint64_t rounds = 0;
-        while (rounds < ~std::uint64_t{0}) rounds = rounds + 1;
-        return std::string();
-    };
-    CHECK(runApart(endless, {.seconds = 1}).end == ApartEnd::outOfTime);
+    CHECK(neverEnds.run("", {.seconds = 1}).end == ApartEnd::outOfTime);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
-    const auto hungry = [] { return std::string(std::size_t{1} << 31, 'x').substr(0, 1); };
-    CHECK(runApart(hungry, {.moreMemory = 1 << 28}).end == ApartEnd::outOfMemory);
+    CHECK(hungers.run("", {.moreMemory = 1 << 28}).end == ApartEnd::outOfMemory);
 }
