@@ -95,7 +95,7 @@ std::string ComposedTexts::translated(std::string_view text, int depth) const {
 }
 
 std::optional<std::string> ComposedTexts::byFormat(std::string_view text, int depth) const {
-    constexpr std::size_t manyLetters = 8;
+    constexpr std::size_t manyLetters = 5;
     const std::size_t letters = lettersOf(text);
     for (const Format& format : formats_) {
         if (format.letters < manyLetters && 2 * format.letters < letters) break; // it could be anything
@@ -106,8 +106,11 @@ std::optional<std::string> ComposedTexts::byFormat(std::string_view text, int de
             fine = fine && isPart((*parts)[i], i + 1 == parts->size() && format.english.back().empty());
         if (!fine) continue;
         std::string made(format.other.front());
-        for (std::size_t i = 0; i < parts->size(); ++i)
-            made.append(translated((*parts)[i], depth - 1)).append(format.other[i + 1]);
+        for (std::size_t i = 0; i < parts->size(); ++i) {
+            const std::string_view part = (*parts)[i];
+            const bool quoted = format.english[i].ends_with('\'') && format.english[i + 1].starts_with('\'');
+            made.append(quoted ? std::string(part) : translated(part, depth - 1)).append(format.other[i + 1]);
+        }
         return made;
     }
     return std::nullopt;
@@ -117,6 +120,7 @@ std::optional<std::string> ComposedTexts::byFormat(std::string_view text, int de
 std::optional<std::string> ComposedTexts::number(std::string_view text) const {
     const std::size_t end = std::min(text.find_first_not_of("0123456789.,"), text.size());
     if (end == 0) return std::nullopt;
+    if (std::ranges::count(text.substr(0, end), '.') > 1) return std::nullopt; // a version
     const bool unit = end < text.size() && text[end] == ' ' && text.size() <= end + 6;
     if ((end < text.size() && !unit) || !isNumeral(text[end - 1])) return std::nullopt;
     const auto word = [this](std::string_view english) {

@@ -21,8 +21,9 @@ class ComposedTexts {
     explicit ComposedTexts(const WordTable& words);
 
     /// The text's translation; else the translation of the format that it was made from, with its parts
-    /// translated likewise and its numbers as the language writes them; else that of its sentences and of
-    /// what stands before and behind ": " and "; ". What none of these know stays as it is.
+    /// translated likewise (but for quoted ones) and its numbers as the language writes them; else that of
+    /// its sentences and of what stands before and behind ": " and "; ". What none of these know stays as it
+    /// is.
     std::string translated(std::string_view text) const;
 
   private:

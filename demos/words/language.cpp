@@ -59,6 +59,13 @@ const Language* spokenHere() {
     return spoken == nullptr || spoken->words.empty() || englishHere > 0 ? nullptr : spoken;
 }
 
+std::string_view lookedUp(std::string_view english) {
+    const Language* spoken = spokenHere();
+    if (spoken == nullptr) return english;
+    const auto found = spoken->words.find(english);
+    return found == spoken->words.end() ? english : std::string_view(found->second);
+}
+
 } // namespace
 
 EnglishHere::EnglishHere() { ++englishHere; }
@@ -98,12 +105,7 @@ std::filesystem::path fileInLanguage(const std::filesystem::path& file) {
     return file;
 }
 
-std::string_view translated(std::string_view english) {
-    const Language* spoken = spokenHere();
-    if (spoken == nullptr) return shown(english);
-    const auto found = spoken->words.find(english);
-    return shown(found == spoken->words.end() ? english : std::string_view(found->second));
-}
+std::string_view translated(std::string_view english) { return shown(lookedUp(english)); }
 
 std::string translatedParts(std::string_view english) {
     const Language* spoken = spokenHere();
@@ -125,11 +127,11 @@ std::string withDecimalSign(std::string numbers) {
 }
 
 std::string translatedLabel(std::string_view label) {
-    const std::string_view shown = label.substr(0, label.find("##"));
-    const std::string_view whole = translated(label);
-    const std::string_view words = whole == label ? translated(shown) : whole;
+    const std::string_view visible = label.substr(0, label.find("##"));
+    const std::string_view whole = lookedUp(label);
+    const std::string_view words = whole == label ? translated(visible) : whole;
     // Dear ImGui identifies a widget by what follows "###", whatever is shown.
-    return words == shown ? std::string(label) : std::string(words).append("###").append(label);
+    return words == visible ? std::string(label) : std::string(words).append("###").append(label);
 }
 
 } // namespace lockstep::demos

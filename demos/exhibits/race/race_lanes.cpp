@@ -205,7 +205,7 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
             "timed in all", translatedFormat("{}, beyond the finish line, too", seconds(all.timedSeconds)));
     if (!lane.machine.driver.empty()) detail.text = translatedFormat("Driver: {}. ", lane.machine.driver);
     if (!lane.machine.kernels.empty())
-        detail.text += translatedFormat("Kernels: {}. ", ui.timing(lane.machine.kernels));
+        detail.text += translatedFormat("Kernels: {}. ", ui.timing(translatedParts(lane.machine.kernels)));
     if (lane.machine.software) detail.text += translated("This Vulkan device is software, not a GPU. ");
     detail.text += translated("Warm-up and evaluation do not count as training.");
     return detail;
