@@ -13,6 +13,7 @@
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "demos/words/streams.h"
+#include "engine/platform/apart.h"
 #include "lockstep/version.h"
 
 namespace lockstep::demos {
@@ -134,6 +135,7 @@ int runOrSayWhy(int argc, char** argv) {
 } // namespace lockstep::demos
 
 int main(int argc, char** argv) {
+    lockstep::platform::serveApart();
     lockstep::demos::prepareStreams();
     return lockstep::demos::exitCodeAfter(lockstep::demos::runOrSayWhy(argc, argv));
 }

@@ -33,7 +33,7 @@ download() {
     local lists=$1/apt line package version file sum
     mkdir -p "$lists/lists/partial" "$1"
     apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-        grep -E ' bookworm(-updates|-security)? main$' | sort -u >"$lists/sources.list"
+        grep -E ' bookworm main$' | sort -u >"$lists/sources.list"
     local options=(-qq -o "Dir::Etc::sourcelist=$lists/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::Lists=$lists/lists" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
     apt-get "${options[@]}" update

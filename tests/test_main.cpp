@@ -1,2 +1,9 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include "engine/platform/apart.h"
+
+int main(int argc, char** argv) {
+    lockstep::platform::serveApart();
+    return doctest::Context(argc, argv).run();
+}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <nlohmann/json.hpp>
 #include <shaderc/shaderc.hpp>
 
 #include "engine/net/names.h"
@@ -19,7 +21,7 @@ namespace lockstep::demos {
 
 using platform::ApartEnd;
 using platform::ApartOutcome;
-using platform::runApart;
+using platform::ApartWork;
 
 std::string_view textOf(const ShaderTexts& changed, std::string_view file) {
     const auto found = changed.find(file);
@@ -169,6 +171,44 @@ bool beginsWithVersion(std::string_view text) {
     return false;
 }
 
+constexpr std::string_view compiled = "compiled"; // what follows is SPIR-V, else errors
+
+const shaderc::Compiler& compiler() {
+    // For good: with the last compiler, glslang forgets its built-in functions, and parsing them took most of
+    // the time.
+    static const shaderc::Compiler compiler;
+    static const bool warm = compiler
+                                 .CompileGlslToSpv("#version 450\nvoid main() {}", shaderc_compute_shader, "",
+                                                   shaderc::CompileOptions())
+                                 .GetNumErrors() == 0;
+    static_cast<void>(warm);
+    return compiler;
+}
+
+/// Takes a shader's stem and the changed texts as MessagePack.
+std::string compileOf(const std::string& input) {
+    const nlohmann::json read = nlohmann::json::from_msgpack(input);
+    const std::string file = read.at(0).get<std::string>() + ".comp";
+    const auto changed = read.at(1).get<ShaderTexts>();
+    shaderc::CompileOptions options;
+    options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
+    options.SetOptimizationLevel(shaderc_optimization_level_performance);
+    options.SetForcedVersionProfile(450, shaderc_profile_none);
+    options.SetSuppressWarnings();
+    options.SetGenerateDebugInfo(); // where its loops are
+    options.SetIncluder(std::make_unique<Includer>(changed));
+    const std::string_view text = textOf(changed, file);
+    const shaderc::SpvCompilationResult result =
+        compiler().CompileGlslToSpv(text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
+    const std::string errors = result.GetErrorMessage();
+    if (result.GetCompilationStatus() != shaderc_compilation_status_success)
+        return errors.empty() ? throw std::bad_alloc() : errors; // it has run out of memory
+    return std::string(compiled).append(reinterpret_cast<const char*>(result.cbegin()),
+                                        reinterpret_cast<const char*>(result.cend()));
+}
+
+const ApartWork compilation("compile", compileOf);
+
 /// Why the compiler has returned nothing.
 const char* whyItEnded(ApartEnd end) {
     switch (end) {
@@ -250,35 +290,11 @@ std::string describe(const CompileError& error) {
 
 CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed) {
     const std::string file = stem + ".comp";
-    const std::string_view text = textOf(changed, file);
-    if (!beginsWithVersion(text)) return {{}, {{file, 1, "the first line must be #version 450"}}};
-    shaderc::CompileOptions options;
-    options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-    options.SetOptimizationLevel(shaderc_optimization_level_performance);
-    options.SetForcedVersionProfile(450, shaderc_profile_none);
-    options.SetSuppressWarnings();
-    options.SetGenerateDebugInfo(); // where its loops are
-    options.SetIncluder(std::make_unique<Includer>(changed));
-    // For good: with the last compiler, glslang forgets its built-in functions, and parsing them took most of
-    // the time.
-    static const shaderc::Compiler compiler;
-    static const bool warm = compiler
-                                 .CompileGlslToSpv("#version 450\nvoid main() {}", shaderc_compute_shader, "",
-                                                   shaderc::CompileOptions())
-                                 .GetNumErrors() == 0;
-    static_cast<void>(warm);
-    constexpr std::string_view compiled = "compiled";
-    const ApartOutcome outcome = runApart(
-        [&] {
-            const shaderc::SpvCompilationResult result = compiler.CompileGlslToSpv(
-                text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
-            const std::string errors = result.GetErrorMessage();
-            if (result.GetCompilationStatus() != shaderc_compilation_status_success)
-                return errors.empty() ? throw std::bad_alloc() : errors; // it has run out of memory
-            return std::string(compiled).append(reinterpret_cast<const char*>(result.cbegin()),
-                                                reinterpret_cast<const char*>(result.cend()));
-        },
-        {});
+    if (!beginsWithVersion(textOf(changed, file)))
+        return {{}, {{file, 1, "the first line must be #version 450"}}};
+    static_cast<void>(compiler()); // a copy has it as it is
+    const std::vector<std::uint8_t> input = nlohmann::json::to_msgpack({stem, changed});
+    const ApartOutcome outcome = compilation.run({input.begin(), input.end()});
     if (outcome.end != ApartEnd::finished) return {{}, {{file, 0, whyItEnded(outcome.end)}}};
     const std::string& output = outcome.output;
     if (!output.starts_with(compiled)) return {{}, errorsFrom(output, file)};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace lockstep::platform {
@@ -28,10 +27,33 @@ struct ApartOutcome {
     std::string output; ///< what the work returned, if it has finished
 };
 
-/// Runs `work` in a copy of this process (fork). One at a time: others wait.
-/// Only the calling thread is in the copy: `work` must not wait for others, nor for locks that they may hold.
-/// Windows cannot copy a process: there, `work` runs in this one, its exceptions are outcomes, and a crash or
-/// an endless loop is the program's.
-ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimits& limits);
+/// Work that is done apart: a function of bytes. One object for each, of static storage duration: on Windows,
+/// where a process cannot be copied, the program is started once more and finds the work by its name.
+class ApartWork {
+  public:
+    using Function = std::string (*)(const std::string& input);
+
+    /// `name` has letters and hyphens.
+    ApartWork(const char* name, Function function);
+    ApartWork(const ApartWork&) = delete;
+    ApartWork& operator=(const ApartWork&) = delete;
+
+    /// Does it in a copy of this process (fork), or on Windows in a new process, and waits. One at a time:
+    /// others wait. In a copy there is only the calling thread: the function must not wait for others, nor
+    /// for locks that they may hold. In a new process, nothing is as the program has made it since main()
+    /// began.
+    ApartOutcome run(const std::string& input, const ApartLimits& limits = {}) const;
+
+  private:
+    friend void serveApart();
+
+    [[maybe_unused]] const char* name_;
+    Function function_;
+    [[maybe_unused]] const ApartWork* next_; // of all, in a list
+};
+
+/// The first line of every main() of a program that runs such work. In a process that ApartWork::run() has
+/// started it does the work and ends the process; in any other, it does nothing.
+void serveApart();
 
 } // namespace lockstep::platform

@@ -53,7 +53,8 @@ std::string readAll(int file) {
     }
 }
 
-[[noreturn]] void runInCopy(const std::function<std::string()>& work, const ApartLimits& limits, int output) {
+[[noreturn]] void runInCopy(ApartWork::Function work, const std::string& input, const ApartLimits& limits,
+                            int output) {
     // A crash is an answer here: no handler and no core file makes more of it, and nothing is printed.
     for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGXCPU}) std::signal(signal, SIG_DFL);
     limit(RLIMIT_CORE, 0);
@@ -63,7 +64,7 @@ std::string readAll(int file) {
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
     try {
-        _exit(writeAll(output, work()) ? exitFinished : exitThrew);
+        _exit(writeAll(output, work(input)) ? exitFinished : exitThrew);
     } catch (const std::bad_alloc&) {
         _exit(exitOutOfMemory);
     } catch (...) {
@@ -84,7 +85,10 @@ ApartEnd endOf(int status) {
 
 } // namespace
 
-ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimits& limits) {
+ApartWork::ApartWork(const char* name, Function function)
+    : name_(name), function_(function), next_(nullptr) {}
+
+ApartOutcome ApartWork::run(const std::string& input, const ApartLimits& limits) const {
     static std::mutex mutex; // a copy also keeps the pipe of another one open
     const std::lock_guard lock(mutex);
     int ends[2];
@@ -92,7 +96,7 @@ ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimit
     const pid_t copy = fork();
     if (copy == 0) {
         close(ends[0]);
-        runInCopy(work, limits, ends[1]);
+        runInCopy(function_, input, limits, ends[1]);
     }
     close(ends[1]);
     std::string output;
@@ -105,5 +109,7 @@ ApartOutcome runApart(const std::function<std::string()>& work, const ApartLimit
     const ApartEnd end = endOf(status);
     return {end, end == ApartEnd::finished ? std::move(output) : std::string()};
 }
+
+void serveApart() {} // a copy never comes to main()
 
 } // namespace lockstep::platform
