@@ -291,7 +291,10 @@ TEST_CASE("a finished picture outlasts another room; only a new one fits it") {
     map.finish();
     map.model.setRoom({120, 90});
     CHECK(map.model.size() == MapSize{80, 90});
+    CHECK(map.model.keepsForm());
+    map.model.pause();
     map.model.reset();
+    CHECK_FALSE(map.model.keepsForm());
     CHECK(map.model.size() == MapSize{120, 90});
     map.model.step();
     map.frame();

@@ -344,8 +344,8 @@ class MapExhibit final : public Exhibit {
         const float gap = ui.px(10);
         const bool both = model_.enabled(MapMachine::cpu);
         const bool beside = width > 0.9f * height;
-        // A picture of its own size may need less; one that is to fit takes all there is.
-        if (beside && both && model_.settings().resolution > 0)
+        // A picture of its own size or form may need less; one that is to fit takes all there is.
+        if (beside && both && (model_.settings().resolution > 0 || model_.keepsForm()))
             height = std::min(height, MapPane::heightFor(ui, model_, (width - gap) / 2));
         const ImVec2 half = beside ? ImVec2{(width - gap) / 2, height}
                                    : ImVec2{width, (height - ImGui::GetStyle().ItemSpacing.y) / 2};

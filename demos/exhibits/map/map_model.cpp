@@ -53,6 +53,8 @@ void MapModel::setRoom(MapSize room) {
     if (sizeFor(settings_, room_) != size_ && !worthKeeping()) refit();
 }
 
+bool MapModel::keepsForm() const { return sizeFor(settings_, room_) != size_; }
+
 void MapModel::reset() {
     if (sizeFor(settings_, room_) != size_) refit();
     for (MapSide& side : sides_) forget(side);

@@ -65,6 +65,8 @@ class MapModel {
     void setRoom(MapSize room);
 
     MapSize size() const { return size_; }
+    /// Whether it keeps another form than there is room for.
+    bool keepsForm() const;
     /// What the picture shows: the settings' window, and more where the picture has another form.
     const MapWindow& window() const { return window_; }
     MapRequest picture() const { return {{settings_.job, window_}, size_}; }

@@ -154,12 +154,12 @@ void drawTrack(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, const
     };
     const float x = place(way.now);
     const bool arrived = way.now >= 1;
-    if (way.whole) draw.AddRectFilled(at, {at.x + width, at.y + height}, faded(colour, 0.3f), height / 2);
+    if (way.whole) draw.AddRectFilled(at, {at.x + width, at.y + height}, faded(colour, 0.38f), height / 2);
     if (way.now > 0)
         draw.AddRectFilled(at, {arrived ? at.x + width : x, at.y + height}, faded(colour, 0.55f), height / 2,
                            arrived ? ImDrawFlags_RoundCornersAll : ImDrawFlags_RoundCornersLeft);
     if (way.whole && !arrived) {
-        draw.AddLine({x, at.y - ui.px(5)}, {x, at.y + height + ui.px(5)}, ui.theme.text, ui.line(2));
+        draw.AddLine({x, at.y - ui.px(7)}, {x, at.y + height + ui.px(7)}, ui.theme.text, ui.line(2));
         drawMoment(ui, way, x, height / 2 + ui.px(8), {at.x, at.y + height / 2}, end - at.x);
     }
     drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));

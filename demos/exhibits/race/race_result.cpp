@@ -166,9 +166,11 @@ void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) 
 
 /// The two lanes that the headline compares, with all that belongs to their numbers; empty without a
 /// comparison.
-std::string evidenceText(const Ui& ui, const RaceRun& run) {
+/// remarks   with what limits them
+std::string evidenceText(const Ui& ui, const RaceRun& run, bool remarks) {
     if (!run.headline.valid) return {};
     std::string text = shownReason(run.headline);
+    if (!remarks) return ui.timing(text);
     if (run.finished.size() == 1) text += translated(" One run; repeat it to see the spread.");
     if (run.byFrames && !ui.masked)
         text += translated(" A script drove this race frame by frame; at full speed, rates may be higher.");
@@ -212,8 +214,11 @@ void drawResult(Ui& ui, const RaceRun& run) {
     const auto fits = [&](const std::string& text) {
         return !text.empty() && taken(ImGui::CalcTextSize(text.c_str(), nullptr, false, width).y);
     };
-    if (const std::string evidence = evidenceText(ui, run); fits(evidence))
+    for (const std::string& evidence : {evidenceText(ui, run, true), evidenceText(ui, run, false)}) {
+        if (!fits(evidence)) continue;
         ui.paragraph(evidence, ui.theme.muted);
+        break;
+    }
     if (const std::string why = whyText(ui, run); fits(why)) ui.paragraph(why);
     if (buttons) drawSaveButtons(ui, run);
 }
