@@ -338,12 +338,16 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
         drawPlane(panel, draw, {index, *member}, start, {tile, tile});
         drawNumbers(panel, {left, column ? end.y + gap : start.y}, below, *member, *shown);
     } else if (!member) {
-        const std::string words(translated("The best network appears here once it has been trained."));
         const float width = tile - 2 * gap;
-        const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, width).y;
-        if (height <= tile - gap)
+        for (const char* all :
+             {"The best network appears here once it has been trained.", "not trained yet"}) {
+            const std::string words(translated(all));
+            const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, width).y;
+            if (height > tile - gap) continue;
             draw.AddText(nullptr, 0, {start.x + gap, start.y + (tile - height) / 2}, ui.theme.muted,
                          words.c_str(), nullptr, width);
+            break;
+        }
     }
     draw.AddRect(start, end, ui.theme.border, 0, 0, ui.line());
     ImGui::SetCursorScreenPos({left, below});
