@@ -633,12 +633,23 @@ void Ui::noteStop(const char* name) {
 #endif
 }
 
+// The first place that is known of it is none that a hand has chosen.
+void Ui::notePointer() {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (!ImGui::IsMousePosValid(&mouse)) return;
+    const bool elsewhere = mouse.x != pointerAt_.x || mouse.y != pointerAt_.y;
+    const bool known = ImGui::IsMousePosValid(&pointerAt_);
+    pointerMoved_ = pointerMoved_ || (known && elsewhere) || ImGui::IsAnyMouseDown();
+    pointerAt_ = mouse;
+}
+
 void Ui::drawExplanation() {
+    notePointer();
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (ImGui::IsAnyMouseDown()) pressedAt_ = mouse;
     const float moved = std::max(std::abs(mouse.x - pressedAt_.x), std::abs(mouse.y - pressedAt_.y));
     const bool typing = ImGui::GetIO().WantTextInput;
-    quiet_ = typing || (moved < px(3) && !(pointed_ && pointed_->byKeyboard));
+    quiet_ = typing || ((moved < px(3) || !pointerMoved()) && !(pointed_ && pointed_->byKeyboard));
     std::string name;
     if (pointed_ && !quiet_)
         name = pointed_->name;

@@ -187,6 +187,10 @@ class Ui {
     void drawExplanation();
     /// Whether an explanation is about to be shown, so that frames are needed without any input.
     bool explanationPending() const { return (pointed_ || detailUnshown()) && !explained_ && !quiet_; }
+    /// The item just drawn explains itself: no words beside the pointer.
+    void explainNothing() { pointed_.reset(); }
+    /// Whether the pointer has moved since the window opened: before, it only happens to lie where it lies.
+    bool pointerMoved() const { return pointerMoved_ || scripted; }
     /// Begins to type a number, with this digit, into the slider that was used last; false if that was none.
     bool typeDigit(char digit);
     /// Moves the keyboard `by` controls on, in the order in which the last frame drew them. A field that
@@ -219,7 +223,7 @@ class Ui {
     /// The same without a wait for the pointer to rest; where the panel shows it, `brief` stands beside the
     /// pointer.
     void detailAtOnce(const std::string& brief, Detail detail) {
-        if (detailPanel) ImGui::SetTooltip("%s", std::string(translated(brief)).c_str());
+        if (detailPanel && pointerMoved()) ImGui::SetTooltip("%s", std::string(translated(brief)).c_str());
         detail.atOnce = true;
         hovered = std::move(detail);
     }
@@ -302,8 +306,11 @@ class Ui {
     std::string explainedName_;
     double pointedSince_ = 0;
     ImVec2 pressedAt_{-1, -1};
-    bool explained_ = false; // it is shown
-    bool quiet_ = false;     // it was pressed, and the mouse has not moved since
+    bool explained_ = false;               // it is shown
+    bool quiet_ = false;                   // it was pressed, and the mouse has not moved since
+    ImVec2 pointerAt_{-FLT_MAX, -FLT_MAX}; // in the frame before
+    bool pointerMoved_ = false;
+    void notePointer();
     bool detailUnshown() const { return hovered && !detailPanel; }
 
     Place nextFrame() const;

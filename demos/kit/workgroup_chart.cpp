@@ -81,7 +81,10 @@ void drawWorkgroups(const Ui& ui, std::span<const GroupSpan> spans, ImU32 colour
         draw.AddRectFilled(from, to, shade);
         const std::string number = std::to_string(span.item);
         if (row > letters + ui.px(2) && to.x - from.x > textWidth(number) + ui.px(8))
-            draw.AddText({from.x + ui.px(4), (from.y + to.y - letters) / 2}, ui.theme.background,
+            draw.AddText({from.x + ui.px(4), (from.y + to.y - letters) / 2},
+                         contrast(ui.theme.text, shade) > contrast(ui.theme.background, shade)
+                             ? ui.theme.text
+                             : ui.theme.background,
                          number.c_str());
     }
     draw.AddLine({x(shown * end), place.min.y}, {x(shown * end), place.max.y}, ui.theme.text, ui.line());

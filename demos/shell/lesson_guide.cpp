@@ -9,6 +9,8 @@
 #include "demos/lesson/lesson_answers.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/shell/guarded.h"
+#include "demos/shell/status_line.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 
@@ -182,9 +184,29 @@ void LessonGuide::saveAnswers(Ui& ui) {
         }};
 }
 
+namespace {
+
+/// The offer in one line, and in fewer words.
+/// reached   the step where the lesson was left, from 0 on; empty: it was never begun
+std::vector<std::string> offerWords(const LessonEntry& lesson, std::optional<std::size_t> reached) {
+    if (reached)
+        return {translatedFormat("Welcome back. \"{}\" is not finished: step {} of {}.", lesson.title,
+                                 *reached + 1, lesson.steps),
+                std::string(translated("Welcome back."))};
+    std::vector<std::string> words{translatedFormat("New here? Start with \"{}\".", lesson.title),
+                                   std::string(translated("New here?"))};
+    if (lesson.minutes > 0)
+        words.insert(words.begin(), translatedFormat("New here? Start with \"{}\", {}.", lesson.title,
+                                                     minutesText(lesson.minutes)));
+    return words;
+}
+
+} // namespace
+
 std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, bool covered) {
     offerGone_ = offerGone_ || busy;
-    if (covered || offerGone_ || open() != nullptr || !(desk_.offers() || desk_.left())) return {};
+    if (covered || offerGone_ || ui.presenter || open() != nullptr || !(desk_.offers() || desk_.left()))
+        return {};
     const std::filesystem::path goOn = desk_.left() ? desk_.left()->lesson : std::filesystem::path();
     const auto fits = [&](const LessonEntry& entry) {
         return entry.problem.empty() && (goOn.empty() || entry.file == goOn);
@@ -192,22 +214,39 @@ std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, b
     const auto found = std::ranges::find_if(desk_.list(), fits);
     if (found == desk_.list().end()) return {};
     const LessonEntry& first = *found;
+    const auto words =
+        offerWords(first, goOn.empty() ? std::nullopt : std::optional(desk_.reached(first.name).value_or(0)));
+    const char* const accept = goOn.empty() ? "Start the lesson" : "Go on";
+    // On the line of messages, which says nothing yet: it hides nothing of the exhibit.
     const ImVec2 size = ImGui::GetIO().DisplaySize;
-    ImGui::SetNextWindowPos({size.x - ui.px(16), size.y - ui.px(48)}, ImGuiCond_Always, {1, 1});
-    ImGui::SetNextWindowSize({std::min(ui.px(360), size.x - ui.px(32)), 0});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.theme.raised);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(16), ui.px(14)});
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float height = StatusLine::room(ui);
+    const float gap = ui.px(10);
+    const float buttons = textWidth(accept) + textWidth("No, thanks") + 4 * style.FramePadding.x + 2 * gap;
+    const float end = size.x - ui.px(36) - textWidth("888.8 ms/frame");
+    const float room = end - ui.px(40) - textWidth("F1: keys and glossary") - buttons;
+    const auto fitting =
+        std::ranges::find_if(words, [&](const std::string& each) { return lettersWidth(each) <= room; });
+    const std::string& text = fitting == words.end() ? words.back() : *fitting;
+    const float width = lettersWidth(text) + buttons;
+    ImGui::SetNextWindowPos({end - width, size.y - height}, ImGuiCond_Always);
+    ImGui::SetNextWindowSize({width, height});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.theme.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {style.FramePadding.x, ui.px(2)});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, 0});
     constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing;
     std::optional<std::filesystem::path> accepted;
     if (ImGui::Begin("offer", nullptr, flags)) {
-        ui.heading(goOn.empty() ? "New here?" : "Welcome back");
-        const std::string time =
-            first.minutes > 0 ? translatedFormat(" It takes {}.", minutesText(first.minutes)) : "";
-        ui.paragraph(goOn.empty()
-                         ? translatedFormat("Begin with the lesson \"{}\".{}", first.title, time)
-                         : translatedFormat("The lesson \"{}\" is not finished: step {} of {}.", first.title,
-                                            desk_.reached(first.name).value_or(0) + 1, first.steps));
+        ImGui::GetWindowDrawList()->AddLine({end - width, size.y - height}, {end, size.y - height},
+                                            ui.theme.border, ui.line());
+        ImGui::SetCursorPosY((height - ImGui::GetFrameHeight()) / 2);
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted(text.c_str());
+        ImGui::SameLine();
         if (ui.primaryButton(goOn.empty() ? "Start the lesson##offer" : "Go on##offer",
                              goOn.empty() ? "Opens the first lesson."
                                           : "Opens the lesson at the step where you left it."))
@@ -217,7 +256,7 @@ std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, b
             desk_.decline();
     }
     ImGui::End();
-    ImGui::PopStyleVar();
+    ImGui::PopStyleVar(5);
     ImGui::PopStyleColor();
     return accepted;
 }

@@ -124,6 +124,27 @@ SumErrors sumErrors(const TrainJob& job, const StepTrace& trace, const TracedOpe
 
 } // namespace
 
+TEST_CASE("operations that are submitted one by one wait where a barrier would be, too") {
+    const TensorId batch{.kind = TensorKind::activations, .layer = 0};
+    const TensorId hidden{.kind = TensorKind::activations, .layer = 1};
+    const TensorId output{.kind = TensorKind::activations, .layer = 2};
+    StepTrace trace;
+    trace.operations = {operation("gather_batch"), operation("dense", 0), operation("dense", 1),
+                        operation("update")};
+    trace.operations[0].writes = {batch};
+    trace.operations[1].reads = {batch};
+    trace.operations[1].writes = {hidden};
+    trace.operations[2].reads = {hidden};
+    trace.operations[2].writes = {output};
+    trace.operations[3].reads = {batch}; // since the last wait, nothing has written it
+    CHECK(waitsOf(trace) == std::vector<bool>{false, false, false, false});
+    trace.operations[1].barrierBefore = true;
+    CHECK(waitsOf(trace) == std::vector<bool>{false, true, false, false});
+    trace.operations[1].barrierBefore = false;
+    trace.oneSubmission = false;
+    CHECK(waitsOf(trace) == std::vector<bool>{false, true, true, false});
+}
+
 TEST_CASE("an element of a product is the sum of the products that are shown") {
     const Dataset data = test::classData();
     for (const Activation activation : {Activation::relu, Activation::tanh, Activation::gelu}) {

@@ -261,6 +261,60 @@ TEST_CASE("a picture that fits its pane shows all of the window, and more where 
     CHECK(map.model.window() == settings.window); // and shrinks with it again
 }
 
+TEST_CASE("a finished picture outlasts another room; only a new one fits it") {
+    Map map;
+    MapSettings settings = map.model.settings();
+    settings.resolution = 0;
+    map.model.change(settings);
+    map.model.setRoom({120, 90});
+    map.finish();
+    const MapWindow window = map.model.window();
+    const std::size_t trained = map.trained;
+    map.model.setRoom({80, 90}); // a panel opens beside it, or the window is resized
+    map.frame();
+    CHECK(map.model.complete());
+    CHECK(map.model.survey().has_value());
+    CHECK(map.model.size() == MapSize{120, 90});
+    CHECK(map.model.window() == window);
+    CHECK(map.trained == trained);
+    settings.bookmarks.push_back({settings.place(), "here"}); // nor does it look elsewhere for that
+    map.model.change(settings);
+    map.model.setRoom({120, 90});
+    map.model.setRoom({80, 90});
+    CHECK(map.model.complete());
+    CHECK(map.model.pan({5, 0}, true).empty()); // what stays inside stays trained
+    CHECK(map.model.size() == MapSize{120, 90});
+    map.finish();
+    CHECK(map.trained == trained + 2 * 5 * 90);
+    CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.5), true).empty());
+    CHECK(map.model.size() == MapSize{80, 90}); // another picture fits
+    map.finish();
+    map.model.setRoom({120, 90});
+    CHECK(map.model.size() == MapSize{80, 90});
+    CHECK(map.model.keepsForm());
+    map.model.pause();
+    map.model.reset();
+    CHECK_FALSE(map.model.keepsForm());
+    CHECK(map.model.size() == MapSize{120, 90});
+    map.model.step();
+    map.frame();
+    map.model.setRoom({100, 90}); // a preview is soon made again
+    CHECK(map.model.size() == MapSize{100, 90});
+    map.model.step();
+    map.model.step();
+    map.frame();
+    map.model.setRoom({120, 90});
+    CHECK(map.model.size() == MapSize{100, 90}); // more of it is not
+}
+
+TEST_CASE("which machine painted faster is said with what stands in for a GPU") {
+    Map map;
+    CHECK(mapSpeedText(map.model).empty());
+    map.useCpu(false);
+    map.finish();
+    CHECK(mapSpeedText(map.model).empty());
+}
+
 TEST_CASE("settings come back from JSON, and what is wrong names its field") {
     MapSettings settings;
     settings.job.axes = MapAxes::rateAndScale;

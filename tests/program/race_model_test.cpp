@@ -141,6 +141,7 @@ TEST_CASE("the processor is timed while one of its lanes may move") {
     CHECK_FALSE(track.model.timesProcessor()); // nothing is there yet
     track.runInto(0);
     CHECK(track.model.timesProcessor());
+    CHECK(threadsText(track.run(), 0) == "1 thread"); // all that these machines give a lane
     track.model.pause();
     CHECK_FALSE(track.model.timesProcessor());
     track.model.start();

@@ -371,6 +371,49 @@ TEST_CASE("a race is shown again as it was recorded, on one clock") {
     CHECK_FALSE(canReplay(run));
 }
 
+TEST_CASE("a lane is drawn where it was when the fastest finished, on the basis that is compared") {
+    LostRace race;
+    RaceRun& run = race.run;
+    CHECK_FALSE(gapOf(run, 0).has_value()); // it is the fastest
+    REQUIRE(gapOf(run, 1).has_value());
+    CHECK(gapOf(run, 1)->fastest == 0);
+    CHECK(gapOf(run, 1)->share == doctest::Approx(0.5));
+    CHECK_FALSE(gapOf(run, 1)->byRates);
+    // The steps up to the finish line were few and slow; beyond it, the lane ran at a tenth of the speed.
+    run.lanes[1].end.trainingSeconds = 0.5;
+    run.lanes[1].end.extraSeconds = 1.5;
+    run.lanes[1].end.extraExamples = 3900;
+    run.lanes[0].end.extraSeconds = 0.995;
+    run.lanes[0].end.extraExamples = 19900;
+    CHECK(gapOf(run, 1)->share == doctest::Approx(0.1));
+    CHECK(gapOf(run, 1)->byRates);
+    // Times to a target are compared as they are.
+    run.headline.bySeconds = true;
+    CHECK(gapOf(run, 1)->share == doctest::Approx(0.01));
+    CHECK_FALSE(gapOf(run, 1)->byRates);
+    run.stepped = true;
+    CHECK_FALSE(gapOf(run, 1).has_value());
+}
+
+TEST_CASE("threads are those that a lane may use, and once it is over those that it used") {
+    RaceRun run;
+    run.lanes.push_back(laneOf("cpu:best", LaneStatus::running, 5));
+    run.lanes.push_back(laneOf("gpu:best", LaneStatus::waiting));
+    run.lanes[0].machine.device = "AMD EPYC";
+    run.lanes[0].machine.threads = 1; // of the team of two, the one that trains most of the time
+    run.teams = std::make_shared<LaneTeams>(2);
+    (*run.teams)[0] = 2;
+    CHECK(threadsText(run, 0) == "up to 2 threads");
+    CHECK(threadsText(run, 1).empty());
+    run.lanes[0].end.status = LaneStatus::finished;
+    CHECK(threadsText(run, 0) == "1 thread");
+    run.lanes[0].end.status = LaneStatus::running;
+    (*run.teams)[0] = 1;
+    CHECK(threadsText(run, 0) == "1 thread");
+    run.lanes[0].machine.ofThreads = 2; // throttled
+    CHECK(threadsText(run, 0) == "1 of 2 threads");
+}
+
 TEST_CASE("durations") {
     CHECK(duration(12.34e-6) == "12.3 µs");
     CHECK(duration(0.00456) == "4.56 ms");

@@ -1,6 +1,7 @@
 #include "demos/exhibits/inside/operation_words.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -123,6 +124,23 @@ std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
         return "y: outputs of the last layer; t: the target values; terms: examples times outputs.";
     default: throw std::logic_error("a loss without letters");
     }
+}
+
+std::vector<bool> waitsOf(const StepTrace& trace) {
+    std::vector<bool> waits;
+    std::set<TensorId> read, written; // since the last wait
+    const auto among = [](const std::vector<TensorId>& ids, const std::set<TensorId>& all) {
+        return std::ranges::any_of(ids, [&](const TensorId& id) { return all.contains(id); });
+    };
+    for (const TracedOperation& each : trace.operations) {
+        const bool hazard =
+            among(each.reads, written) || among(each.writes, written) || among(each.writes, read);
+        waits.push_back(each.barrierBefore || (!trace.oneSubmission && hazard));
+        if (waits.back()) read.clear(), written.clear();
+        read.insert(each.reads.begin(), each.reads.end());
+        written.insert(each.writes.begin(), each.writes.end());
+    }
+    return waits;
 }
 
 const char* purposeOfGap(const MachineInfo& machine, bool first) {

@@ -22,6 +22,10 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
 /// What the letters of its formula are that are no tensors' names; empty where there are none.
 std::string lettersOf(const TracedOperation& operation, const NetShape& shape);
 
+/// Which operations of a step waited for earlier ones: at a barrier or, where each was submitted by itself,
+/// for what these had written or read.
+std::vector<bool> waitsOf(const StepTrace& trace);
+
 /// What is known of a stretch of the timeline without an operation.
 /// first   it lies before the first operation
 const char* purposeOfGap(const MachineInfo& machine, bool first);

@@ -86,9 +86,14 @@ std::vector<TensorId> flatOnesLast(std::vector<TensorId> ids, const StepTrace& t
 
 /// "32 × 8, ±1.7": its size, and the value that has the full colour. Of images: how many are shown.
 std::string sizeText(const TracedTensor& tensor, float largest, const TileGrid& tiles) {
-    if (tiles.count() > 0)
-        return translatedFormat("{} × {}: {} images of {} × {} pixels", tensor.rows, tensor.columns,
-                                std::min(tiles.count(), tensor.keptRows()), tiles.width, tiles.height);
+    if (tiles.count() > 0) {
+        const std::size_t shown = std::min(tiles.count(), tensor.keptRows());
+        if (shown < tensor.rows)
+            return translatedFormat("{} × {}: {} of its {} images", tensor.rows, tensor.columns, shown,
+                                    tensor.rows);
+        return translatedFormat("{} × {}: {} images of {} × {} pixels", tensor.rows, tensor.columns, shown,
+                                tiles.width, tiles.height);
+    }
     std::string text = tensor.rows == 1 ? fmt::format("{}", tensor.columns)
                                         : fmt::format("{} × {}", tensor.rows, tensor.columns);
     if (tensor.keptRows() < tensor.rows) text += translatedFormat(", first {} rows", tensor.keptRows());
@@ -100,7 +105,7 @@ std::string sizeText(const TracedTensor& tensor, float largest, const TileGrid& 
 struct Exhibited {
     const TracedTensor* tensor = nullptr;
     TensorPicture* shown = nullptr;
-    std::string group = {}; ///< "writes", before the first of its group
+    std::string group = {}; ///< "reads", before the first of its group
     float words = 0;        ///< width of group and name
     bool sized = false;     ///< its size stands beside its name
     bool images = false;    ///< its rows are images
@@ -359,11 +364,11 @@ void drawTensors(Ui& ui, Inside& inside) {
     const std::tuple origin{inside.model.revision(), trace.machine.gpu, ui.theme.dark};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    // As in its formula: the result first.
+    // From left to right, as through the network: the result last.
     std::array<std::vector<Exhibited>, 2> groups;
     TensorPlaces places;
     for (std::size_t i = 0; i < groups.size(); ++i)
-        for (const TensorId& id : flatOnesLast(i == 0 ? operation.writes : operation.reads, trace)) {
+        for (const TensorId& id : flatOnesLast(i == 0 ? operation.reads : operation.writes, trace)) {
             const TracedTensor* tensor = trace.find(id);
             if (tensor == nullptr || tensor->values.empty()) continue;
             TensorPicture& shown = inside.tensors[id];
@@ -372,7 +377,7 @@ void drawTensors(Ui& ui, Inside& inside) {
                 shown.stale = true;
             }
             Exhibited each{.tensor = tensor, .shown = &shown};
-            if (groups[i].empty()) each.group = i == 0 ? "writes" : "reads";
+            if (groups[i].empty()) each.group = i == 0 ? "reads" : "writes";
             each.words = strongWidth(ui, name(id));
             if (!each.group.empty()) each.words += strongWidth(ui, each.group) + ui.px(wordGap);
             each.images = data != nullptr && holdsImages(*tensor, *data);

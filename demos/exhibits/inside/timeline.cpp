@@ -22,6 +22,7 @@ struct Frame {
     float axisTop = 0;   ///< the axis' numbers are below it
     float rowHeight = 0; ///< header and track of one machine
     float headerHeight = 0;
+    bool empty = false;         ///< nothing was measured yet
     bool inOrder = false;       ///< no times: every operation is equally wide
     double whole = 1;           ///< the longer step, in milliseconds or operations
     double begin = 0;           ///< what is shown of it
@@ -85,6 +86,7 @@ void drawAxis(Ui& ui, const Frame& frame) {
                  ui.masked ? "in the order of operations" : "in order: device has no timestamps");
         return;
     }
+    if (frame.empty) return;
     const float letters = ImGui::CalcTextSize("0000.00 ms").x;
     const double step =
         roundStep((frame.end - frame.begin) * static_cast<double>(letters * 1.3f / frame.width()));
@@ -113,6 +115,10 @@ std::string besideTime(const Ui& ui, const InsideModel& model, std::size_t machi
     return waited > 0 ? translatedFormat("({} waiting)", timeText(waited)) : "";
 }
 
+std::string shownTime(const Ui& ui, const StepTrace& trace) {
+    return ui.timing(trace.timed ? timeText(trace.totalMs) : "-");
+}
+
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
 void drawRowLabel(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t machine) {
     const LaneSpec& spec = model.lane(machine);
@@ -128,8 +134,7 @@ void drawRowLabel(Ui& ui, const Frame& frame, const InsideModel& model, std::siz
     frame.draw.AddText(ui.fonts.strong, size, {x, top}, legible(ui.theme, colour), lane.c_str());
     x += ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, lane.c_str()).x + ui.px(10);
     if (trace == nullptr) return;
-    const std::string shown = trace->timed ? timeText(trace->totalMs) : "-";
-    const std::string time = ui.timing(shown);
+    const std::string time = shownTime(ui, *trace);
     std::string step = translatedFormat("step {}", trace->step);
     if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) step += ", edited";
     // What is shown ran with earlier settings.
@@ -139,15 +144,22 @@ void drawRowLabel(Ui& ui, const Frame& frame, const InsideModel& model, std::siz
     else if (earlier)
         step = translatedFormat("from an earlier run; {} is being prepared",
                                 model.settings().lanes[machine].text());
-    // The times of both machines end in the same column.
-    float brackets = 0;
-    for (std::size_t each = 0; each < machineCount; ++each)
+    // Each in a column of its own, flush right, for both machines alike.
+    float brackets = 0, numbers = 0;
+    const auto numberWidth = [&](const std::string& text) {
+        return frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, text.c_str()).x;
+    };
+    for (std::size_t each = 0; each < machineCount; ++each) {
         brackets = std::max(brackets, lettersWidth(besideTime(ui, model, each)));
+        if (model.trace(each) != nullptr)
+            numbers = std::max(numbers, numberWidth(shownTime(ui, *model.trace(each))));
+    }
+    const std::string beside = besideTime(ui, model, machine);
+    drawText(frame.draw, {frame.max.x - lettersWidth(beside), top}, ui.theme.muted, beside);
     const float timeEnd = frame.max.x - (brackets > 0 ? brackets + ui.px(8) : 0);
-    drawText(frame.draw, {timeEnd + ui.px(8), top}, ui.theme.muted, besideTime(ui, model, machine));
-    const float number = timeEnd - frame.numerals->CalcTextSizeA(large, FLT_MAX, 0, time.c_str()).x;
-    frame.draw.AddText(frame.numerals, large, {number, baseline}, ui.theme.text, time.c_str());
-    const float right = number - ui.px(10) - textWidth(step);
+    frame.draw.AddText(frame.numerals, large, {timeEnd - numberWidth(time), baseline}, ui.theme.text,
+                       time.c_str());
+    const float right = timeEnd - numbers - ui.px(10) - textWidth(step);
     if (right > x) drawText(frame.draw, {right, top}, earlier ? ui.theme.warning : ui.theme.muted, step);
     for (std::size_t letters = 60; letters >= 12; letters -= 4) {
         const std::string device = honestDevice(trace->machine, letters);
@@ -194,13 +206,13 @@ bool needsShortNames(const Ui& ui, const Frame& frame, const InsideModel& model)
     return false;
 }
 
-void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max, bool lit) {
+void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, bool waits, ImVec2 min, ImVec2 max,
+             bool lit) {
     const float inset = ui.px(5);
     const ImVec2 low{min.x, min.y + inset};
     const ImVec2 high{max.x, max.y - inset};
     fillOperation(ui, frame.draw, low, high, operation.shownAs());
-    if (operation.barrierBefore)
-        frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
+    if (waits) frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
     if (lit)
         frame.draw.AddRect({low.x - ui.line(), low.y - ui.px(2)}, {high.x + ui.line(), high.y + ui.px(2)},
                            ui.theme.muted, 0, 0, ui.line(1.5f));
@@ -240,13 +252,14 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool over = ImGui::IsItemHovered() && mouse.y >= low.y && mouse.y <= high.y;
     std::optional<std::array<ImVec2, 2>> pointed;
+    const std::vector<bool> waits = waitsOf(*trace);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const float left = frame.x(frame.from(operations[i], i));
         const float right = std::max(frame.x(frame.to(operations[i], i)), left + ui.line());
         if (right < low.x || left > high.x) continue;
         if (over && mouse.x >= left - 1 && mouse.x <= right + 1) timeline.hovered = OperationAt{machine, i};
         const bool chosen = selected == OperationAt{machine, i};
-        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y},
+        drawBar(ui, frame, operations[i], waits[i], {left, low.y}, {right, high.y},
                 timeline.hovered == OperationAt{machine, i});
         if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
         if (!operations[i].replaced) continue;
@@ -322,6 +335,7 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, Oper
     Frame frame{*ImGui::GetWindowDrawList(), start, {start.x + width, start.y + height}};
     const StepTrace* cpu = model.trace(0);
     const StepTrace* gpu = model.trace(1);
+    frame.empty = cpu == nullptr && gpu == nullptr;
     frame.inOrder = ui.masked || (cpu != nullptr && !cpu->timed) || (gpu != nullptr && !gpu->timed);
     frame.whole = std::max({lengthOf(cpu, frame.inOrder), lengthOf(gpu, frame.inOrder), 1e-6}) * 1.01;
     const bool axis = !low || frame.inOrder; // its words say that there are no times

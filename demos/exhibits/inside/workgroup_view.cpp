@@ -63,6 +63,18 @@ void drawTimes(const Ui& ui, double wholeMs, ImVec2 at, float width) {
     }
 }
 
+/// What the chart shows, in one sentence.
+std::string turnsText(std::size_t groups, std::uint32_t rows, bool software) {
+    const std::string all =
+        std::string(groups == gpu::mostClockedGroups ? translated("the first ") : std::string_view())
+            .append(counted(groups, "workgroup"));
+    if (software)
+        return rows == 1 ? translatedFormat("One CPU thread ran {} in turn.", all)
+                         : translatedFormat("{} CPU threads shared {}.", rows, all);
+    return rows == 1 ? translatedFormat("The GPU ran {} one after another.", all)
+                     : translatedFormat("The GPU ran {}, up to {} at the same time.", all, rows);
+}
+
 } // namespace
 
 void drawWorkgroupView(Ui& ui, Inside& inside) {
@@ -79,6 +91,7 @@ void drawWorkgroupView(Ui& ui, Inside& inside) {
         translatedFormat("{}{} in {}, busy {:.0f} % of the time",
                          groups == gpu::mostClockedGroups ? translated("the first ") : std::string_view(),
                          counted(groups, "workgroup"), counted(rowsOf(spans), "row"), 100 * busyShare(spans));
+    ui.paragraph(turnsText(groups, rowsOf(spans), trace.machine.software));
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     // The device's clock has no unit; and of too many workgroups, the last ones are not known.
@@ -92,7 +105,9 @@ void drawWorkgroupView(Ui& ui, Inside& inside) {
     const float below = ImGui::CalcTextSize(words.c_str(), nullptr, false, room.x).y +
                         ImGui::GetStyle().ItemSpacing.y + ui.px(2);
     const float axis = timed ? ImGui::GetTextLineHeight() + ui.px(6) : 0;
-    const float height = std::max(room.y - below - axis, ui.px(40));
+    const float titled = ui.fonts.body->FontSize + ui.px(3);
+    const float most = titled + static_cast<float>(rowsOf(spans)) * ui.px(48); // a higher row says no more
+    const float height = std::max(std::min(room.y - below - axis, most), ui.px(40));
     drawWorkgroups(ui, spans, ui.theme.gpu, title, {start, {start.x + room.x, start.y + height}});
     if (timed) drawTimes(ui, operation.milliseconds(), {start.x, start.y + height}, room.x);
     ImGui::Dummy({room.x, height + axis});

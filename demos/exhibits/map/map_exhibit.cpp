@@ -54,7 +54,7 @@ struct LegendWords {
     const char* atEnd; ///< behind the number of the last step
 };
 constexpr LegendWords fullLegend = {"blue: converged; mean loss, % of the first",
-                                    "orange: diverged at this step", ": no better at the end"};
+                                    "orange: diverged at this step", ": not diverged, but no better"};
 constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", ""};
 constexpr float legendGap = 24; // units between the two bars
 
@@ -133,8 +133,7 @@ class MapExhibit final : public Exhibit {
     }
 
     void draw(Ui& ui) override {
-        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits))
-            ui.headline("Every pixel is a network. Which ones learn?");
+        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits)) ui.headline(titleText(ui));
         controls_.draw(ui, model_);
         const float gap = ImGui::GetStyle().ItemSpacing.y;
         const float remarks = remarkLines(ui) * ImGui::GetTextLineHeight();
@@ -142,7 +141,7 @@ class MapExhibit final : public Exhibit {
         drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(90)));
         explainHovered(ui);
         drawLegend(ui, model_.settings().job);
-        // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
+        // Not above them: the panes would change their form with every message.
         if (controls_.saving.busy())
             controls_.drawProgress(ui);
         else
@@ -345,8 +344,8 @@ class MapExhibit final : public Exhibit {
         const float gap = ui.px(10);
         const bool both = model_.enabled(MapMachine::cpu);
         const bool beside = width > 0.9f * height;
-        // A picture of its own size may need less; one that is to fit takes all there is.
-        if (beside && both && model_.settings().resolution > 0)
+        // A picture of its own size or form may need less; one that is to fit takes all there is.
+        if (beside && both && (model_.settings().resolution > 0 || model_.keepsForm()))
             height = std::min(height, MapPane::heightFor(ui, model_, (width - gap) / 2));
         const ImVec2 half = beside ? ImVec2{(width - gap) / 2, height}
                                    : ImVec2{width, (height - ImGui::GetStyle().ItemSpacing.y) / 2};
@@ -356,6 +355,15 @@ class MapExhibit final : public Exhibit {
             const auto pixel = pane.draw(ui, model_, marked, both ? half : ImVec2{width, height});
             if (pixel && !hovered_) hovered_ = {pane.machine(), *pixel};
         }
+    }
+
+    // A question, and once the picture is whole its answer.
+    std::string titleText(const Ui& ui) const {
+        if (!survey_) return std::string(translated("Every pixel is a network. Which ones learn?"));
+        const std::string learn =
+            translatedFormat("{:.0f} % of the networks learn", 100 * (1 - survey_->divergedShare));
+        const std::string speed = ui.masked ? "" : mapSpeedText(model_);
+        return speed.empty() ? learn : learn + "; " + speed;
     }
 
     // One sentence: how far the map is.

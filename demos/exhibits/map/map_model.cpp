@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "demos/report/headline.h"
+#include "demos/words/text.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -35,10 +38,11 @@ void MapModel::change(const MapSettings& settings) {
     const bool otherJob = settings.job != settings_.job;
     const bool otherWindow = settings.window != settings_.window;
     const bool otherPlace = otherWindow || !sameNetworks(settings.job, settings_.job);
+    const bool otherSize = settings.resolution != settings_.resolution;
     const bool withoutCpu = settings_.cpu && !settings.cpu;
     if (otherPlace) history_.leave(picture());
     settings_ = settings;
-    if (otherWindow || sizeFor(settings_, room_) != size_) refit();
+    if (otherWindow || otherSize) refit();
     if (otherJob) reset();
     if (withoutCpu) forget(sides_[static_cast<std::size_t>(MapMachine::cpu)]);
     forgetVerdicts();
@@ -46,7 +50,21 @@ void MapModel::change(const MapSettings& settings) {
 
 void MapModel::setRoom(MapSize room) {
     room_ = {std::clamp(room.width, 1u, largestRoom), std::clamp(room.height, 1u, largestRoom)};
+    if (sizeFor(settings_, room_) != size_ && !worthKeeping()) refit();
+}
+
+bool MapModel::keepsForm() const { return sizeFor(settings_, room_) != size_; }
+
+void MapModel::reset() {
     if (sizeFor(settings_, room_) != size_) refit();
+    for (MapSide& side : sides_) forget(side);
+    beginPicture();
+}
+
+bool MapModel::worthKeeping() const {
+    return std::ranges::any_of(sides(), [](const MapSide& side) {
+        return side.grid.complete() || side.grid.known() > networksOfStep;
+    });
 }
 
 void MapModel::refit() {
@@ -83,11 +101,13 @@ bool MapModel::closest() const {
 }
 
 std::string MapModel::look(const MapWindow& window, bool remember) {
-    const MapWindow next = fitted(window, size_);
-    if (next == window_) return {};
-    if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
+    if (fitted(window, size_) == window_) return {};
+    const MapSize size = sizeFor(settings_, room_);
+    const MapWindow next = fitted(window, size);
+    if (std::string why = refusal(window_, next, size); !why.empty()) return why;
     if (remember) history_.leave(picture());
     settings_.window = next;
+    size_ = size;
     show(next);
     return {};
 }
@@ -257,6 +277,24 @@ std::uint64_t MapModel::trainedExamples() const {
     std::uint64_t networks = 0;
     for (const MapSide& side : sides_) networks += side.trained;
     return networks * settings_.job.examples * settings_.job.steps;
+}
+
+std::string mapSpeedText(const MapModel& model) {
+    const auto rateOf = [&](MapMachine machine) {
+        const MapSide& side = model.side(machine);
+        const double seconds = side.pictureSeconds.value_or(0);
+        return seconds > 0 ? static_cast<double>(side.pictureNetworks) / seconds : 0;
+    };
+    const double gpu = rateOf(MapMachine::gpu), cpu = rateOf(MapMachine::cpu);
+    if (!model.enabled(MapMachine::cpu) || gpu <= 0 || cpu <= 0) return {};
+    const double factor = std::max(gpu, cpu) / std::min(gpu, cpu);
+    if (factor < equalBelow) return std::string(translated("both equally fast"));
+    const std::string ratio = factor < 2 ? threeDigits(factor) : twoDigits(factor);
+    const MapSide& card = model.side(MapMachine::gpu);
+    const bool software = card.machine && card.machine->software;
+    if (software && gpu > cpu) return translatedFormat("software Vulkan {}× faster than the CPU", ratio);
+    if (software) return translatedFormat("CPU {}× faster than software Vulkan", ratio);
+    return translatedFormat("{} {}× faster", gpu > cpu ? "GPU" : "CPU", ratio);
 }
 
 } // namespace lockstep::demos

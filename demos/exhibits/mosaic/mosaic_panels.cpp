@@ -148,8 +148,12 @@ void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
 }
 
 /// What the mosaics are of, and where their settings vary; then the same in fewer words, because the axes
-/// have names.
+/// have names. While both fill: what tells them apart.
 std::vector<std::string> gridTexts(const MosaicPanel& panel) {
+    if (panel.model.running() && panel.sides.size() == MosaicView::mostSides)
+        return {std::string(
+                    translated("GPU: all networks advance together. CPU: one group after another finishes.")),
+                std::string(translated("GPU: all together. CPU: group after group."))};
     const PopulationSpec& spec = panel.spec;
     const std::string_view data = translated(spec.data);
     if (panel.view.sorted)
@@ -333,6 +337,17 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     if (member && panel.pictures.has(index)) {
         drawPlane(panel, draw, {index, *member}, start, {tile, tile});
         drawNumbers(panel, {left, column ? end.y + gap : start.y}, below, *member, *shown);
+    } else if (!member) {
+        const float width = tile - 2 * gap;
+        for (const char* all :
+             {"The best network appears here once it has been trained.", "not trained yet"}) {
+            const std::string words(translated(all));
+            const float height = ImGui::CalcTextSize(words.c_str(), nullptr, false, width).y;
+            if (height > tile - gap) continue;
+            draw.AddText(nullptr, 0, {start.x + gap, start.y + (tile - height) / 2}, ui.theme.muted,
+                         words.c_str(), nullptr, width);
+            break;
+        }
     }
     draw.AddRect(start, end, ui.theme.border, 0, 0, ui.line());
     ImGui::SetCursorScreenPos({left, below});

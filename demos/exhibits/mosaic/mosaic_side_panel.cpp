@@ -221,13 +221,17 @@ float gapBetweenLegends(const Ui& ui, const LossLegend& losses) { return losses.
 void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     Ui& ui = panel.ui;
     const PopulationSummary summary = side.shot ? side.shot->summary : PopulationSummary{};
-    const std::string rate = ui.timing(shortRate(side.networkStepsPerSecond()));
+    const std::string rate =
+        summary.networkSteps > 0 ? ui.timing(shortRate(side.networkStepsPerSecond())) : "-";
     const std::string steps = shortRate(static_cast<double>(summary.networkSteps));
     const std::string time = ui.timing(duration(side.shot ? side.shot->seconds : 0));
     const std::string finished = panel.model.previewed() && summary.begun > 0
                                      ? translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
                                                         grouped(panel.spec.steps))
-                                     : translatedFormat("{} finished", grouped(summary.finished));
+                                 : panel.model.previewed() ? std::string(translated("starts with Run"))
+                                 : summary.begun > 0 || panel.model.running()
+                                     ? translatedFormat("{} finished", grouped(summary.finished))
+                                     : "";
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
     const float large = ui.fonts.title->FontSize;

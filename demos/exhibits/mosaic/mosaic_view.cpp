@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/text.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -69,6 +71,40 @@ void drawFrames(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 t
         frame(*shown, ui.theme.text);
     const std::size_t best = shot->summary.ranking.front();
     if (std::isfinite(shot->results[best].loss)) frame(best, ui.theme.good);
+}
+
+bool begun(const MosaicPanel& panel, std::size_t side) {
+    const std::optional<MosaicShot>& shot = panel.sides[side].shot;
+    return shot && shot->summary.begun > 0;
+}
+
+/// A mosaic without results: where its tiles will be, and what brings them.
+void drawUntrained(const MosaicPanel& panel, ImVec2 low, ImVec2 tile) {
+    const Ui& ui = panel.ui;
+    const ImVec2 high{low.x + tile.x * static_cast<float>(panel.spec.columns),
+                      low.y + tile.y * static_cast<float>(panel.spec.rows)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(low, high, ui.theme.panel);
+    if (std::min(tile.x, tile.y) >= 4) { // closer lines would be a grey
+        for (std::size_t i = 1; i < panel.spec.columns; ++i) {
+            const float x = std::round(low.x + tile.x * static_cast<float>(i));
+            draw.AddLine({x, low.y}, {x, high.y}, ui.theme.grid, 1);
+        }
+        for (std::size_t i = 1; i < panel.spec.rows; ++i) {
+            const float y = std::round(low.y + tile.y * static_cast<float>(i));
+            draw.AddLine({low.x, y}, {high.x, y}, ui.theme.grid, 1);
+        }
+    }
+    draw.AddRect(low, high, ui.theme.border, 0, 0, ui.line());
+    const std::string words = panel.model.running()
+                                  ? std::string(translated("starting"))
+                                  : translatedFormat("Run trains {} networks", grouped(panel.spec.size()));
+    const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
+    if (letters.x + ui.px(16) > high.x - low.x) return;
+    const ImVec2 at{(low.x + high.x - letters.x) / 2, (low.y + high.y - letters.y) / 2};
+    draw.AddRectFilled({at.x - ui.px(8), at.y - ui.px(5)},
+                       {at.x + letters.x + ui.px(8), at.y + letters.y + ui.px(5)}, ui.theme.panel, ui.px(4));
+    draw.AddText(at, ui.theme.text, words.c_str());
 }
 
 } // namespace
@@ -197,7 +233,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 ti
     view.corner[side] = low;
     view.tile[side] = tile;
     view.planes = showsPlanes(panel.ui, tile);
-    if (!panel.pictures.has(side)) return;
+    if (!panel.pictures.has(side)) return drawUntrained(panel, low, tile);
     const ImVec2 size{tile.x * static_cast<float>(panel.spec.columns),
                       tile.y * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
@@ -212,11 +248,14 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, ImVec2 ti
                         tile);
     }
     drawFrames(panel, side, low, tile);
+    if (!view.planes && !begun(panel, side)) drawUntrained(panel, low, tile);
     if (ImGui::IsItemHovered() && panel.sides[side].shot) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
-        if (const auto member = order.memberAt((mouse.x - low.x) / tile.x, (mouse.y - low.y) / tile.y)) {
+        const auto member = order.memberAt((mouse.x - low.x) / tile.x, (mouse.y - low.y) / tile.y);
+        if (member && panel.ui.pointerMoved() && panel.sides[side].shot->results[*member].steps > 0) {
             view.hovered = TileChoice{side, *member};
-            if (panel.ui.detailPanel) explain(panel, *view.hovered); // else the lens says it all
+            if (panel.ui.detailPanel) explain(panel, *view.hovered);
+            panel.ui.explainNothing(); // the lens says it all
         }
     }
     if (!pressed || !view.hovered || view.hovered->side != side) return;

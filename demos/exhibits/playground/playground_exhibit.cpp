@@ -269,6 +269,9 @@ class PlaygroundExhibit : public Exhibit {
     // Everything at once: data above, then the network and the answer as large as they can be, and below them
     // the curves beside the numbers.
     void drawWide(Ui& ui) {
+        constexpr float titledUnits = 520; // height that has room for a title
+        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits))
+            ui.headline("Can this network learn which colour belongs where?");
         drawDataPanel(parts(ui), true);
         if (view_.settingsShown) drawSettingsBar(parts(ui), false);
         renewPictures(ui); // settings above may have made it another network

@@ -106,18 +106,19 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::string_view 
 }
 
 void drawRow(const PlaygroundParts& parts, const char* what, std::string_view words,
-             std::span<const float> values, float height) {
+             std::span<const float> values, ImVec2 room) {
     Ui& ui = parts.ui;
     const std::size_t layers = parts.model.shape().layers();
-    ui.muted(what);
+    ImGui::BeginGroup();
+    ui.muted(fittedText(what, room.x));
     const float gap = ui.px(12);
-    const float room = ImGui::GetContentRegionAvail().x;
     const float width =
-        std::min(ui.px(150), (room - gap * static_cast<float>(layers - 1)) / static_cast<float>(layers));
+        std::min(ui.px(150), (room.x - gap * static_cast<float>(layers - 1)) / static_cast<float>(layers));
     for (std::size_t layer = 0; layer < layers; ++layer) {
         if (layer > 0) ImGui::SameLine(0, gap);
-        drawEntry(parts, what, words, layer, values, {width, height});
+        drawEntry(parts, what, words, layer, values, {width, room.y});
     }
+    ImGui::EndGroup();
 }
 
 /// Rows of the next batch that its gradient can be worked out for within a frame; 0: none.
@@ -150,9 +151,15 @@ void drawWeights(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
     const PlaygroundModel& model = parts.model;
     const float line = ImGui::GetTextLineHeightWithSpacing();
-    const float height = std::max(
-        ui.px(40), (ImGui::GetContentRegionAvail().y - 2 * line - 2 * ImGui::GetStyle().ItemSpacing.y) / 2);
-    drawRow(parts, "Weights", "Histogram of this layer's weights.", model.parameters(), height);
+    const ImVec2 all = ImGui::GetContentRegionAvail();
+    const float gap = ui.px(24);
+    // Side by side, or one above the other where the room is high.
+    const bool beside = all.x > 1.5f * all.y;
+    const float spacing = ImGui::GetStyle().ItemSpacing.y;
+    const ImVec2 room = beside ? ImVec2{(all.x - gap) / 2, std::max(ui.px(40), all.y - line)}
+                               : ImVec2{all.x, std::max(ui.px(40), (all.y - 2 * line - 2 * spacing) / 2)};
+    drawRow(parts, "Weights", "Histogram of this layer's weights.", model.parameters(), room);
+    if (beside) ImGui::SameLine(std::round(room.x + gap));
     if (const std::size_t rows = affordableRows(model); rows > 0) {
         drawRow(
             parts,
@@ -160,7 +167,7 @@ void drawWeights(const PlaygroundParts& parts) {
                                          : "Gradients of the next batch",
             "Histogram of the gradient of this layer's weights.",
             gradient(model.shape(), model.parameters(), model.dataset(), model.order(), model.step(), rows),
-            height);
+            room);
         return;
     }
     if (model.earlier().size() != model.parameters().size()) {
@@ -170,7 +177,7 @@ void drawWeights(const PlaygroundParts& parts) {
     std::vector<float> change(model.parameters());
     for (std::size_t i = 0; i < change.size(); ++i) change[i] -= model.earlier()[i];
     drawRow(parts, translatedFormat("Changes in the last {} steps", model.stepsSinceEarlier()).c_str(),
-            saysItself, change, height);
+            saysItself, change, room);
 }
 
 void drawEditor(const PlaygroundParts& parts) {

@@ -326,25 +326,18 @@ class RaceExhibit : public Exhibit {
     }
 
     static void drawEvidence(Ui& ui, const RaceRun& run) {
-        const std::string busy = ui.masked ? "" : busyText(run.load);
-        if (!busy.empty()) {
-            const std::string warning = translatedFormat("Warning: {}.", busy);
-            const float width = ImGui::GetContentRegionAvail().x;
-            ui.paragraph(ui.presenter ? fittedText(warning, width) : warning, ui.theme.warning);
-        }
         const std::string because = ui.masked ? "" : becauseText(run); // which one it is differs, too
         const float room = ImGui::GetContentRegionAvail().x;
         if (!because.empty()) ui.paragraph(ui.presenter ? fittedText(because, room) : because);
         if (const std::string skipped = skippedText(run); !skipped.empty())
             ui.paragraph(skipped, ui.theme.warning);
-        if (ui.presenter) return;
-        std::string text = shownReason(run.headline);
-        if (run.headline.valid && run.finished.size() == 1)
-            text += translated(" One run; repeat it to see the spread.");
-        if (run.byFrames && run.headline.valid && !ui.masked)
-            text +=
-                translated(" A script drove this race frame by frame; at full speed, rates may be higher.");
-        ui.paragraph(ui.timing(text), ui.theme.muted);
+        // A comparison's numbers are under Result; why there is none belongs here.
+        if (!run.headline.valid && !ui.presenter)
+            ui.paragraph(ui.timing(shownReason(run.headline)), ui.theme.muted);
+        const std::string busy = ui.masked ? "" : busyText(run.load);
+        if (busy.empty()) return;
+        const std::string warning = translatedFormat("Warning: {}.", busy);
+        ui.paragraph(ui.presenter ? fittedText(warning, room) : warning, ui.theme.warning);
     }
 
     // The first screen: who runs, as large as possible, and the button that starts it.

@@ -120,12 +120,28 @@ void drawFlag(const Ui& ui, ImDrawList& draw, ImVec2 top, float height) {
         }
 }
 
-/// Where the lane is on its track, and how far it came later. 0 to 1.
+/// Where the lane is on its track, 0 to 1.
 struct Way {
     double now = 0;
-    double later = 0;
-    std::string moment = {}; ///< what `now` is, where there is a later
+    bool whole = false;      ///< it reached the flag later
+    std::string moment = {}; ///< what `now` is then, and in fewer words
+    std::string brief = {};
 };
+
+/// Right of x or, where there is no room, left of it.
+/// start   of the track, in its middle
+void drawMoment(Ui& ui, const Way& way, float x, float gap, ImVec2 start, float width) {
+    const SmallLetters small(ui);
+    const float y = start.y - ImGui::GetFontSize() / 2;
+    for (const std::string& words : {way.moment, way.brief}) {
+        const float letters = lettersWidth(words) + ui.px(8);
+        const bool right = x + gap + letters <= start.x + width;
+        if (!right && x - gap - letters < start.x) continue;
+        const float left = right ? x + gap : x - gap - letters + ui.px(8);
+        ImGui::GetWindowDrawList()->AddText({left, y}, ui.theme.text, words.c_str());
+        return;
+    }
+}
 
 void drawTrack(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, const Way& way, ImVec2 at,
                float width, float height) {
@@ -137,15 +153,15 @@ void drawTrack(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, const
         return at.x + height / 2 + (end - at.x - height) * static_cast<float>(share);
     };
     const float x = place(way.now);
-    if (way.later > way.now) {
-        draw.AddRectFilled(at, {place(way.later), at.y + height}, faded(colour, 0.2f), height / 2);
-        const SmallLetters small(ui);
-        const float left = x + height / 2 + ui.px(8);
-        const std::string words = fittedText(way.moment, place(way.later) - left - ui.px(8));
-        if (words == way.moment)
-            drawText(draw, {left, at.y + (height - ImGui::GetFontSize()) / 2}, ui.theme.text, words);
+    const bool arrived = way.now >= 1;
+    if (way.whole) draw.AddRectFilled(at, {at.x + width, at.y + height}, faded(colour, 0.38f), height / 2);
+    if (way.now > 0)
+        draw.AddRectFilled(at, {arrived ? at.x + width : x, at.y + height}, faded(colour, 0.55f), height / 2,
+                           arrived ? ImDrawFlags_RoundCornersAll : ImDrawFlags_RoundCornersLeft);
+    if (way.whole && !arrived) {
+        draw.AddLine({x, at.y - ui.px(7)}, {x, at.y + height + ui.px(7)}, ui.theme.text, ui.line(2));
+        drawMoment(ui, way, x, height / 2 + ui.px(8), {at.x, at.y + height / 2}, end - at.x);
     }
-    if (way.now > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
     drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));
     drawMark(ui, specs, index, {x, at.y + height / 2}, height + ui.px(9));
 }
@@ -189,6 +205,7 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
     const auto seconds = [&ui](double value) { return ui.timing(translatedFormat("{:.3f} s", value)); };
     Detail detail{.title = lane.spec.text()};
     detail.values = {{"device", lane.machine.device.empty() ? "-" : shortDevice(lane.machine)},
+                     {"threads", lane.spec.gpu ? "-" : threadsText(run, index)},
                      {"status", statusText(run, index)},
                      {"steps", grouped(end.runSteps)},
                      {"examples", grouped(end.examples)},
@@ -212,8 +229,13 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
 }
 
 /// The device, its name cut rather than what must not be left out.
-std::string deviceText(const MachineInfo& machine, float width) {
+std::string deviceText(const RaceRun& run, std::size_t index, float width) {
+    const MachineInfo& machine = run.lanes[index].machine;
     if (machine.device.empty()) return {};
+    if (const std::string threads = threadsText(run, index); !threads.empty()) {
+        const std::string rest = ", " + threads;
+        return fittedText(shortDevice(machine), std::max(width - lettersWidth(rest), 1.0f)) + rest;
+    }
     std::string text;
     for (std::size_t letters = 60; letters >= 8; letters -= 4) {
         text = honestDevice(machine, letters);
@@ -222,7 +244,7 @@ std::string deviceText(const MachineInfo& machine, float width) {
     return fittedText(text, width);
 }
 
-void drawTitleRow(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, const MachineInfo& machine,
+void drawTitleRow(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
                   const std::string& status, ImU32 statusTint, ImVec2 at, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
@@ -240,22 +262,20 @@ void drawTitleRow(Ui& ui, std::span<const LaneSpec> specs, std::size_t index, co
     draw.AddText({right, at.y}, statusTint, status.c_str(), status.c_str() + sign);
     drawText(draw, {right + textWidth(status.substr(0, sign)), at.y},
              sign > 0 ? ui.theme.text : ui.theme.muted, status.c_str() + sign);
-    drawText(draw, {x, at.y}, ui.deviceColour(machine.software), deviceText(machine, right - x - ui.px(10)));
+    drawText(draw, {x, at.y}, ui.deviceColour(run.lanes[index].machine.software),
+             deviceText(run, index, right - x - ui.px(10)));
 }
 
 /// After a race, where the lane was when the fastest one finished: the distance is the result.
 Way wayOf(const RaceRun& run, std::size_t index) {
-    Way way{.now = shareOfWay(run.finish, run.lanes[index]), .later = 0};
-    if (!canReplay(run)) return way;
-    const LaneResult* fastest = nullptr;
-    for (const LaneResult& lane : run.lanes)
-        if (lane.end.status == LaneStatus::finished &&
-            (fastest == nullptr || lane.end.trainingSeconds < fastest->end.trainingSeconds))
-            fastest = &lane;
-    if (fastest == nullptr || run.lanes[index].end.status != LaneStatus::finished) return way;
-    return {.now = shareAfter(run, index, fastest->end.trainingSeconds),
-            .later = way.now,
-            .moment = translatedFormat("when {} finished", fastest->spec.text())};
+    const std::optional<LaneGap> gap = gapOf(run, index);
+    if (!gap) return {.now = shareOfWay(run.finish, run.lanes[index])};
+    const std::string fastest = run.lanes[gap->fastest].spec.text();
+    return {.now = gap->share,
+            .whole = true,
+            .moment = gap->byRates ? translatedFormat("here when {} finished, by their samples/s", fastest)
+                                   : translatedFormat("here when {} finished", fastest),
+            .brief = translatedFormat("when {} finished", fastest)};
 }
 
 void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
@@ -286,9 +306,9 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const ImU32 tint = end.status == LaneStatus::failed     ? ui.theme.bad
                        : end.status == LaneStatus::finished ? ui.theme.good
                                                             : ui.theme.muted;
-    drawTitleRow(ui, specs, index, lane.machine, statusLabel(ui, run, index, end, all, share, compact), tint,
-                 top, width);
-    const Way way = replayed || ui.masked ? Way{share, share} : wayOf(run, index);
+    drawTitleRow(ui, run, specs, index, statusLabel(ui, run, index, end, all, share, compact), tint, top,
+                 width);
+    const Way way = replayed || ui.masked ? Way{share} : wayOf(run, index);
     drawTrack(ui, specs, index, way, {top.x, top.y + line + ui.px(7)}, width, ui.px(trackUnits));
     if (!compact)
         drawFigures(ui, cardFigures(ui, lane, end, all, run.over), {top.x, low.y + figuresAt}, width);

@@ -62,6 +62,16 @@ Lane::MakeTrainer lookedInto(Lane::MakeTrainer make, std::shared_ptr<EpochLooks>
     };
 }
 
+/// The same maker; what the lane's trainer begins with is noted in `teams`.
+Lane::MakeTrainer noted(Lane::MakeTrainer make, std::shared_ptr<LaneTeams> teams, std::size_t lane) {
+    return [make = std::move(make), teams = std::move(teams), lane](const std::atomic<bool>* cancelled,
+                                                                    Tuning* tuning) {
+        std::unique_ptr<Trainer> trainer = make(cancelled, tuning);
+        (*teams)[lane] = trainer->machine().threads;
+        return trainer;
+    };
+}
+
 /// On the thread that uses the trainer, while it stands still.
 void lookInto(EpochLooks& looks, const TrainJob& job, Trainer& trainer) {
     std::optional<LaneAnswers> answers = pictureAnswers(job, trainer);
@@ -277,10 +287,12 @@ void RaceModel::startLanes(Machines& machines, RaceRun& run) {
     }
     if (byScript_ && !rough && !options.together) options.lane.timeOn();
     std::vector<RaceEntry> entries;
+    run.teams = std::make_shared<LaneTeams>(run.lanes.size());
     run.probes.assign(run.lanes.size(), {}); // one for each, also where a device cannot be opened
     for (LaneResult& lane : run.lanes) {
         Lane::MakeTrainer make = machines.maker(run.job, lane.spec, run.settings.run.share());
         if (run.looks) make = lookedInto(std::move(make), run.looks, entries.size());
+        make = noted(std::move(make), run.teams, entries.size());
         entries.push_back({lane.spec, std::move(make)});
         lane = {.spec = lane.spec, .machine = lane.machine, .telemetry = Telemetry(run.job.order())};
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <future>
@@ -82,6 +83,10 @@ struct WindowTime {
     bool training = false; ///< the lane, when it was last looked at
 };
 
+/// The threads that each lane's trainer began with, by lane: noted where it is made. Shared with the lanes'
+/// threads.
+using LaneTeams = std::vector<std::atomic<std::size_t>>;
+
 /// One race with its repeated runs, from its start until the next one begins.
 struct RaceRun {
     std::uint64_t number = 0;            ///< counted from 1
@@ -113,7 +118,8 @@ struct RaceRun {
     bool tuningSkipped = false; ///< by a person: likewise in the runs to come
     bool timed = false;         ///< a time trial flat out: its lanes are not looked into while they run
     std::shared_ptr<EpochLooks> looks; ///< of the run under way, if it is timed
-    bool byFrames = false;             ///< made in pieces by a script: a GPU is a little slower than flat out
+    std::shared_ptr<LaneTeams> teams;
+    bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
     LoadWatch watch;
     // Once `over`:
     RepeatedRace repeated;

@@ -42,6 +42,23 @@ double shareAfter(const RaceRun& run, std::size_t index, double seconds) {
     return way > 0 ? stepsAfter(run.lanes[index], seconds) / static_cast<double>(way) : 0;
 }
 
+std::optional<LaneGap> gapOf(const RaceRun& run, std::size_t index) {
+    if (!canReplay(run) || run.lanes[index].end.status != LaneStatus::finished) return {};
+    const std::vector<LaneFigures> figures = run.figures();
+    const bool bySeconds = run.bySeconds();
+    const auto ahead = [&](std::size_t a, std::size_t b) {
+        if (bySeconds) return run.lanes[a].end.trainingSeconds < run.lanes[b].end.trainingSeconds;
+        return figures[a].rate > figures[b].rate;
+    };
+    std::size_t fastest = index;
+    for (std::size_t i = 0; i < run.lanes.size(); ++i)
+        if (run.lanes[i].end.status == LaneStatus::finished && ahead(i, fastest)) fastest = i;
+    if (fastest == index) return {};
+    if (bySeconds) return LaneGap{fastest, shareAfter(run, index, run.lanes[fastest].end.trainingSeconds)};
+    const bool beyond = figures[index].timedBeyond() || figures[fastest].timedBeyond();
+    return LaneGap{fastest, std::clamp(figures[index].rate / figures[fastest].rate, 0.0, 1.0), beyond};
+}
+
 bool canReplay(const RaceRun& run) {
     const auto ran = [](const LaneResult& lane) {
         return lane.end.status == LaneStatus::finished && lane.end.trainingSeconds > 0;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 
 #include "demos/exhibits/race/race_model.h"
 
@@ -16,6 +18,15 @@ LaneSnapshot snapshotAfter(const LaneResult& lane, double seconds);
 /// 0 to 1: how far lane `index` had come after `seconds`. The way is as long as the steps it ran, and where
 /// time ends the race, as those of the lane that ran the most.
 double shareAfter(const RaceRun& run, std::size_t index, double seconds);
+
+/// How far a lane had come when the fastest one finished, on the basis on which the two are compared.
+struct LaneGap {
+    std::size_t fastest = 0; ///< its index
+    double share = 0;        ///< of the way, 0 to 1
+    bool byRates = false;    ///< rates were timed beyond the finish line, too: the clock up to it says less
+};
+/// Empty where there is nothing to compare, and for the fastest lane.
+std::optional<LaneGap> gapOf(const RaceRun& run, std::size_t index);
 
 /// Whether there is a race to be shown: lanes that ran at their own pace to the end.
 bool canReplay(const RaceRun& run);

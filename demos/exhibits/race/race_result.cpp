@@ -164,6 +164,19 @@ void drawTable(Ui& ui, const ResultRows& rows, std::span<const LaneSpec> specs) 
     ImGui::Dummy({width, row * static_cast<float>(specs.size() + 1)});
 }
 
+/// The two lanes that the headline compares, with all that belongs to their numbers; empty without a
+/// comparison.
+/// remarks   with what limits them
+std::string evidenceText(const Ui& ui, const RaceRun& run, bool remarks) {
+    if (!run.headline.valid) return {};
+    std::string text = shownReason(run.headline);
+    if (!remarks) return ui.timing(text);
+    if (run.finished.size() == 1) text += translated(" One run; repeat it to see the spread.");
+    if (run.byFrames && !ui.masked)
+        text += translated(" A script drove this race frame by frame; at full speed, rates may be higher.");
+    return ui.timing(text);
+}
+
 } // namespace
 
 void drawResult(Ui& ui, const RaceRun& run) {
@@ -197,9 +210,16 @@ void drawResult(Ui& ui, const RaceRun& run) {
     if (warned)
         ui.muted("Head to head: the lanes ran at the same time and shared the machine. Use a time trial to "
                  "measure.");
-    const std::string why = whyText(ui, run);
     const float width = ImGui::GetContentRegionAvail().x;
-    if (!why.empty() && taken(ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y)) ui.paragraph(why);
+    const auto fits = [&](const std::string& text) {
+        return !text.empty() && taken(ImGui::CalcTextSize(text.c_str(), nullptr, false, width).y);
+    };
+    for (const std::string& evidence : {evidenceText(ui, run, true), evidenceText(ui, run, false)}) {
+        if (!fits(evidence)) continue;
+        ui.paragraph(evidence, ui.theme.muted);
+        break;
+    }
+    if (const std::string why = whyText(ui, run); fits(why)) ui.paragraph(why);
     if (buttons) drawSaveButtons(ui, run);
 }
 

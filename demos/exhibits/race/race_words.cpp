@@ -150,6 +150,15 @@ std::string statusText(const RaceRun& run, std::size_t lane) {
     return std::string(name(status));
 }
 
+std::string threadsText(const RaceRun& run, std::size_t lane) {
+    const LaneResult& result = run.lanes[lane];
+    if (result.spec.gpu) return {};
+    const std::size_t now = result.machine.threads;
+    const std::size_t most = std::max(now, run.teams ? (*run.teams)[lane].load() : 0);
+    if (result.end.over() || result.machine.throttled() || most <= 1) return shareText(result.machine);
+    return translatedFormat("up to {}", counted(most, "thread"));
+}
+
 StepCost stepCost(const LaneResult& lane, const LaneFigures& figures) {
     StepCost cost;
     if (lane.end.runSteps == 0) return cost;

@@ -39,6 +39,10 @@ double shareOfWay(const FinishLine& finish, const LaneResult& lane);
 /// A lane's status in words: "warms up", "compares kernels", "waits for its turn", "finished".
 std::string statusText(const RaceRun& run, std::size_t lane);
 
+/// The threads of a lane on the processor, as far as they are known: while it trains, the team may still
+/// shrink, "up to 2 threads"; then those that trained for most of the time, "1 thread". Empty for a GPU.
+std::string threadsText(const RaceRun& run, std::size_t lane);
+
 /// What one step of a lane costs, as far as its timings tell; zeros where they do not.
 struct StepCost {
     double seconds = 0;       ///< end to end, on the basis of the lane's rate
