@@ -167,6 +167,7 @@ TEST_CASE("answers become a file, and a folder of them the table of a class") {
     CHECK(other["answers"][1]["verdict"] == "right");
     CHECK(other["values"][0] == nlohmann::ordered_json{{"name", "1:race.gpu:best.samples_per_second"},
                                                        {"number", 1000.0},
+                                                       {"title", ""},
                                                        {"unit", "samples/s"}});
     const auto write = [&](const char* name, const std::string& text) {
         std::ofstream(folder.file(name)) << text;
