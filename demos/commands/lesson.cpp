@@ -76,7 +76,17 @@ int listLessons() {
         rows.push_back({entry.name, entry.title,
                         entry.problem.empty() ? minutesText(entry.minutes) : entry.problem,
                         progressText(entry, desk)});
-    printOut("{}", table(rows, 4));
+    // In columns, the groups' names between them.
+    const std::string columns = table(rows, 4);
+    std::string_view rest = columns;
+    std::string group;
+    for (const LessonEntry& entry : desk.list()) {
+        if (entry.group != group) printOut("{}{}\n", group.empty() ? "" : "\n", translated(entry.group));
+        group = entry.group;
+        const std::size_t end = rest.find('\n');
+        printOut("{}\n", rest.substr(0, end));
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
     if (const std::string all = progressText(desk.list(), desk); !all.empty()) printOut("\n{}\n", all);
     return 0;
 }
@@ -86,7 +96,7 @@ int show(const std::string& name) {
     printOut("{}\n{}\n\n", lesson.title, wrapped(lesson.about, 90));
     LessonRun run(lesson);
     do {
-        printOut("{}", stepText(run, {}));
+        printOut("{}", stepText(run, blanksOf(lesson)));
     } while (run.go(run.at() + 1));
     for (const std::string& source : lesson.sources) printOut("{}\n", translatedFormat("Source: {}", source));
     return 0;
@@ -160,7 +170,7 @@ int print(const std::string& name, const LessonOptions& wanted) {
     const std::string draw = fmt::format("picture {} exhibit\n", picture.string());
     // A class sees what it starts from, the teacher what comes of it.
     ShowOptions options = wanted.answers ? doing(file, wanted, draw) : lookingAt(file, wanted, draw);
-    std::string steps = headerHtml(readLesson(file));
+    std::string steps = headerHtml(readLesson(file), wanted.answers);
     options.teller = [&](const LessonRun& run, const MeasuredValues& values) {
         steps += stepHtml(run, values, picture, wanted.answers);
     };

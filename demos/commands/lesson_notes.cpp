@@ -30,9 +30,7 @@ std::string notesPage(const LessonRun& run) {
     const Lesson& lesson = run.lesson();
     const LessonStep& step = run.step();
     std::string page = fmt::format("{} of {}  {}\n\n", run.at() + 1, lesson.steps.size(), step.title);
-    const std::string notes = notesText(run, {});
-    page += notes.empty() ? "No notes.\n\n" : notes;
-    if (step.ask) page += questionText(*step.ask, {});
+    page += notesText(run);
     if (!run.last()) page += fmt::format("Next: {}\n", lesson.steps[run.at() + 1].title);
     return page;
 }
@@ -92,6 +90,10 @@ class Follower {
 
 int printNotes(const std::filesystem::path& lesson) {
     LessonRun run(readLesson(lesson));
+    LessonDesk desk; // what was measured here last
+    if (const std::filesystem::path progress = lessonProgressFile(); !progress.empty()) desk.keepIn(progress);
+    run.resume(desk.progressOf(run.lesson().name));
+    run.go(0);
     printOut("{}\n\n", run.lesson().title);
     do printOut("{}\n", notesPage(run));
     while (run.go(run.at() + 1));

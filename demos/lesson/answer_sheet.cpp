@@ -55,7 +55,8 @@ SheetQuestion questionFrom(const ordered_json& json) {
 }
 
 SheetValue valueFrom(const ordered_json& json) {
-    SheetValue value{.name = plainField(json, "name"), .unit = plainFieldOr(json, "unit", "")};
+    SheetValue value{.name = plainField(json, "name"), .title = {}, .unit = plainFieldOr(json, "unit", "")};
+    value.title = plainFieldOr(json, "title", value.name); // earlier versions wrote none
     if (json.contains("number"))
         value.number = jsonValue<double>(json, "number");
     else
@@ -115,6 +116,7 @@ ordered_json sheetJson(const AnswerSheet& sheet) {
             value["number"] = each.number;
         else
             value["text"] = each.text;
+        value["title"] = each.title;
         value["unit"] = each.unit;
     }
     return json;

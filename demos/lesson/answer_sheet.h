@@ -31,8 +31,9 @@ struct SheetQuestion {
 
 /// What a learner's machine has measured in a step.
 struct SheetValue {
-    std::string name; ///< "1:race.ratio"
-    std::string unit; ///< "s"; empty: none
+    std::string name;  ///< "1:race.ratio"
+    std::string title; ///< in the words of the question or answer that shows it; empty: none does
+    std::string unit;  ///< "s"; empty: none
     double number = std::numeric_limits<double>::quiet_NaN();
     std::string text = {}; ///< of what is no number: "CPU"
 };

@@ -130,8 +130,9 @@ struct Column {
 struct LessonTable {
     std::span<const AnswerSheet> sheets;
     std::string title;
-    std::map<std::size_t, Column> columns;    ///< by the number of the step
-    std::map<std::string, std::string> units; ///< of measured values, by name
+    std::map<std::size_t, Column> columns;     ///< by the number of the step
+    std::map<std::string, std::string> units;  ///< of measured values, by name
+    std::map<std::string, std::string> titles; ///< likewise
 
     explicit LessonTable(std::span<const AnswerSheet> all) : sheets(all), title(all.front().title) {
         const std::string spoken = spokenLanguage() == "en" ? "" : spokenLanguage();
@@ -162,7 +163,10 @@ struct LessonTable {
                 if (answer.choice > 0) column.choices.emplace(answer.choice, answer.text);
         }
         for (const SheetValue& value : sheet.values)
-            if (units.size() < mostColumns) units.emplace(value.name, value.unit);
+            if (units.size() < mostColumns) {
+                units.emplace(value.name, value.unit);
+                titles.emplace(value.name, value.title);
+            }
     }
 
     std::map<std::string, std::size_t> names_; // how many pupils are called that
@@ -230,12 +234,13 @@ std::string valueCell(const AnswerSheet& sheet, const std::string& name) {
     return found->text.empty() ? numberCell(found->number) : cellText(found->text);
 }
 
-/// One plot for each value that is a number.
+/// One plot for each value that is a number, and that a question or answer shows.
 std::string plotsHtml(const LessonTable& lesson) {
     std::map<std::string, std::vector<MachineNumber>> numbers;
     for (const AnswerSheet& sheet : lesson.sheets)
         for (const SheetValue& value : sheet.values)
-            if (std::isfinite(value.number) && lesson.units.contains(value.name))
+            if (std::isfinite(value.number) && lesson.titles.contains(value.name) &&
+                !lesson.titles.at(value.name).empty())
                 numbers[value.name].push_back({sheet.machine, value.number});
     std::string html;
     std::size_t drawn = 0;
@@ -248,13 +253,13 @@ std::string plotsHtml(const LessonTable& lesson) {
         const std::size_t colon = name.find(':');
         const std::string base = colon == std::string::npos ? name : name.substr(colon + 1);
         const std::string& unit = lesson.units.at(name);
-        html +=
-            fmt::format("<section><h3>Step {}: {}{}</h3>\n{}</section>\n", htmlText(name.substr(0, colon)),
-                        htmlText(base), unit.empty() ? "" : ", " + htmlText(unit),
-                        machinePlotSvg(all, [&base](double number) {
-                            const MeasuredValues one{{base, Measured{.number = number}}};
-                            return valueText(one, base);
-                        }));
+        html += fmt::format(
+            "<section><h3>Step {}: {}{}</h3>\n{}</section>\n", htmlText(name.substr(0, colon)),
+            htmlText(lesson.titles.at(name) == name ? base : lesson.titles.at(name)),
+            unit.empty() ? "" : ", " + htmlText(unit), machinePlotSvg(all, [&base](double number) {
+                const MeasuredValues one{{base, Measured{.number = number}}};
+                return valueText(one, base);
+            }));
     }
     return html;
 }

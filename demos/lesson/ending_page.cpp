@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace lockstep::demos {
 
@@ -52,24 +57,47 @@ void drawRow(Ui& ui, const EndingRow& row) {
     ui.paragraph(row.title);
     ImGui::PopFont();
     if (row.asks) ui.paragraph(predictionText(row), ui.theme.muted);
+    if (!row.right.empty()) ui.paragraph(ui.timing(rightText(row)));
     if (!row.result.empty()) ui.paragraph(ui.timing(translatedFormat("Here: {}", row.result)));
     ImGui::EndGroup();
     ImGui::Dummy({0, ui.px(3)});
 }
 
+// In one line, each leading back. Returns the one that was pressed, from 0.
+std::optional<std::size_t> drawOpenSteps(Ui& ui, const LessonEnding& ending) {
+    std::optional<std::size_t> pressed;
+    bool first = true;
+    for (const EndingRow& row : ending.rows) {
+        if (!row.open()) continue;
+        if (std::exchange(first, false)) {
+            ImGui::AlignTextToFramePadding();
+            ui.muted("Not answered:");
+        }
+        const std::string label = fmt::format("{}. {}", row.step, row.title);
+        const float width = lettersWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
+        ImGui::SameLine();
+        if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+        const std::string name = fmt::format("ending/{}", row.step);
+        if (ui.namedButton((label + "##" + name).c_str(), name.c_str(),
+                           "Goes back to this step, to answer its question."))
+            pressed = row.step - 1;
+    }
+    return pressed;
+}
+
 // What takes the page elsewhere; a button that has no room goes into the next line.
-EndingPress drawEndingButtons(Ui& ui, const LessonEnding& ending, const LessonEntry* next,
-                              std::string& learner) {
-    EndingPress press = EndingPress::none;
+EndingAct drawEndingButtons(Ui& ui, const LessonEnding& ending, const LessonEntry* next,
+                            std::string& learner) {
+    EndingAct press = EndingAct::none;
     if (next != nullptr) {
         const std::string room = fittedText(next->title, ImGui::GetContentRegionAvail().x - ui.px(120));
         const std::string label = translatedFormat("Next lesson: {}", room) + "##ending";
         if (ui.primaryButton(label.c_str(), "Opens the next lesson of the list that you have not done yet.",
                              true, "Next lesson##ending"))
-            press = EndingPress::nextLesson;
+            press = EndingAct::nextLesson;
     }
     if (ui.button("Save picture##ending", "Saves this page as a picture to share, without your name."))
-        press = EndingPress::savePicture;
+        press = EndingAct::savePicture;
     if (ending.score.questions == 0) return press;
     const float nameWidth = ui.px(150);
     const float gap = ImGui::GetStyle().ItemSpacing.x;
@@ -77,15 +105,18 @@ EndingPress drawEndingButtons(Ui& ui, const LessonEnding& ending, const LessonEn
     if (ImGui::GetContentRegionAvail().x <
         nameWidth + textWidth("Your name") + textWidth("Save answers") + 4 * gap)
         ImGui::NewLine();
+    ImGui::AlignTextToFramePadding();
+    ui.text("Your name");
+    ImGui::SameLine();
     ImGui::SetNextItemWidth(nameWidth);
     if (const auto typed = ui.typedText(
-            "Your name##lesson", "The name in the file of your answers. It stays on this machine.", learner))
+            "##lesson/name", "The name in the file of your answers. It stays on this machine.", learner))
         learner = *typed;
     ImGui::SameLine();
     if (ui.button("Save answers##lesson",
                   "Writes your answers to a file for your teacher, in the folder that you choose.",
                   !learner.empty()))
-        press = EndingPress::saveAnswers;
+        press = EndingAct::saveAnswers;
     return press;
 }
 
@@ -99,11 +130,14 @@ EndingPress drawEnding(Ui& ui, const LessonEnding& ending, const LessonEntry* ne
     if (ending.score.questions > 0) drawSquares(ui, ending);
     ui.paragraph(ui.timing(translatedFormat("Measured on {}.", ending.machine)), ui.theme.muted);
     ImGui::Dummy({0, ui.px(4)});
-    const EndingPress press = drawEndingButtons(ui, ending, next, learner);
+    EndingPress press{.act = drawEndingButtons(ui, ending, next, learner)};
     ImGui::Dummy({0, ui.px(4)});
     ImGui::Separator();
     ImGui::Dummy({0, ui.px(4)});
-    for (const EndingRow& row : ending.rows) drawRow(ui, row);
+    for (const EndingRow& row : ending.rows)
+        if (!row.open()) drawRow(ui, row);
+    if (const std::optional<std::size_t> step = drawOpenSteps(ui, ending))
+        press = {.act = EndingAct::goBack, .step = *step};
     ImGui::EndChild();
     return press;
 }

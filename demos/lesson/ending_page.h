@@ -9,7 +9,12 @@
 
 namespace lockstep::demos {
 
-enum class EndingPress { none, nextLesson, savePicture, saveAnswers };
+enum class EndingAct { none, nextLesson, savePicture, saveAnswers, goBack };
+
+struct EndingPress {
+    EndingAct act = EndingAct::none;
+    std::size_t step = 0; ///< to go back to, from 0
+};
 
 /// next      the lesson to go on with; null: none
 /// learner   as typed

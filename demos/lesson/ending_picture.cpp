@@ -55,7 +55,10 @@ class EndingDrawing {
         write(canvas, large_, scoreText(ending_), theme_.text, endingMargin);
         y_ += 14;
         squares(canvas);
-        for (const EndingRow& each : ending_.rows) row(canvas, each);
+        for (const EndingRow& each : ending_.rows)
+            if (!each.open()) row(canvas, each);
+        if (const std::string open = openText(ending_); !open.empty())
+            write(canvas, small_, open, theme_.muted, endingMargin);
         y_ += 6;
         write(canvas, small_,
               translatedFormat("Measured with Lockstep on {}, {}", ending_.machine, ending_.date),
@@ -85,6 +88,8 @@ class EndingDrawing {
         write(canvas, body_, each.title, theme_.text, textLeft);
         const std::string predicted = predictionText(each);
         if (!predicted.empty()) write(canvas, small_, predicted, theme_.muted, textLeft);
+        if (const std::string right = rightText(each); !right.empty())
+            write(canvas, small_, right, theme_.text, textLeft);
         if (!each.result.empty())
             write(canvas, small_, translatedFormat("Here: {}", each.result), theme_.text, textLeft);
         if (canvas != nullptr)

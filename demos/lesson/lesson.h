@@ -72,6 +72,7 @@ struct Lesson {
     std::vector<std::string> sources;
     std::vector<LessonFormula> formulas; ///< each uses what stands before it
     std::size_t place = 1000;            ///< in the list: lower ones come first
+    std::string group;                   ///< heading in the list; empty: none
     std::vector<LessonStep> steps;
     std::map<std::string, std::size_t> lines = {}; ///< of its fields
 };

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/lesson/lesson_text.h"
 #include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
@@ -59,7 +60,14 @@ std::vector<SheetValue> measuredIn(const LessonRun& run) {
         const auto kept = run.kept().find(name);
         if (kept == run.kept().end() || base.starts_with("my.") || base.starts_with("machine.")) continue;
         SheetValue& value = values[name];
-        value = {.name = name, .unit = std::string(unitOf(base)), .number = kept->second.number};
+        const std::string before = std::move(value.title); // a name may be quoted in several places
+        const bool inStep = used.step < run.lesson().steps.size();
+        value = {.name = name,
+                 .title = before.empty() && inStep
+                              ? cut(valueTitle(run.lesson().steps[used.step], used.name), longestAnswer)
+                              : before,
+                 .unit = std::string(unitOf(base)),
+                 .number = kept->second.number};
         value.text = cut(kept->second.text, longestAnswer);
         if (value.text.empty() && !std::isfinite(value.number))
             value.text = "infinite"; // JSON has no such number

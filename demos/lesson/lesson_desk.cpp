@@ -37,6 +37,7 @@ LessonEntry entryOf(const fs::path& file) {
         entry.about = lesson.about;
         entry.minutes = lesson.minutes;
         entry.place = lesson.place;
+        entry.group = lesson.group;
         entry.steps = lesson.steps.size();
         const auto asks = [](const LessonStep& step) { return step.ask.has_value(); };
         entry.questions = static_cast<std::size_t>(std::ranges::count_if(lesson.steps, asks));
@@ -77,8 +78,16 @@ std::vector<LessonEntry> findLessons() {
     std::vector<LessonEntry> entries;
     for (const fs::path& file : allLessonFiles())
         if (standsInList(file)) entries.push_back(entryOf(file));
-    std::ranges::sort(entries, {},
-                      [](const LessonEntry& entry) { return std::tuple(entry.place, entry.name); });
+    // Groups stand where their first lesson does; lessons without a group come last, in the order of their
+    // own.
+    std::map<std::string, std::size_t> groups;
+    for (const LessonEntry& entry : entries) {
+        const auto [group, added] = groups.emplace(entry.group, entry.place);
+        group->second = std::min(group->second, entry.place);
+    }
+    std::ranges::sort(entries, {}, [&](const LessonEntry& entry) {
+        return std::tuple(entry.group.empty(), groups.at(entry.group), entry.group, entry.place, entry.name);
+    });
     return entries;
 }
 

@@ -23,6 +23,7 @@ struct LessonEntry {
     std::string about;
     std::size_t minutes = 0;
     std::size_t place = 0;
+    std::string group; ///< heading that it stands under; empty: none
     std::size_t steps = 0;
     std::size_t questions = 0;
     std::string problem; ///< why it cannot be opened; empty: nothing
@@ -93,6 +94,10 @@ class LessonDesk {
     /// The step where it was left, from 0; empty: not begun.
     std::optional<std::size_t> reached(std::string_view name) const;
     bool done(std::string_view name) const;
+    /// LessonRun::progress() as of the last time; null: not begun.
+    nlohmann::ordered_json progressOf(std::string_view name) const {
+        return progress_.value(std::string(name), nlohmann::ordered_json());
+    }
     /// Steps that were done, and predictions that were right; 0 where it was not begun.
     std::size_t stepsDone(std::string_view name) const;
     std::size_t asPredicted(std::string_view name) const;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/lesson/lesson_answers.h"
+#include "demos/lesson/lesson_text.h"
 #include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
@@ -20,40 +21,25 @@ namespace {
 constexpr char valueBegins = '\x01';
 constexpr char valueEnds = '\x02';
 
-/// A text that shows where its values stand; the machine's own are not measured.
-MeasuredValues marked(const MeasuredValues& values) {
+/// A text that shows where the values of this step stand; the machine's own are not measured.
+MeasuredValues marked(const MeasuredValues& values, std::size_t step) {
+    const std::string own = fmt::format("{}:", step + 1);
+    const auto isOfAnother = [&](const std::string& name) {
+        return std::isdigit(static_cast<unsigned char>(name.front())) != 0 && !name.starts_with(own);
+    };
     MeasuredValues result = values;
     for (auto& [name, value] : result)
-        if (value.known() && name != presentStepName && !name.starts_with("machine."))
+        if (value.known() && name != presentStepName && !name.starts_with("machine.") && !isOfAnother(name))
             value.text = valueBegins + valueText(values, name) + valueEnds;
     return result;
 }
 
-/// The sentences of a paragraph. "12.3 ms" and "e.g. this" are no ends: a sentence begins with a capital, or
-/// with a value.
-std::vector<std::string_view> sentences(std::string_view text) {
-    std::vector<std::string_view> found;
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at + 2 < text.size(); ++at) {
-        const auto next = static_cast<unsigned char>(text[at + 2]);
-        const bool ends = std::string_view(".!?").find(text[at]) != std::string_view::npos;
-        if (!ends || text[at + 1] != ' ' || (std::islower(next) != 0)) continue;
-        found.push_back(text.substr(begin, at + 1 - begin));
-        begin = at + 2;
-    }
-    if (begin < text.size()) found.push_back(text.substr(begin));
-    return found;
-}
-
 /// The first sentence of the step's answer that quotes what was measured, and misses nothing.
-std::string measuredSentence(const LessonStep& step, const MeasuredValues& values) {
-    const std::string_view missing = translated("not measured yet");
-    for (const TextBlock& block : filledBlocks(step.answer, marked(values))) {
+std::string measuredSentence(const LessonStep& step, std::size_t index, const MeasuredValues& values) {
+    for (const TextBlock& block : knownBlocks(step.answer, marked(values, index))) {
         const std::string text = plainText(block);
-        for (const std::string_view sentence : sentences(text)) {
-            if (sentence.find(valueBegins) == std::string_view::npos ||
-                sentence.find(missing) != std::string_view::npos)
-                continue;
+        for (const std::string_view sentence : sentencesOf(text)) {
+            if (sentence.find(valueBegins) == std::string_view::npos) continue;
             std::string plain(sentence);
             std::erase_if(plain, [](char letter) { return letter == valueBegins || letter == valueEnds; });
             return plain;
@@ -72,7 +58,7 @@ std::string givenText(const Question& question, const LessonAnswer& answer) {
 }
 
 /// What is right, where that is known.
-std::string rightText(const Question& question, const MeasuredValues& values) {
+std::string rightOf(const Question& question, const MeasuredValues& values) {
     if (!question.sketch.empty()) return {};
     if (!question.choices.empty()) {
         const std::optional<std::size_t> right = rightChoice(question, values);
@@ -105,11 +91,12 @@ LessonEnding endingOf(const LessonRun& run, const MeasuredValues& values) {
                       .asks = step.ask.has_value(),
                       .verdict = run.predictionVerdict(i),
                       .prediction = step.ask ? givenText(*step.ask, run.prediction(i)) : std::string(),
+                      .right = {},
                       .result = {}};
         // Who has neither answered nor measured is not given the answer here.
-        const bool answered = !row.prediction.empty();
-        if (answered || !row.asks || wasMeasured(run, i)) row.result = measuredSentence(step, then);
-        if (answered && row.result.empty()) row.result = rightText(*step.ask, then);
+        const bool told = !row.prediction.empty() || !row.asks || wasMeasured(run, i);
+        if (told) row.result = measuredSentence(step, i, then);
+        if (told && step.ask) row.right = rightOf(*step.ask, then);
         if (row.asks || !row.result.empty()) ending.rows.push_back(std::move(row));
     }
     return ending;
@@ -118,16 +105,30 @@ LessonEnding endingOf(const LessonRun& run, const MeasuredValues& values) {
 std::string scoreText(const LessonEnding& ending) {
     const LessonRun::Score& score = ending.score;
     if (score.questions == 0) return std::string(translated("You have finished this lesson"));
-    const bool answered =
-        std::ranges::any_of(ending.rows, [](const EndingRow& row) { return !row.prediction.empty(); });
-    return answered ? translatedFormat("{} of {} as predicted", score.right, score.questions)
-                    : translatedFormat("None of the {} questions answered", score.questions);
+    const auto answered = static_cast<std::size_t>(
+        std::ranges::count_if(ending.rows, [](const EndingRow& row) { return !row.prediction.empty(); }));
+    if (answered == 0) return translatedFormat("None of the {} questions answered", score.questions);
+    if (answered == score.questions)
+        return translatedFormat("{} of {} as predicted", score.right, score.questions);
+    return translatedFormat("{} of {} right; {} not answered", score.right, answered,
+                            score.questions - answered);
 }
 
 std::string predictionText(const EndingRow& row) {
     if (!row.asks) return {};
     return row.prediction.empty() ? std::string(translated("Not answered."))
                                   : translatedFormat("You predicted: {}", row.prediction);
+}
+
+std::string rightText(const EndingRow& row) {
+    return row.right.empty() ? std::string() : translatedFormat("Right: {}", row.right);
+}
+
+std::string openText(const LessonEnding& ending) {
+    std::string steps;
+    for (const EndingRow& row : ending.rows)
+        if (row.open()) steps += (steps.empty() ? "" : ", ") + fmt::format("{}. {}", row.step, row.title);
+    return steps.empty() ? std::string() : translatedFormat("Not answered: {}", steps);
 }
 
 } // namespace lockstep::demos

@@ -22,7 +22,7 @@ constexpr std::size_t mostInputs = 8;
 constexpr std::string_view ownPrefix = "my."; // of what a lesson defines itself
 
 constexpr std::string_view lessonFields[] = {"title",   "about", "minutes", "needs",
-                                             "sources", "place", "values"};
+                                             "sources", "place", "group",   "values"};
 constexpr std::string_view stepFields[] = {"state", "point",  "wait",      "ask",    "choices",
                                            "right", "value",  "tolerance", "sketch", "within",
                                            "cover", "inputs", "answer",    "notes",  "try"};
@@ -210,6 +210,7 @@ void readLessonFields(Lesson& lesson, const YamlMap& map, std::vector<LessonProb
     fields.take("about", lesson.about);
     fields.take("minutes", lesson.minutes);
     fields.take("place", lesson.place);
+    fields.take("group", lesson.group);
     fields.read("needs", [&](const ordered_json& json) { lesson.needs = texts(json, "needs"); });
     fields.read("sources", [&](const ordered_json& json) { lesson.sources = texts(json, "sources"); });
     fields.read("values", [&](const ordered_json& json) {

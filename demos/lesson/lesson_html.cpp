@@ -9,7 +9,9 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "demos/lesson/lesson_text.h"
 #include "demos/telling/measured_text.h"
 #include "demos/words/html.h"
 #include "demos/words/language.h"
@@ -68,10 +70,9 @@ std::string tableHtml(const TextBlock& block) {
 }
 
 /// `folder` is that of the lesson's file.
-std::string blocksHtml(std::string_view markdown, const MeasuredValues& values,
-                       const std::filesystem::path& folder) {
+std::string blocksHtml(const std::vector<TextBlock>& blocks, const std::filesystem::path& folder) {
     std::string html;
-    for (const TextBlock& block : filledBlocks(markdown, values)) {
+    for (const TextBlock& block : blocks) {
         const std::string inside = spansHtml(block);
         switch (block.kind) {
         case BlockKind::paragraph: html += fmt::format("<p>{}</p>\n", inside); break;
@@ -87,6 +88,12 @@ std::string blocksHtml(std::string_view markdown, const MeasuredValues& values,
         }
     }
     return html;
+}
+
+/// The picture of the step would have the names of this machine, which is the teacher's.
+bool showsMachine(const LessonRun& run) {
+    return !run.state().empty() &&
+           nlohmann::json::parse(run.state()).value("exhibit", std::string()) == "machine";
 }
 
 std::string inputsHtml(const LessonRun& run) {
@@ -116,9 +123,10 @@ std::string questionHtml(const Question& question, const MeasuredValues& values,
 
 } // namespace
 
-std::string headerHtml(const Lesson& lesson) {
+std::string headerHtml(const Lesson& lesson, bool answers) {
     std::string html = fmt::format("<p class=\"head\"><span>{}</span><span>{}</span></p>\n",
                                    translated("Name:"), translated("Class:"));
+    if (!answers) html += fmt::format("<p>{} {}</p>\n", translated("Our device:"), leftBlank);
     if (!lesson.about.empty()) html += fmt::format("<p>{}</p>\n", htmlText(lesson.about));
     return html +
            fmt::format("<p><small>{}{:%Y-%m-%d}</small></p>\n",
@@ -128,10 +136,8 @@ std::string headerHtml(const Lesson& lesson) {
 
 namespace {
 
-constexpr const char* leftBlank = "____"; // to be filled in by hand
-
-/// What a class knows before it does anything: the machine, and the numbers that a reader chooses. What steps
-/// measure, or ask for, is to be filled in.
+/// What a class knows before it does anything: the numbers that a reader chooses. What steps measure, or ask
+/// for, is to be filled in, and so is the machine: this one is the teacher's.
 MeasuredValues valuesOnPaper(const LessonRun& run, const MeasuredValues& all) {
     MeasuredValues values;
     const Measured unknown{.text = leftBlank};
@@ -139,7 +145,7 @@ MeasuredValues valuesOnPaper(const LessonRun& run, const MeasuredValues& all) {
         return std::isdigit(static_cast<unsigned char>(name.front())) != 0;
     };
     for (const auto& [name, value] : all)
-        if (name.starts_with("machine.")) values[name] = value;
+        if (name.starts_with("machine.") && name != "machine.gpu.software") values[name] = unknown;
     for (const LessonStep& step : run.lesson().steps) {
         for (const LessonInput& input : step.inputs) values[input.name].number = run.input(input);
         for (const std::string* text : {&step.text, &step.answer, &step.notes})
@@ -167,13 +173,15 @@ std::string stepHtml(const LessonRun& run, const MeasuredValues& all, const std:
     const MeasuredValues values = answers ? all : valuesOnPaper(run, all);
     const std::filesystem::path folder = run.lesson().file.parent_path();
     std::string html = fmt::format("<section>\n<h2>{}. {}</h2>\n{}", run.at() + 1, htmlText(step.title),
-                                   blocksHtml(step.text, values, folder));
+                                   blocksHtml(filledBlocks(step.text, values), folder));
     if (answers && !step.notes.empty())
-        html += fmt::format("<aside>{}</aside>\n", blocksHtml(step.notes, values, folder));
-    html += inputsHtml(run) + pictureHtml(picture, step.title);
+        html += fmt::format("<aside>{}</aside>\n", blocksHtml(filledBlocks(step.notes, values), folder));
+    html += inputsHtml(run);
+    if (answers || !showsMachine(run)) html += pictureHtml(picture, step.title);
     if (step.ask)
         html += "<div class=\"question\">\n" + questionHtml(*step.ask, values, answers) + "</div>\n";
-    if (answers && !step.answer.empty()) html += blocksHtml(step.answer, values, folder);
+    if (!answers && step.wait) html += fmt::format("<p>{} {}</p>\n", translated("Measured:"), leftBlank);
+    if (answers && !step.answer.empty()) html += blocksHtml(knownBlocks(step.answer, values), folder);
     return html + "</section>\n";
 }
 

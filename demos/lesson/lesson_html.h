@@ -8,8 +8,9 @@
 
 namespace lockstep::demos {
 
-/// What stands above the steps: lines for name and class, how long it takes, and today's date.
-std::string headerHtml(const Lesson& lesson);
+/// What stands above the steps: lines for name, class and, unless it is the teacher's copy, the device, how
+/// long it takes, and today's date.
+std::string headerHtml(const Lesson& lesson, bool answers);
 
 /// The step at hand as a section of a page.
 ///   picture   a PNG file that becomes part of it

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* closeLabel = "×##lesson";
+constexpr const char* nextLabel = "Next##lesson";
 constexpr std::string_view closeWords =
     "Closes the lesson and restores your settings; for a preset, hides its texts.";
 constexpr std::string_view choiceWords =
@@ -45,8 +47,8 @@ LessonPress drawTurning(Ui& ui, const LessonRun& run) {
     ImGui::SameLine();
     const std::string_view nextWords =
         run.last() ? "What became of your predictions (Page Down)." : "The lesson's next step (Page Down).";
-    if (!run.waits() && !run.ended() ? ui.primaryButton("Next##lesson", nextWords)
-                                     : ui.button("Next##lesson", nextWords, !run.ended()))
+    if (!run.waits() && !run.ended() ? ui.primaryButton(nextLabel, nextWords)
+                                     : ui.button(nextLabel, nextWords, !run.ended()))
         press = LessonPress::next;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
@@ -58,9 +60,20 @@ const char* answerLabel(const LessonRun& run) {
     return run.step().ask ? "Check answer##lesson" : "Answer##lesson";
 }
 
+/// The answer would say what is to be measured first.
+bool keepsAnswer(const LessonRun& run) { return run.step().ask && run.waits(); }
+
 void drawAnswerButton(Ui& ui, LessonRun& run) {
-    if (ui.toggle(answerLabel(run), "Shows or hides the answer.", run.answerShown))
-        run.answerShown = !run.answerShown;
+    if (!run.step().ask) {
+        if (ui.toggle(answerLabel(run), "Shows or hides the answer.", run.answerShown))
+            run.answerShown = !run.answerShown;
+        return;
+    }
+    const bool ready = !keepsAnswer(run) && (run.answer().given() || ui.presenter);
+    const std::string_view words = ready                  ? "Shows or hides the answer."
+                                   : run.answer().given() ? "The answer follows the measurement."
+                                                          : "Shows the answer once you have given yours.";
+    if (ui.primaryButton(answerLabel(run), words, ready)) run.answerShown = !run.answerShown;
 }
 
 /// Below the others where it is too long for a line: it is wrapped, never cut.
@@ -124,10 +137,30 @@ std::optional<double> typedNumber(Ui& ui, const char* name, std::string_view wor
     return std::nullopt;
 }
 
+<<<<<<< HEAD
+/// What an answer is kept for.
+std::string waitingText(const LessonRun& run) {
+    const std::string& point = run.step().point;
+    return run.waits() && !point.empty()
+               ? translatedFormat("Your answer is kept. Now press {}.", translated(shownLabel(point)))
+               : std::string(translated("Your answer is kept until it is measured."));
+}
+
+void drawNumber(Ui& ui, LessonAnswer& answer, NumberTyping& typing) {
+    if (typing.first != 0) {
+        if (typing.active && ImGui::GetIO().WantTextInput)
+            ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(std::exchange(typing.first, 0)));
+        else
+            ImGui::SetKeyboardFocusHere();
+    }
+    const std::string shown = answer.number ? fmt::format("{:.6g}", *answer.number) : std::string();
+=======
 void drawNumber(Ui& ui, LessonAnswer& answer) {
     const std::string shown = answer.number ? translatedFormat("{:.6g}", *answer.number) : std::string();
+>>>>>>> main
     const std::optional<double> number =
         typedNumber(ui, "##lesson/number", "Your answer: type a number and press Enter.", shown);
+    typing.active = ImGui::IsItemActive();
     if (number && !std::isnan(*number)) answer.number = *number;
 }
 
@@ -158,19 +191,36 @@ std::string earlierText(const LessonRun& run) {
     return first.number ? translatedFormat("Your prediction stays: {:.6g}", *first.number) : std::string();
 }
 
-void drawQuestion(Ui& ui, LessonRun& run, const MeasuredValues& values) {
+void drawQuestion(Ui& ui, LessonRun& run, const LessonView& view) {
+    const MeasuredValues& values = view.values;
     if (!run.step().ask) return;
     const Question& question = *run.step().ask;
     ui.paragraph(filledText(question.text, values), ui.theme.accent);
     if (!question.sketch.empty())
         ui.muted(run.answer().sketch ? "Your curve is in the plot." : "Drag the mouse over the plot.");
     else if (question.choices.empty())
-        drawNumber(ui, run.answer());
+        drawNumber(ui, run.answer(), view.typing);
     else
         drawChoices(ui, run, values);
-    const std::string verdict = verdictText(question, run.answer(), values);
-    const bool right = judge(question, run.answer(), values) == AnswerVerdict::right;
-    if (!verdict.empty()) ui.paragraph(ui.timing(verdict), right ? ui.theme.good : ui.theme.text);
+    // What stands below must not move while a button there is pressed, which ends the typing of a number: the
+    // verdict has its place before there is one.
+    const AnswerVerdict verdict = judge(question, run.answer(), values);
+    const std::string waiting = waitingText(run);
+    const float top = ImGui::GetCursorPosY();
+    if (verdict == AnswerVerdict::waiting)
+        ui.paragraph(ui.timing(waiting));
+    else if (verdict != AnswerVerdict::none)
+        ui.paragraph(ui.timing(verdictText(question, run.answer(), values)),
+                     verdict == AnswerVerdict::right ? ui.theme.good : ui.theme.text);
+    if (question.sketch.empty() && verdict != AnswerVerdict::right && verdict != AnswerVerdict::wrong) {
+        const float room = ImGui::GetContentRegionAvail().x;
+        const bool known = question.choices.empty() ? !std::isnan(rightNumber(question, values))
+                                                    : rightChoice(question, values).has_value();
+        const auto lines =
+            known ? 1.0f : static_cast<float>(linesAtBlanks(waiting, room + 1, lettersWidth).size());
+        ImGui::SetCursorPosY(top);
+        ImGui::Dummy({0, lines * ImGui::GetTextLineHeight()});
+    }
     if (const std::string first = earlierText(run); !first.empty()) ui.muted(first);
 }
 
@@ -178,8 +228,11 @@ void drawShown(Ui& ui, const LessonRun& run, std::span<const TextBlock> blocks, 
     drawBlocks(ui, blocks, view.pictures, run.lesson().file.parent_path());
 }
 
-void drawText(Ui& ui, const LessonRun& run, const std::string& markdown, const LessonView& view) {
-    drawShown(ui, run, filledBlocks(markdown, view.values), view);
+/// As far as it is measured. Where values are masked, all of it.
+void drawAnswerText(Ui& ui, const LessonRun& run, const LessonView& view) {
+    const std::string& answer = run.step().answer;
+    drawShown(ui, run, ui.masked ? filledBlocks(answer, view.values) : knownBlocks(answer, view.values),
+              view);
 }
 
 /// Answered, and what decides is measured: the answer follows by itself. Before that, it is shown on request.
@@ -193,7 +246,7 @@ void drawAnswer(Ui& ui, LessonRun& run, const LessonView& view) {
     if (run.step().answer.empty()) return;
     const bool known = decided(run, view.values);
     if (!known) drawAnswerButton(ui, run);
-    if (known || run.answerShown) drawText(ui, run, run.step().answer, view);
+    if (known || (run.answerShown && !keepsAnswer(run))) drawAnswerText(ui, run, view);
 }
 
 void drawSources(Ui& ui, const Lesson& lesson) {
@@ -207,7 +260,11 @@ void drawSources(Ui& ui, const Lesson& lesson) {
 
 /// Nothing has to be measured again where the step finds it measured.
 void drawHeldBefore(Ui& ui, const LessonRun& run) {
-    if (run.heldBefore() && run.step().wait) ui.muted("Measured already: this step is done.");
+    if (!run.step().wait) return;
+    if (run.recalls())
+        ui.paragraph("Measured before: these are the values of that time.", ui.theme.muted);
+    else if (run.heldBefore())
+        ui.paragraph("Measured already: this step is done.", ui.theme.muted);
 }
 
 } // namespace
@@ -241,7 +298,7 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view) {
     drawShown(ui, run, run.answerShown && !step.ask && !all.empty() ? all.last(1) : all, view);
     drawHeldBefore(ui, run);
     drawInputs(ui, run, false);
-    drawQuestion(ui, run, view.values);
+    drawQuestion(ui, run, view);
     drawAnswer(ui, run, view);
     ImGui::Dummy({0, ui.px(2)});
     ImGui::Separator();
@@ -279,12 +336,12 @@ LessonPress drawLessonLine(Ui& ui, LessonRun& run, const LessonView& view) {
     const std::vector<TextBlock> blocks = filledBlocks(step.text, view.values);
     const std::span<const TextBlock> all = blocks;
     // The answer takes its place: the exhibit below keeps its room.
-    const bool answered = run.answerShown || decided(run, view.values);
+    const bool answered = (run.answerShown && !keepsAnswer(run)) || decided(run, view.values);
     if (!all.empty() && !(answered && turns(run)))
         drawShown(ui, run, turns(run) ? all.first(1) : all.last(1), view);
     drawInputs(ui, run, true);
-    drawQuestion(ui, run, view.values);
-    if (answered) drawText(ui, run, step.answer, view);
+    drawQuestion(ui, run, view);
+    if (answered) drawAnswerText(ui, run, view);
     return press;
 }
 
@@ -307,9 +364,16 @@ bool hidesAnswer(const LessonRun& run, const MeasuredValues& values) {
            !decided(run, values);
 }
 
-void drawLessonRing(const Ui& ui, const LessonStep& step) {
-    const auto found = ui.controls.find(step.point);
-    if (step.point.empty() || found == ui.controls.end()) return;
+bool wantsNumber(const LessonRun& run) {
+    const std::optional<Question>& ask = run.step().ask;
+    return !run.ended() && ask && ask->choices.empty() && ask->sketch.empty() && !run.answer().given();
+}
+
+void drawLessonRing(const Ui& ui, const LessonRun& run) {
+    const bool done = run.step().wait && !run.waits();
+    const std::string name = done ? nextLabel : run.step().point;
+    const auto found = ui.controls.find(name);
+    if (name.empty() || found == ui.controls.end()) return;
     const float edge = ui.px(4);
     const auto& [min, max] = found->second;
     ImGui::GetForegroundDrawList()->AddRect({min.x - edge, min.y - edge}, {max.x + edge, max.y + edge},

@@ -127,13 +127,15 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
     case AnswerVerdict::none: return {};
     case AnswerVerdict::waiting: return std::string(translated("Your answer is kept until it is measured."));
     case AnswerVerdict::right:
-        if (answer.sketch) return translatedFormat("Yes: within a factor of {}.", twoDigits(*answer.sketch));
+        if (answer.sketch)
+            return translatedFormat("Right: within a factor of {}.", twoDigits(*answer.sketch));
         // A number within the tolerance is seldom the very one.
-        if (answer.number && computed) return translatedFormat("Yes: {}.", valueText(values, question.value));
+        if (answer.number && computed)
+            return translatedFormat("Right: {}.", valueText(values, question.value));
         if (answer.number && measured)
-            return translatedFormat("Yes: {} measured here.", valueText(values, question.value));
-        if (answer.number) return translatedFormat("Yes: {:.6g}.", question.number);
-        return std::string(translated(measured ? "Yes: measured here." : "Yes."));
+            return translatedFormat("Right: {} measured here.", valueText(values, question.value));
+        if (answer.number) return translatedFormat("Right: {:.6g}.", question.number);
+        return std::string(translated(measured ? "Right, as measured here." : "Right."));
     case AnswerVerdict::wrong: break;
     }
     if (answer.sketch) return translatedFormat("Typically off by a factor of {}.", twoDigits(*answer.sketch));
@@ -152,7 +154,7 @@ bool LessonRun::go(std::size_t step) {
     shown_[step] = true;
     since_ = secondsNow();
     answerShown = false;
-    holds_ = looked_ = heldBefore_ = false;
+    holds_ = looked_ = heldBefore_ = recalls_ = false;
     return true;
 }
 
@@ -184,15 +186,19 @@ MeasuredValues LessonRun::valuesOf(std::size_t step, const MeasuredValues& value
     MeasuredValues result;
     for (const auto& [name, value] : values)
         if (isOfStep(name) || name.starts_with("my.") || name.starts_with("machine.")) result[name] = value;
-    // Steps that share a state also share what was measured in it.
-    for (std::size_t i = firstWithState(step); i <= step; ++i) {
+    // Steps that share a state also share what was measured in it; later ones have measured for those that
+    // only ask.
+    const auto add = [&](std::size_t i, bool anew) {
         const std::string mark = fmt::format("{}:", i + 1);
         for (auto kept = kept_.lower_bound(mark); kept != kept_.end() && kept->first.starts_with(mark);
              ++kept) {
             result[kept->first] = kept->second;
-            result[kept->first.substr(mark.size())] = kept->second;
+            Measured& value = result[kept->first.substr(mark.size())];
+            if (anew || !value.known()) value = kept->second;
         }
-    }
+    };
+    for (std::size_t i = firstWithState(step); i <= step; ++i) add(i, true);
+    for (std::size_t i = step + 1; i <= lastWithState(step); ++i) add(i, false);
     result[presentStepName].number = static_cast<double>(step + 1);
     return result;
 }
@@ -216,6 +222,12 @@ std::size_t LessonRun::firstWithState(std::size_t step) const {
     return first;
 }
 
+std::size_t LessonRun::lastWithState(std::size_t step) const {
+    std::size_t last = step;
+    while (last + 1 < lesson_.steps.size() && stateOf(last + 1) == stateOf(step)) ++last;
+    return last;
+}
+
 double LessonRun::input(const LessonInput& input) const {
     const auto found = typed_.find(input.name);
     return found == typed_.end() ? input.number : found->second;
@@ -233,18 +245,35 @@ void LessonRun::look(MeasuredValues& values, bool measuring) {
     values[presentStepName].number = static_cast<double>(at_ + 1);
     for (const LessonStep& each : lesson_.steps)
         for (const LessonInput& one : each.inputs) values[one.name].number = input(one);
-    for (const LessonFormula& formula : lesson_.formulas)
-        values[formula.name].number = formula.expression.evaluate(values);
+    workOut(values);
     if (step().ask && !step().ask->sketch.empty()) noteSketch(step().ask->sketch, values);
-    judgeAnswers(values, measuring);
     const bool held = std::exchange(holds_, step().wait && step().wait->holds(values));
     if (!std::exchange(looked_, true)) heldBefore_ = holds_;
+    recalls_ = false;
+    if (!holds_ && !measuring) recall(values);
+    judgeAnswers(values, measuring);
     done_ = done_ || (last() && (holds_ || !waits()));
     if (held || !holds_) return; // what counts is the moment when it began to hold
     waited_[at_] = true;
     for (const auto& [name, value] : values) // the latest, if it is done again
         if (value.known() && !isOfStep(name) && name != presentStepName)
             kept_.insert_or_assign(fmt::format("{}:{}", at_ + 1, name), value);
+}
+
+void LessonRun::workOut(MeasuredValues& values) const {
+    for (const LessonFormula& formula : lesson_.formulas)
+        values[formula.name].number = formula.expression.evaluate(values);
+}
+
+// Another state was set since: the exhibit has measured nothing in this one.
+void LessonRun::recall(MeasuredValues& values) {
+    if (waits()) return;
+    for (const auto& [name, value] : valuesOf(at_, {})) {
+        if (isOfStep(name) || name == presentStepName || isMeasured(values, name)) continue;
+        values[name] = value;
+        recalls_ = true;
+    }
+    if (recalls_) workOut(values);
 }
 
 void LessonRun::judgeAnew(const Question& question, Judged& last, const LessonAnswer& answer,

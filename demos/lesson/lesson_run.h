@@ -89,7 +89,8 @@ class LessonRun {
 
     /// Once per frame: notes that the step's condition holds, which stays so when values go, and a sketch
     /// that was drawn. Adds to the values what was measured when earlier steps were done ("1:race.ratio"),
-    /// what was typed, and what the lesson works out of all that.
+    /// what this one has measured before, where the exhibit has lost it since, what was typed, and what the
+    /// lesson works out of all that.
     ///   measuring   the step's exhibit is at work: predictions about it stand from now on
     void look(MeasuredValues& values, bool measuring = false);
     /// What was typed into an input, or its usual number.
@@ -100,6 +101,8 @@ class LessonRun {
     bool waits() const { return step().wait && !waited_[at_]; }
     /// What it waits for held already when the step was turned to.
     bool heldBefore() const { return heldBefore_; }
+    /// The exhibit does not have it any more: the values are those of the time when the step was done.
+    bool recalls() const { return recalls_; }
     /// The question about what is on the screen is to be answered before that is seen.
     bool covers(const MeasuredValues& values) const;
     /// The values as they were when that step was done; of what no step keeps, those of `values`.
@@ -127,6 +130,9 @@ class LessonRun {
     }
     const std::string& stateOf(std::size_t step) const;
     std::size_t firstWithState(std::size_t step) const;
+    std::size_t lastWithState(std::size_t step) const;
+    void recall(MeasuredValues& values);
+    void workOut(MeasuredValues& values) const;
     static void judgeAnew(const Question& question, Judged& last, const LessonAnswer& answer,
                           const MeasuredValues& values);
     void judgeAnswers(const MeasuredValues& values, bool measuring);
@@ -148,6 +154,7 @@ class LessonRun {
     bool holds_ = false;                  // the step's condition, as of the last look
     bool looked_ = false;                 // since the step was turned to
     bool heldBefore_ = false;             // at the first of these looks
+    bool recalls_ = false;                // as of the last look
     bool done_ = false;                   // once, to the end
 };
 

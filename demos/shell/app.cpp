@@ -200,7 +200,7 @@ void App::drawWindow(const std::vector<KeyPress>& pressed, bool typing, double s
     if (help_.isOpen())
         openLater(help_.draw(*ui_, guide_.desk()));
     else if (lessonIsHere() && !guide_.standsInstead())
-        drawLessonRing(*ui_, guide_.open()->step());
+        drawLessonRing(*ui_, *guide_.open());
     openLater(guide_.drawOffer(*ui_, exhibit().running(), help_.isOpen()));
     ui_->drawExplanation();
     grantSaving();
@@ -316,6 +316,9 @@ void App::handleKey(const KeyPress& press) {
         return;
     default: break;
     }
+    if (press.key >= GLFW_KEY_0 && press.key <= GLFW_KEY_9 && lessonIsHere() &&
+        guide_.typeDigit(static_cast<char>(press.key)))
+        return;
     if (press.key >= GLFW_KEY_1 && press.key <= GLFW_KEY_9) {
         if (exhibit().takeDigit(press.key - GLFW_KEY_1 + 1)) return;
         const auto index = static_cast<std::size_t>(press.key - GLFW_KEY_1);
@@ -527,6 +530,10 @@ void App::drawMiddle() {
         ImGui::PushStyleColor(ImGuiCol_ChildBg, side ? ui_->theme.panel : ImU32{0});
         ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
         ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
+        // A scroll bar that comes must not wrap the text anew.
+        if (side && id == std::string_view("details"))
+            ImGui::SetNextWindowContentSize(
+                {std::max(1.0f, width - 2 * padding.x - ImGui::GetStyle().ScrollbarSize), 0});
         ImGui::BeginChild(id, {std::max(1.0f, width), height}, false,
                           ImGuiWindowFlags_AlwaysUseWindowPadding);
         ImGui::PopStyleVar(2);
@@ -552,6 +559,7 @@ void App::drawMiddle() {
         std::optional<std::filesystem::path> next;
         if (!lessonIsHere() || !guide_.drawInstead(*ui_, next)) exhibit().draw(*ui_);
         openLater(next);
+        goToStep(guide_.takeStep());
     });
     ui_->prose = 0;
     ui_->lessonShown = lessonIsHere();
@@ -866,11 +874,16 @@ void App::showStep() {
 
 void App::turnLesson(int by) {
     settle_ = 3; // the answer may come first
-    if (const std::optional<std::size_t> to = guide_.neighbour(by, ui_->presenter))
-        later_ = [this, step = *to] {
-            guide_.leave(presentState());
-            if (guide_.go(step)) showStep();
-        };
+    goToStep(guide_.neighbour(by, ui_->presenter));
+}
+
+void App::goToStep(std::optional<std::size_t> to) {
+    if (!to) return;
+    settle_ = 3;
+    later_ = [this, step = *to] {
+        guide_.leave(presentState());
+        if (guide_.go(step)) showStep();
+    };
 }
 
 void App::closeLesson() {

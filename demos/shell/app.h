@@ -87,6 +87,8 @@ class App {
     const LessonRun* lesson() const { return guide_.open(); }
     /// To a neighbour of the lesson's step, if there is one.
     void turnLesson(int by);
+    /// Empty: nowhere.
+    void goToStep(std::optional<std::size_t> to);
     /// What the exhibits and the machine have to be quoted.
     MeasuredValues measured() const;
     /// The same as of the last frame, with what was measured in earlier steps of the lesson.

@@ -144,6 +144,8 @@ void drawStepsDone(const Ui& ui, const LessonEntry& entry, const LessonDesk& les
         draw.AddRectFilled(left, {left.x + room * share, left.y + height}, ui.theme.accent, height / 2);
 }
 
+constexpr float numberUnits = 40; // room for its number in the list
+
 /// What its entry says: its subject, or why it cannot be opened.
 const std::string& aboutOf(const LessonEntry& entry) {
     return entry.problem.empty() ? entry.about : entry.problem;
@@ -176,15 +178,22 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
     const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
     std::vector<std::vector<std::string>> abouts;
     abouts.reserve(entries.size());
-    for (const LessonEntry& entry : entries) abouts.push_back(aboutLines(aboutOf(entry), room - ui.px(16)));
+    for (const LessonEntry& entry : entries)
+        abouts.push_back(aboutLines(aboutOf(entry), room - ui.px(numberUnits + 8)));
     const auto heightOf = [&](std::size_t i) {
         return static_cast<float>(1 + std::max<std::size_t>(abouts[i].size(), 1)) * line + ui.px(18);
     };
-    // As many entries as the page holds as a whole; the others are reached by scrolling.
     const float gap = ImGui::GetStyle().ItemSpacing.y;
+    const auto opensGroup = [&](std::size_t i) {
+        return !entries[i].group.empty() && (i == 0 || entries[i].group != entries[i - 1].group);
+    };
+    const auto captionOf = [&](std::size_t i) {
+        return opensGroup(i) ? line + gap + (i > 0 ? ui.px(10) + gap : 0) : 0.0f;
+    };
+    // As many entries as the page holds as a whole; the others are reached by scrolling.
     float whole = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const float next = whole + (i > 0 ? gap : 0) + heightOf(i);
+        const float next = whole + (i > 0 ? gap : 0) + captionOf(i) + heightOf(i);
         if (next > ImGui::GetContentRegionAvail().y) break;
         whole = next;
     }
@@ -192,6 +201,10 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const LessonEntry& entry = entries[i];
         const std::string name = "lesson/" + entry.name;
+        if (opensGroup(i)) {
+            if (i > 0) ImGui::Dummy({0, ui.px(10)});
+            ui.text(entry.group, ui.theme.accent, ui.fonts.strong);
+        }
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float height = heightOf(i);
         if (ui.tile(name.c_str(),
@@ -208,15 +221,19 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
             draw.AddRectFilled(at, {at.x + room, at.y + height}, ui.theme.hovered, ui.px(6));
         const std::string progress = progressText(entry, lessons);
         const std::string right = progress.empty() ? minutesText(entry.minutes) : progress;
-        const float left = at.x + ui.px(8);
-        const float wide = room - ui.px(16);
         const float top = at.y + ui.px(5);
+        const bool done = lessons.done(entry.name);
+        const std::string number = done ? "✓" : std::to_string(i + 1);
         ImGui::PushFont(ui.fonts.strong);
+        draw.AddText({at.x + ui.px(30) - lettersWidth(number), top}, done ? ui.theme.good : ui.theme.muted,
+                     number.c_str());
+        const float left = at.x + ui.px(numberUnits);
+        const float wide = room - ui.px(numberUnits + 8);
         drawText(draw, {left, top}, ui.theme.text,
                  fittedText(entry.title, wide - textWidth(right) - ui.px(12)));
         ImGui::PopFont();
-        draw.AddText({left + wide - textWidth(right), top},
-                     lessons.done(entry.name) ? ui.theme.good : ui.theme.muted, right.c_str());
+        draw.AddText({left + wide - textWidth(right), top}, done ? ui.theme.good : ui.theme.muted,
+                     right.c_str());
         float next = top + line + ui.px(2);
         for (const std::string& words : abouts[i]) {
             draw.AddText({left, next}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());

@@ -69,6 +69,7 @@ void LessonGuide::leave(const ordered_json& state) {
 
 void LessonGuide::noteStep(std::string_view exhibit) {
     pictures_.clear(); // of the step before
+    typing_ = {};
     exhibit_ = exhibit;
 }
 
@@ -84,6 +85,12 @@ std::optional<std::size_t> LessonGuide::neighbour(int by, bool presenter) {
     const bool single = run->lesson().steps.size() < 2; // it has no end
     if (to < 0 || to >= std::ssize(run->lesson().steps) + (single ? 0 : 1)) return {};
     return static_cast<std::size_t>(to);
+}
+
+bool LessonGuide::typeDigit(char digit) {
+    if (open() == nullptr || !wantsNumber(*open())) return false;
+    if (!typing_.active) typing_.first = digit; // else the field takes it itself
+    return true;
 }
 
 bool LessonGuide::go(std::size_t step) {
@@ -121,7 +128,7 @@ void LessonGuide::look(MeasuredValues measured, bool measuring) {
 LessonPress LessonGuide::draw(Ui& ui, bool inSidePanel) {
     static const MeasuredValues masked; // quotes differ from run to run
     const MeasuredValues& values = ui.masked ? masked : values_;
-    const LessonView view{values, pictures_};
+    const LessonView view{values, pictures_, typing_};
     clockShown_ = std::floor(open()->secondsOnStep());
     return inSidePanel ? drawLesson(ui, *open(), view) : drawLessonLine(ui, *open(), view);
 }
@@ -134,11 +141,13 @@ bool LessonGuide::drawInstead(Ui& ui, std::optional<std::filesystem::path>& next
     }
     if (!ending_) ending_ = endingOf(*open(), values_);
     const LessonEntry* following = nextLesson();
-    switch (drawEnding(ui, *ending_, following, desk_.learner)) {
-    case EndingPress::none: break;
-    case EndingPress::nextLesson: next = following->file; break;
-    case EndingPress::savePicture: savePicture(ui); break;
-    case EndingPress::saveAnswers: saveAnswers(ui); break;
+    const EndingPress press = drawEnding(ui, *ending_, following, desk_.learner);
+    switch (press.act) {
+    case EndingAct::none: break;
+    case EndingAct::nextLesson: next = following->file; break;
+    case EndingAct::savePicture: savePicture(ui); break;
+    case EndingAct::saveAnswers: saveAnswers(ui); break;
+    case EndingAct::goBack: stepWish_ = press.step; break;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -56,6 +57,10 @@ class LessonGuide {
     /// The neighbour to go to, if there is one; after the last step, the page that ends the lesson. In front
     /// of a class, where a clicker has one key, the answer comes before the next step.
     std::optional<std::size_t> neighbour(int by, bool presenter);
+    /// The step that a press on the last page leads back to, once.
+    std::optional<std::size_t> takeStep() { return std::exchange(stepWish_, std::nullopt); }
+    /// Begins to type the number that the step asks for; false where it asks for none, or has it.
+    bool typeDigit(char digit);
     /// False where the lesson has no such step any more.
     bool go(std::size_t step);
     /// Goes on in another language, which stays when the lesson is closed.
@@ -105,7 +110,9 @@ class LessonGuide {
     nlohmann::ordered_json own_;
     MeasuredValues values_; // as of this frame, while a lesson is open
     LessonPictures pictures_;
+    NumberTyping typing_;
     std::optional<LessonEnding> ending_; // while its page is shown
+    std::optional<std::size_t> stepWish_;
     bool uncovered_ = false;
     bool offerGone_ = false;    // until the next start
     double clockShown_ = 0;     // seconds on the step, as of the last frame

@@ -187,12 +187,24 @@ std::string valueText(const MeasuredValues& values, std::string_view name) {
     return found->text.empty() ? numberText(name, found->number) : found->text;
 }
 
+namespace {
+
+/// Of a formula that has no number.
+std::string textInPlaceOf(const Expression& expression, const MeasuredValues& values) {
+    for (const std::string& name : expression.names())
+        if (const Measured* found = find(values, name); found != nullptr && !found->text.empty())
+            return found->text;
+    return std::string(translated(notMeasured));
+}
+
+} // namespace
+
 std::string filledText(std::string_view text, const MeasuredValues& values) {
     return quoted(text, [&](const Quote& quote) {
         if (!quote.expression.name().empty() && quote.one.empty())
             return valueText(values, quote.expression.name());
         const double number = quote.expression.evaluate(values);
-        if (std::isnan(number)) return std::string(translated(notMeasured));
+        if (std::isnan(number)) return textInPlaceOf(quote.expression, values);
         const std::string shown = numberText("", number);
         return quote.one.empty() ? shown : shown + " " + (shown == "1" ? quote.one : quote.many);
     });
@@ -209,6 +221,23 @@ bool fill(TextBlock& block, const MeasuredValues& values) {
         if (!guard->holds(values)) return false;
     for (TextSpan& span : block.spans) span.text = filledText(span.text, values);
     return true;
+}
+
+bool quotesMissing(const TextBlock& block, const MeasuredValues& values) {
+    for (const std::vector<TextBlock>& row : block.rows)
+        for (const TextBlock& cell : row)
+            if (quotesMissing(cell, values)) return true;
+    bool missing = false;
+    if (block.kind == BlockKind::code) return missing;
+    for (const TextSpan& span : block.spans)
+        quoted(span.text, [&](const Quote& quote) {
+            const bool known = quote.expression.name().empty()
+                                   ? !std::isnan(quote.expression.evaluate(values))
+                                   : find(values, quote.expression.name()) != nullptr;
+            missing = missing || !known;
+            return std::string();
+        });
+    return missing;
 }
 
 void addNames(std::vector<std::string>& names, TextBlock& block) {
@@ -231,6 +260,15 @@ void addNames(std::vector<std::string>& names, TextBlock& block) {
 std::vector<TextBlock> filledBlocks(std::string_view markdown, const MeasuredValues& values) {
     std::vector<TextBlock> blocks = markdownBlocks(markdown);
     std::erase_if(blocks, [&](TextBlock& block) { return !fill(block, values); });
+    return blocks;
+}
+
+std::vector<TextBlock> knownBlocks(std::string_view markdown, const MeasuredValues& values) {
+    std::vector<TextBlock> blocks = markdownBlocks(markdown);
+    std::erase_if(blocks, [&](TextBlock& block) {
+        const bool missing = quotesMissing(block, values);
+        return !fill(block, values) || missing;
+    });
     return blocks;
 }
 

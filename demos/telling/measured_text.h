@@ -22,7 +22,11 @@ inline const std::string presentStepName = "lesson.step";
 /// in place; what is not measured yet says so.
 std::vector<TextBlock> filledBlocks(std::string_view markdown, const MeasuredValues& values);
 
-/// A text of one line, with the values in place.
+/// The same without those that quote something that is not measured yet.
+std::vector<TextBlock> knownBlocks(std::string_view markdown, const MeasuredValues& values);
+
+/// A text of one line, with the values in place. A formula of something that is a text, such as a blank to be
+/// filled in, is that text.
 std::string filledText(std::string_view text, const MeasuredValues& values);
 
 /// The names that a text quotes or depends on. Throws std::invalid_argument for what cannot be read.

@@ -137,6 +137,14 @@ bool hasWords(std::string_view format) {
     return false;
 }
 
+/// Headings of the list of lessons: their files say them in English.
+std::set<std::string> lessonGroups() {
+    std::set<std::string> groups;
+    for (const LessonEntry& entry : findLessons())
+        if (!entry.group.empty()) groups.insert(entry.group);
+    return groups;
+}
+
 /// Every sentence that the window's sources have, and every text that they hand to be translated or shown.
 std::set<std::string> textsToTranslate() {
     // Messages of scripted runs, and of windows that do not open: a terminal gets them.
@@ -154,6 +162,7 @@ std::set<std::string> textsToTranslate() {
             for (const std::string& text : literals.shown)
                 if (hasWords(text) && !text.ends_with(' ')) texts.insert(text); // else a part of one
         }
+    texts.merge(lessonGroups());
     return texts;
 }
 
@@ -203,6 +212,7 @@ std::set<std::string> textsOfTheProgram() {
             const std::string extension = entry.path().extension().string();
             if (extension == ".h" || extension == ".cpp") texts.merge(Literals(contents(entry.path())).texts);
         }
+    texts.merge(lessonGroups());
     texts.merge(textsOfPresets());
     return texts;
 }
@@ -537,6 +547,7 @@ TEST_CASE("translated lessons are the originals in other words") {
         CHECK(translation.title != original.title);
         CHECK(translation.minutes == original.minutes);
         CHECK(translation.place == original.place);
+        CHECK(translation.group == original.group);
         CHECK(translation.needs == original.needs);
         CHECK(translation.sources == original.sources);
         REQUIRE(translation.steps.size() == original.steps.size());

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -140,7 +141,7 @@ TEST_CASE("a sketch is judged by the factor that it is off by, once that is meas
     CHECK(verdict() == AnswerVerdict::waiting);
     known["lab.launch.sketch_factor"].number = 2.5;
     CHECK(verdict() == AnswerVerdict::right);
-    CHECK(verdictText(*lesson.step().ask, lesson.answer(), known) == "Yes: within a factor of 2.5.");
+    CHECK(verdictText(*lesson.step().ask, lesson.answer(), known) == "Right: within a factor of 2.5.");
     known["lab.launch.sketch_factor"].number = 4;
     CHECK(verdict() == AnswerVerdict::wrong);
     known.clear(); // it was wrong when it was measured
@@ -166,6 +167,7 @@ TEST_CASE("answers become a file, and a folder of them the table of a class") {
     CHECK(other["answers"][1]["verdict"] == "right");
     CHECK(other["values"][0] == nlohmann::ordered_json{{"name", "1:race.gpu:best.samples_per_second"},
                                                        {"number", 1000.0},
+                                                       {"title", ""},
                                                        {"unit", "samples/s"}});
     const auto write = [&](const char* name, const std::string& text) {
         std::ofstream(folder.file(name)) << text;
@@ -290,6 +292,31 @@ nlohmann::ordered_json oldSheetOf(const std::string& learner, bool german) {
 }
 
 } // namespace
+
+TEST_CASE("a measured value goes by the sentence that shows it; what only decides has no plot") {
+    const Lesson lesson = lessonOf("---\ntitle: T\n---\n## One\n```step\nask: Faster, or {{race.x}}?\nvalue: "
+                                   "race.ratio\nwait: race.finished\n"
+                                   "answer: |\n  {measured race.y} First. A took {{race.a_seconds}}, B "
+                                   "{{race.b_seconds}}.\n\n  Ten: {{10 * "
+                                   "race.c}} µs.\n```\n");
+    const LessonStep& first = lesson.steps.front();
+    CHECK(valueTitle(first, "race.ratio") == "Faster, or …?");
+    CHECK(valueTitle(first, "race.a_seconds") == "A took ___, B ….");
+    CHECK(valueTitle(first, "race.b_seconds") == "A took …, B ___.");
+    CHECK(valueTitle(first, "race.c") == "Ten: ___ µs.");
+    CHECK(valueTitle(first, "race.x") == "Faster, or ___?");
+    CHECK(valueTitle(first, "race.y").empty());
+    CHECK(valueTitle(first, "race.finished").empty());
+    const Folder folder;
+    nlohmann::ordered_json sheet = sheetOf("Anna", "11aa22bb");
+    for (auto& value : sheet["values"]) value["title"] = "";
+    sheet["values"][1]["title"] = "A took ___.";
+    std::ofstream(folder.file("1.json")) << sheet;
+    REQUIRE(run("lesson results " + folder.file("") + " --html " + folder.file("c.html")).code == 0);
+    const std::string page = contents(folder.file("c.html"));
+    CHECK(page.find("<h3>Step 1: A took ___., s</h3>") != std::string::npos);
+    CHECK(page.find("<svg ") == page.rfind("<svg "));
+}
 
 TEST_CASE("two Annas stay two, and sheets in two languages are one table, with legend, CSV and page") {
     const Folder folder;
@@ -430,8 +457,8 @@ TEST_CASE("in the window, inputs are typed, links open lessons, and answers are 
     std::ofstream(folder.file("other.md")) << "---\ntitle: O\n---\n## Elsewhere\n\nText\n";
     std::ofstream(folder.file("s.txt"))
         << "frames 2\nclick ##input/my.price\ntype 0,5\nkey Enter\nframes 2\ntell\nclick answer/2\n"
-        << "key PageDown\nclick ##lesson/number\ntype 3\nkey Enter\nkey PageDown\nframes 2\n"
-        << "key PageDown\nframes 2\nclick Your name##lesson\ntype Ada\nkey Enter\nframes 2\n"
+        << "key PageDown\nkey 3\nframes 3\nkey Enter\nkey PageDown\nframes 2\n"
+        << "key PageDown\nframes 2\nclick ##lesson/name\ntype Ada\nkey Enter\nframes 2\n"
         << "click Save answers##lesson\nframes 2\nclick Save picture##ending\nframes 2\nkey PageUp\nframes "
            "2\n"
         << "click link/other.md\nframes 2\ntell\n";
@@ -459,7 +486,8 @@ TEST_CASE("a lesson ends with its score, and with what was measured in each step
         "---\ntitle: T\n---\n## Race\n```step\nask: Q\nchoices: [{text: CPU, when: race.x < 1}, {text: GPU, "
         "when: race.x >= 1}]\nwait: race.x\nanswer: |\n  No GPU is needed. It took {{race.x_seconds}}, e.g. "
         "here. More.\n```\n## Sum\n```step\nask: N\nright: 3\nanswer: So.\n```\n## Text\nNothing.\n## "
-        "Later\n```step\nask: M\nvalue: race.y\nanswer: It is {{race.y}}.\n```\n"));
+        "Later\n```step\nask: M\nvalue: race.y\nanswer: It was {{1:race.x}} first. It is "
+        "{{race.y}}.\n```\n"));
     MeasuredValues known;
     lesson.answer().choice = 1;
     lesson.look(known);
@@ -474,20 +502,62 @@ TEST_CASE("a lesson ends with its score, and with what was measured in each step
     REQUIRE(lesson.end());
     CHECK(lesson.ended());
     const LessonEnding ending = endingOf(lesson, known);
-    CHECK(scoreText(ending) == "1 of 3 as predicted");
+    CHECK(scoreText(ending) == "1 of 2 right; 1 not answered");
+    CHECK(openText(ending) == "Not answered: 4. Later");
     REQUIRE(ending.rows.size() == 3); // nothing to say of a text
     CHECK(ending.rows[0].verdict == AnswerVerdict::right);
+    CHECK(rightText(ending.rows[0]) == "Right: GPU");
     CHECK(ending.rows[0].result == "It took 2.00 s, e.g. here.");
     CHECK(predictionText(ending.rows[0]) == "You predicted: GPU");
     CHECK(ending.rows[1].verdict == AnswerVerdict::wrong);
-    CHECK(ending.rows[1].result == "3");
-    CHECK(ending.rows[2].prediction.empty());
-    CHECK(ending.rows[2].result.empty()); // neither answered nor measured: not given away
+    CHECK(rightText(ending.rows[1]) == "Right: 3");
+    CHECK(ending.rows[1].result.empty());
+    CHECK(ending.rows[2].open()); // neither answered nor measured: not given away
     const Pixels picture = endingPicture(ending);
     CHECK(picture.width == 1200);
     CHECK(picture.rgba.size() == std::size_t{4} * picture.width * picture.height);
     CHECK(picture.rgba !=
           endingPicture({.title = "T", .machine = "", .date = "", .score = {}, .rows = {}}).rgba);
+}
+
+TEST_CASE("the last page quotes no other step's value in place of the answer") {
+    LessonRun lesson(
+        lessonOf("---\ntitle: T\n---\n## Race\n```step\nwait: race.x\n```\n## Then\n```step\nask: M\n"
+                 "value: race.y\nwait: race.y\nanswer: It was {{1:race.x}} first. It is {{race.y}} "
+                 "now, not {{1:race.x}}.\n```\n"));
+    MeasuredValues known = values({{"race.x", 2}});
+    lesson.look(known);
+    REQUIRE(lesson.go(1));
+    lesson.answer().number = 4;
+    lesson.look(known);
+    known = values({{"race.x", 3}, {"race.y", 5}});
+    lesson.look(known);
+    REQUIRE(lesson.end());
+    const LessonEnding ending = endingOf(lesson, known);
+    REQUIRE(ending.rows.size() == 1);
+    CHECK(rightText(ending.rows[0]) == "Right: 5");
+    CHECK(ending.rows[0].result == "It is 5 now, not 2.");
+    CHECK(scoreText(ending) == "0 of 1 as predicted");
+}
+
+TEST_CASE("an answer leaves what stands below it where it is, for the press that has ended its typing") {
+    const Folder folder;
+    std::ofstream(folder.file("l.md")) << "---\ntitle: T\n---\n## One\nGuess, then press "
+                                          "**Run**.\n```step\nstate: {exhibit: race}\npoint: Run\n"
+                                          "wait: race.finished\nask: How many?\nvalue: race.ratio\nanswer: "
+                                          "It is {{race.ratio}}.\n```\n## Two\n";
+    std::ofstream(folder.file("s.txt"))
+        << "frames 3\ncontrols\nkey 4\nframes 3\nkey 2\nframes 3\nkey Enter\nframes 3\ncontrols\n";
+    const Outcome outcome =
+        run("show " + folder.file("l.md") + " --headless --script " + folder.file("s.txt"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    std::vector<std::string> places;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);)
+        if (line.ends_with("Check answer##lesson")) places.push_back(line);
+    REQUIRE(places.size() == 2);
+    CHECK(places[0] == places[1]);
 }
 
 TEST_CASE("a prediction may be changed until its measurement begins") {
@@ -515,10 +585,11 @@ TEST_CASE("a teacher's notes follow the window's lesson, and can be printed") {
     const Folder folder;
     std::ofstream(folder.file("l.md"))
         << "---\ntitle: T\n---\n## One\n## Two\n```step\nnotes: Let them guess.\nask: Q\nchoices: [a, b]\n"
-           "right: 2\n```\n## Three\n";
+           "right: 2\n```\n## Three\n```step\nask: N\nvalue: race.x\nanswer: It is {{race.x}} here.\n```\n";
     const Outcome printed = run("lesson notes " + folder.file("l.md"));
     CHECK(printed.out.find("Notes: Let them guess.") != std::string::npos);
     CHECK(printed.out.find("2. b  <- here") != std::string::npos);
+    CHECK(printed.out.find("Answer: It is ____ here.") != std::string::npos);
     {
         LessonDesk desk;
         desk.keepIn(folder.file("lessons.json"));

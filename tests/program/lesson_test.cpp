@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "demos/draw/read_png.h"
 
+#include "demos/lesson/languages.h"
 #include "demos/lesson/lesson_desk.h"
 #include "demos/lesson/lesson_file.h"
 #include "demos/lesson/lesson_pictures.h"
@@ -388,6 +390,37 @@ TEST_CASE("answers are judged by what was measured, and what was measured then i
     }
 }
 
+TEST_CASE("a step that was done shows what it has measured, though its exhibit has lost that") {
+    LessonRun run(
+        lessonOf(with("ask: Q\nchoices: [{text: a, when: v.x < 1}, {text: b, when: v.x >= 1}]\nwait: "
+                      "v.done\nanswer: It was {{v.x}}.") +
+                 "## Two\n```step\nstate: {exhibit: map}\n```\n"));
+    MeasuredValues values;
+    run.answer().choice = 1;
+    run.look(values);
+    values["v.x"].number = 2;
+    values["v.done"].number = 1;
+    run.look(values);
+    CHECK_FALSE(run.recalls());
+    REQUIRE(run.go(1));
+    MeasuredValues elsewhere;
+    run.look(elsewhere);
+    CHECK_FALSE(run.recalls());
+    REQUIRE(run.go(0));
+    MeasuredValues lost;
+    lost["v.x"] = {};
+    run.look(lost);
+    CHECK(run.recalls());
+    CHECK_FALSE(run.waits());
+    CHECK(judge(*run.step().ask, run.answer(), lost) == AnswerVerdict::right);
+    CHECK(stepText(run, lost).find("Answer: It was 2.") != std::string::npos);
+    MeasuredValues again; // measured once more: the earlier values would stand among the new ones
+    run.look(again, true);
+    CHECK_FALSE(run.recalls());
+    CHECK_FALSE(isMeasured(again, "v.x"));
+    CHECK(stepText(run, again).find("Answer") == std::string::npos);
+}
+
 TEST_CASE("a covered exhibit is to be seen once its question is answered, or where nothing is measured") {
     LessonRun run(lessonOf(with("cover: true\nask: N\nvalue: v.x\nwait: v.x") + "## Two\n"));
     MeasuredValues values;
@@ -415,6 +448,7 @@ TEST_CASE("the list says how far somebody has come, and how many predictions wer
                             .about = {},
                             .minutes = 0,
                             .place = 0,
+                            .group = {},
                             .steps = 3,
                             .questions = 2,
                             .problem = {}};
@@ -544,6 +578,40 @@ TEST_CASE("the teacher's map of the lessons has each with its minutes and what i
         INFO(row);
         CHECK(page.find(row) != std::string::npos);
     }
+}
+
+TEST_CASE("the list has its lessons in groups, which their files name") {
+    std::vector<std::string> groups;
+    for (const LessonEntry& entry : findLessons()) {
+        CAPTURE(entry.name);
+        CHECK_FALSE(entry.group.empty());
+        if (groups.empty() || groups.back() != entry.group) groups.push_back(entry.group);
+    }
+    CHECK(groups.front() == "Begin here");
+    CHECK(groups.size() == std::set<std::string>(groups.begin(), groups.end()).size()); // each in one piece
+}
+
+// A class that looks at a projector reads no more than that.
+TEST_CASE("where a step asks and waits for a button, its first paragraph names the button") {
+    std::size_t named = 0;
+    for (const fs::path& file : allLessonFiles()) {
+        const Lesson lesson = readLesson(file);
+        REQUIRE(chooseLanguage(lesson.language.empty() ? "en" : lesson.language).empty());
+        for (const LessonStep& each : lesson.steps) {
+            if (!each.ask || !each.wait || each.point.empty()) continue;
+            CAPTURE(file.filename().string() + ": " + each.title);
+            const std::string button(
+                translated(std::string_view(each.point).substr(0, each.point.find("##"))));
+            const std::vector<TextBlock> blocks = markdownBlocks(each.text);
+            REQUIRE_FALSE(blocks.empty());
+            CHECK(std::ranges::any_of(blocks.front().spans, [&](const TextSpan& span) {
+                return span.style == TextStyle::strong && span.text == button;
+            }));
+            ++named;
+        }
+    }
+    speak("en", {});
+    CHECK(named > 80);
 }
 
 TEST_CASE("every lesson has notes for the teacher") {

@@ -93,6 +93,7 @@ class SourceView {
               ShaderEdits& edits);
 
     bool editing = false; ///< the shader's text is a field to type into
+    std::size_t panes = 0; ///< both, GLSL, C++
 
   private:
     void show(const ShaderEdits& edits, const std::string& shader, const OperationWords& row);
@@ -107,7 +108,6 @@ class SourceView {
     const OperationWords* row_ = nullptr;
     SourceRange lit_;       // the lines of the plain function
     int scroll_ = 0;        // frames: to the functions, until the panes have their height
-    std::size_t panes_ = 0; // both, GLSL, C++
     SourceEditor editor_{"inside"};
 };
 

@@ -91,6 +91,7 @@ namespace {
 
 constexpr std::string_view machineWords[] = {"cpu", "gpu"};
 constexpr std::string_view tabWords[] = {"network", "tensors", "source", "workgroups"};
+constexpr std::string_view paneWords[] = {"both", "glsl", "c++"};
 
 /// The field "shown_ms": null or missing is all of the step.
 std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
@@ -217,15 +218,16 @@ class InsideExhibit final : public Exhibit {
         json["slow_motion"] = inside_.view.slowSpeed;
         json["settings_shown"] = inside_.view.settingsShown;
         json["editing"] = inside_.source.editing;
+        json["source"] = paneWords[inside_.source.panes];
         json["shaders"] = toJson(inside_.model.edits().texts());
         json["shown_ms"] = nullptr;
         if (inside_.timeline.view) json["shown_ms"] = *inside_.timeline.view;
         return json;
     }
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
-        constexpr std::string_view own[] = {"machine",  "operation",   "tab",
-                                            "examples", "slow_motion", "settings_shown",
-                                            "editing",  "shaders",     "shown_ms"};
+        constexpr std::string_view own[] = {"machine",     "operation",      "tab",     "examples",
+                                            "slow_motion", "settings_shown", "editing", "source",
+                                            "shaders",     "shown_ms"};
         const RunOptions settings = tracedRunFromJson(state, own);
         const ShaderTexts texts = editedShadersFromJson(state);
         InsideView view;
@@ -237,11 +239,13 @@ class InsideExhibit final : public Exhibit {
         view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
         view.settingsShown = jsonValueOr(state, "settings_shown", false);
         const bool editing = jsonValueOr(state, "editing", false);
+        const std::size_t panes = jsonWordOr(state, "source", paneWords);
         const auto shown = shownFrom(state);
-        return [this, settings, texts, editing, view, shown] {
+        return [this, settings, texts, editing, panes, view, shown] {
             inside_.change(settings);
             if (texts != inside_.model.edits().texts()) inside_.model.edits().show(texts);
             inside_.source.editing = editing;
+            inside_.source.panes = panes;
             inside_.view = view;
             inside_.timeline.view = shown;
         };

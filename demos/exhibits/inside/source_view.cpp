@@ -73,30 +73,35 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     const OperationWords& row = wordsOf(operation.operation);
     show(edits, gpu == nullptr ? std::string() : gpu->source, row);
     if (!files_.empty()) drawChoices(ui);
-    const bool both = panes_ == 0 && !files_.empty();
-    const bool edited = editing && !files_.empty() && panes_ != 2;
+    const bool both = panes == 0 && !files_.empty();
+    const bool edited = editing && !files_.empty() && panes != 2;
     if (edited) editor_.drawStatus(ui, edits, insideEdits, files_, file_);
     const float whole = ImGui::GetContentRegionAvail().x;
     const float width = both ? (whole - ui.px(10)) / 2 : whole;
     if (edited)
         drawEditor(ui, edits, width);
-    else if (!files_.empty() && panes_ != 2) {
+    else if (!files_.empty() && panes != 2) {
         const std::string_view text = textOf(edits.texts(), files_[file_]);
         std::string title = fileTitle(files_[file_], edits.texts());
         if (text != textOf(ran, files_[file_])) title += translated(", not run yet");
         drawPane(ui, title, text, firstFunctionIn(linesOf(text)), ui.theme.gpu, width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
+<<<<<<< HEAD
+    if (files_.empty() || panes != 1)
+        drawPane(ui, std::string("CPU reference  ") + row.plainFile, sourceText(row.plainFile), lit_,
+=======
     if (files_.empty() || panes_ != 1)
         drawPane(ui, translatedFormat("CPU reference  {}", row.plainFile), sourceText(row.plainFile), lit_,
+>>>>>>> main
                  ui.theme.cpu, width);
     scroll_ = std::max(scroll_ - 1, 0);
 }
 
 void SourceView::drawChoices(Ui& ui) {
     ui.segments("##inside/panes", "Shows the GPU kernel, the plain C++ loop that computes the same, or both.",
-                panes_, std::array<std::string, 3>{"Both", "GLSL", "C++"});
-    if (panes_ == 2) return;
+                panes, std::array<std::string, 3>{"Both", "GLSL", "C++"});
+    if (panes == 2) return;
     const float edit = ImGui::CalcTextSize("Edit").x + 2 * ImGui::GetStyle().FramePadding.x;
     if (files_.size() > 1) {
         ImGui::SameLine();

@@ -63,9 +63,11 @@ class ParallelismExhibit final : public Exhibit {
     }
     void drawDetails(Ui& ui) override {
         if (cards_) return ui.paragraph(blurb());
-        ui.heading(std::string(model_.open().title));
-        if (ui.presenter) ui.paragraph(model_.open().idea); // which the middle has no room for
         const LabResult& result = model_.result();
+        // Below a lesson, no name stands alone.
+        if (!ui.lessonShown || ui.presenter || result.measured())
+            ui.heading(std::string(model_.open().title));
+        if (ui.presenter) ui.paragraph(model_.open().idea); // which the middle has no room for
         if (result.measured()) {
             ui.paragraph("CPU: " + machineText(result, false), ui.theme.muted);
             ui.paragraph("GPU: " + machineText(result, true) +
