@@ -39,6 +39,27 @@ void drawWhatItIsAbout(const Ui& ui, const Experiment& experiment, const LabView
     ImGui::Dummy({room.x, high});
 }
 
+/// Above the empty axes, where both have room.
+void drawIntroduction(const Ui& ui, const Experiment& experiment, const LabView& view) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float high = std::min(0.35f * room.y, ui.px(150));
+    if (high < ui.px(90)) return;
+    drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
+    ImGui::Dummy({room.x, high + ui.px(6)});
+}
+
+/// What there is to do, in the middle of the empty axes.
+void drawHint(const Ui& ui, const Place& place, const std::string& text) {
+    const float wrap = 0.7f * (place.max.x - place.min.x);
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
+    const ImVec2 at{(place.min.x + place.max.x - size.x) / 2, (place.min.y + place.max.y - size.y) / 2};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled({at.x - ui.px(8), at.y - ui.px(4)},
+                       {at.x + size.x + ui.px(8), at.y + size.y + ui.px(4)}, ui.theme.panel, ui.px(4));
+    draw.AddText(nullptr, 0, at, ui.theme.text, text.c_str(), nullptr, wrap);
+}
+
 } // namespace
 
 BuiltInLines::BuiltInLines(const Ui& ui, const LabView& view) {
@@ -97,21 +118,26 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     const bool sketching = view.sketch != nullptr && !result.measured() && !experiment.sketched.empty();
     if (!sketching && !result.measured()) return drawWhatItIsAbout(ui, experiment, view, height);
-    const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
     if (view.sketch != nullptr && !view.sketch->empty()) lines.push_back(view.sketch->line(ui.theme));
-    const auto axisOf = [&](const LabAxis& axis) {
-        const bool linear = axis.linear && !sketching;
+    const auto axisOf = [](const LabAxis& axis) {
         return PlotAxis{.title = std::string(axis.title),
                         .unit = std::string(axis.unit),
-                        .log = axis.log && !linear,
-                        .shown = sketching ? axis.sketched
-                                 : linear  ? std::optional(PlotRange{0, 0})
-                                           : std::nullopt};
+                        .log = axis.log,
+                        .shown = axis.sketched};
     };
     PlotAxis x = axisOf(experiment.x);
     x.whole = experiment.x.unit.empty();
     PlotAxis y = axisOf(experiment.y);
     y.measured = !sketching;
+    if (experiment.axes != nullptr) { // of this device, before measuring and after
+        const gpu::Device& device = ui.graphics.device();
+        const LabAxes axes = experiment.axes({device.limits().subgroupSize, device.software()});
+        x.shown = axes.x;
+        y.shown = axes.y;
+    }
+    if (sketching && experiment.introduced && height <= 0) drawIntroduction(ui, experiment, view);
+    const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
+    const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     PlotOptions options{.x = x,
                         .y = y,
@@ -129,10 +155,13 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     if (sketching) {
         options.pen = &pen;
         options.lead = lead;
-        options.empty = translatedFormat("Drag the mouse to sketch what you expect of the GPU: {}.",
-                                         translated(experiment.sketched));
+        options.empty = "";
     }
     view.plot.draw(ui, "lab", labPlotWords, lines, options);
+    if (sketching && view.sketch->empty())
+        drawHint(ui, {start, {start.x + options.size.x, start.y + options.size.y}},
+                 translatedFormat("Drag the mouse to sketch what you expect of the GPU: {}.",
+                                  translated(experiment.sketched)));
     drawn();
 }
 
