@@ -34,7 +34,7 @@ float clearButton(Ui& ui, Sketch& sketch) {
 void drawWhatItIsAbout(const Ui& ui, const Experiment& experiment, const LabView& view, float height) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float high = std::min(height > 0 ? height : room.y, ui.px(260));
+    const float high = std::min(height > 0 ? height : room.y, ui.px(360));
     drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
     ImGui::Dummy({room.x, high});
 }
@@ -47,17 +47,6 @@ void drawIntroduction(const Ui& ui, const Experiment& experiment, const LabView&
     if (high < ui.px(90)) return;
     drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
     ImGui::Dummy({room.x, high + ui.px(6)});
-}
-
-/// What there is to do, in the middle of the empty axes.
-void drawHint(const Ui& ui, const Place& place, const std::string& text) {
-    const float wrap = 0.7f * (place.max.x - place.min.x);
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
-    const ImVec2 at{(place.min.x + place.max.x - size.x) / 2, (place.min.y + place.max.y - size.y) / 2};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled({at.x - ui.px(8), at.y - ui.px(4)},
-                       {at.x + size.x + ui.px(8), at.y + size.y + ui.px(4)}, ui.theme.panel, ui.px(4));
-    draw.AddText(nullptr, 0, at, ui.theme.text, text.c_str(), nullptr, wrap);
 }
 
 } // namespace
@@ -137,7 +126,6 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     }
     if (sketching && experiment.introduced && height <= 0) drawIntroduction(ui, experiment, view);
     const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
-    const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     PlotOptions options{.x = x,
                         .y = y,
@@ -155,13 +143,10 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     if (sketching) {
         options.pen = &pen;
         options.lead = lead;
-        options.empty = "";
+        options.empty = translatedFormat("Drag the mouse to sketch what you expect of the GPU: {}.",
+                                         translated(experiment.sketched));
     }
     view.plot.draw(ui, "lab", labPlotWords, lines, options);
-    if (sketching && view.sketch->empty())
-        drawHint(ui, {start, {start.x + options.size.x, start.y + options.size.y}},
-                 translatedFormat("Drag the mouse to sketch what you expect of the GPU: {}.",
-                                  translated(experiment.sketched)));
     drawn();
 }
 

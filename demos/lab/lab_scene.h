@@ -39,7 +39,7 @@ struct LabLine {
 
 /// Always there.
 struct LabLabel {
-    float x = 0, y = 0; ///< of its upper left corner
+    float x = 0, y = 0; ///< of its lower left corner
     std::string_view text;
 };
 

@@ -178,9 +178,10 @@ bool drawInvitation(Ui& ui, const std::string& question, std::string_view about,
     ImFont* large = ui.fonts.title;
     const std::string told(translated(about));
     const ImVec2 first = large->CalcTextSizeA(large->FontSize, FLT_MAX, wrap, question.c_str());
-    const ImVec2 second = ImGui::CalcTextSize(told.c_str(), nullptr, false, wrap);
+    const std::vector<std::string_view> lines = linesAtBlanks(told, wrap, lettersWidth);
+    const float line = ImGui::GetTextLineHeight();
     const float button = textWidth(label) + 2 * style.FramePadding.x;
-    const float high = first.y + second.y + ImGui::GetFrameHeight() + 3 * gap;
+    const float high = first.y + static_cast<float>(lines.size()) * line + ImGui::GetFrameHeight() + 3 * gap;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRect(at, {at.x + room.x, at.y + room.y}, ui.theme.border, ui.px(6), 0, ui.line());
     const float middle = at.x + room.x / 2;
@@ -188,9 +189,12 @@ bool drawInvitation(Ui& ui, const std::string& question, std::string_view about,
     draw.AddText(large, large->FontSize, {middle - first.x / 2, y}, ui.theme.text, question.c_str(), nullptr,
                  wrap);
     y += first.y + gap;
-    draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {middle - second.x / 2, y}, ui.theme.muted,
-                 told.c_str(), nullptr, wrap);
-    y += second.y + 2 * gap;
+    for (const std::string_view each : lines) {
+        const std::string text(each);
+        draw.AddText({middle - lettersWidth(text) / 2, y}, ui.theme.muted, text.c_str());
+        y += line;
+    }
+    y += 2 * gap;
     ImGui::SetCursorScreenPos({middle - button / 2, y});
     const bool pressed = ui.primaryButton(label.c_str(), words, true, name);
     ImGui::SetCursorScreenPos(at);

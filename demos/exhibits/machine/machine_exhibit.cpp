@@ -189,7 +189,9 @@ class MachineExhibit final : public Exhibit {
         const std::optional<Card>& card = model_.card();
         if (!card) ui.paragraph("Two processors, one card: what each of them does best, measured here.");
         if (!model_.failure().empty()) ui.paragraph(model_.failure(), ui.theme.bad);
-        if (ui.primaryButton(card ? "Measure again##machine" : "Measure##machine", measureWords)) run(ui);
+        if (card ? ui.button("Measure again##machine", measureWords)
+                 : ui.primaryButton("Measure##machine", measureWords))
+            run(ui);
         ImGui::SameLine();
         if (!card) {
             ui.muted("takes about two and a half minutes");

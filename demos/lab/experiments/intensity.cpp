@@ -337,8 +337,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 LabScene scene() {
     constexpr float rows[] = {1.1f, 4.4f};
     LabScene scene{.beats = 20};
-    scene.labels = {{0, rows[0] - 1.1f, "one multiply-add per number"},
-                    {0, rows[1] - 1.1f, "many per number"}};
+    scene.labels = {{0, rows[0], "one multiply-add per number"}, {0, rows[1], "many per number"}};
     for (int number = 0; number < 4; ++number) {
         const float x = 4.0f * static_cast<float>(number);
         scene.blocks.push_back({x, rows[0], 2.8f, 1.5f, x, x + 2.8, LabTone::pale, "wait"});
