@@ -61,7 +61,7 @@ void explain(Ui& ui, const LadderModel& model, std::size_t index) {
     const RungResult* result = model.result(index);
     Detail detail;
     detail.title = rung.lane;
-    detail.text = rung.idea;
+    detail.text = translated(rung.idea);
     if (result != nullptr) {
         for (auto& [name, value] : numbersOf(*result, model.roof()))
             detail.values.emplace_back(name, ui.timing(value));

@@ -210,7 +210,9 @@ std::string refusedText(const RungResult& result) {
     if (holds > 0 && needs > holds)
         return translatedFormat("this network does not fit: shared memory holds {} numbers, it needs {}",
                                 grouped(holds), grouped(needs));
-    return std::string(translated(shortResult(&result))).append(": ").append(shortRefusal(result));
+    return std::string(translated(shortResult(&result)))
+        .append(": ")
+        .append(translatedParts(shortRefusal(result)));
 }
 
 std::string shortResult(const RungResult* result) {
@@ -228,7 +230,7 @@ std::string roofShare(const RungResult* result, const Roof* roof) {
 
 std::string checkText(const RungResult& result) {
     const Agreement& agreement = result.measure.agreement;
-    if (result.refused()) return result.refusal;
+    if (result.refused()) return translatedParts(result.refusal);
     if (result.wrong())
         return translatedFormat("Its losses differ from those of the plain loops by {} within {} steps. "
                                 "So it is not timed.",

@@ -188,7 +188,7 @@ class MachineExhibit final : public Exhibit {
         if (model_.measuring()) return drawProgress(ui);
         const std::optional<Card>& card = model_.card();
         if (!card) ui.paragraph("Two processors, one card: what each of them does best, measured here.");
-        if (!model_.failure().empty()) ui.paragraph(model_.failure(), ui.theme.bad);
+        if (!model_.failure().empty()) ui.paragraph(translatedParts(model_.failure()), ui.theme.bad);
         if (card ? ui.button("Measure again##machine", measureWords)
                  : ui.primaryButton("Measure##machine", measureWords))
             run(ui);
@@ -201,7 +201,8 @@ class MachineExhibit final : public Exhibit {
         if (ui.button("Save card##machine",
                       "Saves the card as a picture to post, and its numbers beside it as JSON."))
             save(ui);
-        if (!ui.masked) drawCard(ui, *card); // nothing but measured numbers
+        if (!ui.masked)
+            drawCard(ui, translatedCard(*card), cardHeadline(*card)); // nothing but measured numbers
     }
 
     void drawDetails(Ui& ui) override {
@@ -255,7 +256,7 @@ class MachineExhibit final : public Exhibit {
     void drawProgress(Ui& ui) {
         const CardProgress progress = model_.progress();
         ui.heading("Measuring");
-        ui.paragraph(progress.part.empty() ? "Starting" : progress.text());
+        ui.paragraph(progress.part.empty() ? "Starting" : translatedParts(progress.text()));
         ImGui::ProgressBar(static_cast<float>(progress.done), {-1, ui.px(10)}, "");
         const bool stopping = model_.stopping();
         if (ui.button("Stop##machine",
@@ -314,14 +315,14 @@ class MachineExhibit final : public Exhibit {
                 "the rest.");
         }
         ImGui::Dummy({0, ui.px(6)});
-        drawParts(ui, card, true);
+        drawParts(ui, translatedCard(std::move(card)), true);
         ui.endCard();
     }
 
-    static void drawCard(Ui& ui, const Card& card) {
+    static void drawCard(Ui& ui, const Card& card, const std::string& headline) {
         ui.beginCard("machine/card");
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
-        if (const std::string headline = cardHeadline(card); !headline.empty()) ui.headline(headline);
+        if (!headline.empty()) ui.headline(headline);
         drawNames(ui, card.gpuName(), card.cpuName(), factsLine(card), "");
         ImGui::Dummy({0, ui.px(4)});
         drawParts(ui, card, false);
