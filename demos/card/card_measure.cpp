@@ -79,10 +79,33 @@ class CardMeasurement {
         return std::move(card_);
     }
 
+    /// Every line, none of them measured; needs `stop`.
+    Card blank(const std::string& gpu) {
+        nameProcessor();
+        card_.gpu.device = gpu;
+        spiral_ = loadDataset("spiral");
+        measureRoofs();
+        measureCopies();
+        measureRaces();
+        measurePopulation();
+        measureLadder();
+        measureSweep(SweepBy::width, widthsUntil);
+        measureSweep(SweepBy::batch, batchesUntil);
+        for (CardPart& part : card_.parts) {
+            part.remark.clear();
+            for (CardRow& row : part.rows) row.note.clear();
+        }
+        return std::move(card_);
+    }
+
   private:
-    void openDevice() {
+    void nameProcessor() {
         card_.cpu.device = cpuName();
         card_.cpu.threads = request_.threads > 0 ? request_.threads : usablePhysicalCores().physical;
+    }
+
+    void openDevice() {
+        nameProcessor();
         try {
             device_ = machines_.deviceOf(gpuBest);
         } catch (const gpu::GpuError& error) {
@@ -306,8 +329,7 @@ class CardMeasurement {
         CardPart& sweep = width ? part("widths", "Crossover: 784-N-N-10, batch 128", "examples/s")
                                 : part("batches", "Crossover: 784-256-128-10, batch N", "examples/s");
         std::vector<SweepPoint> points;
-        const std::vector<std::size_t> values =
-            sweepValues(by, request_.quick ? quickBatch : pixels_.train.count);
+        const std::vector<std::size_t> values = sweepValues(by, request_.quick ? quickBatch : cardExamples);
         for (std::size_t i = 0; i < values.size(); ++i)
             measure(sweep, {fmt::format("N = {}", grouped(values[i]))}, until, [&](CardRow& row) {
                 const TrainJob job = width ? jobFor({784, values[i], values[i], 10}, kind.batch, pixels_)
@@ -379,8 +401,8 @@ class CardMeasurement {
     Card card_;
     Dataset pixels_;
     Dataset spiral_;
-    CardRow cpuRoof_{"fp32 vec4"}; // the processor's numbers go with the device's of these lines
-    CardRow cpuCopies_{"host to host"};
+    CardRow cpuRoof_{cardRoofRow}; // the processor's numbers go with the device's of these lines
+    CardRow cpuCopies_{cardCopyRow};
     double gpuRoof_ = 0; // GFLOP/s in fp32; 0: not measured
     double begin_ = secondsNow();
 };
@@ -390,6 +412,14 @@ class CardMeasurement {
 Card measureCard(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop) {
     const EnglishHere english; // what is written down; pages translate it
     return CardMeasurement(request, show, stop).run();
+}
+
+Card blankCard(const std::string& gpu) {
+    const EnglishHere english;
+    const CardRequest request;
+    const ShowCardProgress show = [](const CardProgress&) {};
+    const std::atomic<bool> stop = true;
+    return CardMeasurement(request, show, stop).blank(gpu);
 }
 
 } // namespace lockstep::demos

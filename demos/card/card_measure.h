@@ -18,6 +18,10 @@ struct CardRequest {
     bool quick = false;      ///< Card::quick
 };
 
+/// The lines that have the processor's arithmetic and its copies.
+inline constexpr const char* cardRoofRow = "fp32 vec4";
+inline constexpr const char* cardCopyRow = "host to host";
+
 /// What is measured next.
 struct CardProgress {
     std::string part; ///< "Training, SGD"
@@ -35,5 +39,9 @@ using ShowCardProgress = std::function<void(const CardProgress&)>;
 /// measured. Throws gpu::GpuError where a device was asked for and cannot be had; without any, the card is
 /// the processor's.
 Card measureCard(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop);
+
+/// The same card before anything is measured: its parts and lines, without numbers. gpu: the device's name;
+/// empty: there is none
+Card blankCard(const std::string& gpu);
 
 } // namespace lockstep::demos

@@ -93,8 +93,8 @@ void drawPart(Canvas& canvas, const Pen& pen, const CardPart& part, std::uint32_
     canvas.fill(left, y, columnWidth, 1, theme.border);
     y += headHeight - rowHeight;
     const Decades decades(part);
-    for (double decade = decades.from; decade <= decades.to; ++decade)
-        canvas.fill(bars + pixels(decades, std::pow(10, decade)), y, 1,
+    for (const double line : decades.lines())
+        canvas.fill(bars + static_cast<std::uint32_t>(line * barsWidth), y, 1,
                     rowHeight * static_cast<std::uint32_t>(part.rows.size()), theme.grid);
     for (const CardRow& row : part.rows) {
         canvas.text(pen.body, at(left), at(y), row.name, theme.text);

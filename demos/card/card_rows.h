@@ -40,6 +40,10 @@ const CardRow* rowIn(const Card& card, const std::string& part, const std::strin
 /// For each line of `part`: its name, then the processor's and the GPU's number of each card.
 std::vector<std::vector<std::string>> comparisonRows(const std::vector<Card>& cards, const CardPart& part);
 
+/// "The CPU is 3.8× as fast as software Vulkan at training 784-256-128-10, batch 128": of the usual network,
+/// or else of the largest that both have trained. Empty: none.
+std::string cardHeadline(const Card& card);
+
 /// Powers of ten that the bars of a part reach over.
 struct Decades {
     double from = 0;
@@ -48,6 +52,8 @@ struct Decades {
     explicit Decades(const CardPart& part);
     /// The share of a bar's whole length that `value`, a number of the part, takes: 0 to 1.
     double share(double value) const;
+    /// Where the lines of the powers stand, as such shares.
+    std::vector<double> lines() const;
 };
 
 } // namespace lockstep::demos

@@ -154,12 +154,17 @@ std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, const PlotA
     return extent;
 }
 
-void drawCalmSentence(const Ui& ui, const Ui::Place& whole, const std::string& sentence) {
+// inviting: it says what to do, in letters as large as all others
+void drawCalmSentence(const Ui& ui, const Ui::Place& whole, const std::string& sentence,
+                      bool inviting = false) {
     const std::string text(translated(sentence));
+    ImGui::PushFont(inviting ? ui.fonts.body : ImGui::GetFont());
     const float wrap = whole.max.x - whole.min.x - ui.px(16);
     const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
     const ImVec2 at{(whole.min.x + whole.max.x - size.x) / 2, (whole.min.y + whole.max.y - size.y) / 2};
-    ImGui::GetWindowDrawList()->AddText(nullptr, 0, at, ui.theme.muted, text.c_str(), nullptr, wrap);
+    ImGui::GetWindowDrawList()->AddText(nullptr, 0, at, inviting ? ui.theme.text : ui.theme.muted,
+                                        text.c_str(), nullptr, wrap);
+    ImGui::PopFont();
 }
 
 // Inside the margins that labels need.
@@ -241,7 +246,8 @@ void Plot::drawArea(Ui& ui, std::string_view words, std::span<const PlotLine> li
         const SmallLetters small(ui);
         layOut(frame, whole);
         drawPlotAxes(frame, options, whole);
-        if (lines.empty()) drawCalmSentence(ui, {frame.low, frame.high}, options.empty);
+        if (lines.empty())
+            drawCalmSentence(ui, {frame.low, frame.high}, options.empty, options.pen != nullptr);
         drawPlotBands(frame, options.bands);
         drawPlotCurves(frame);
         drawEndLabels(frame, whole);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,10 +27,19 @@ struct LabAxis {
     std::string_view title;     ///< "dispatches"
     std::string_view unit = {}; ///< "µs"; empty: a count
     bool log = true;
-    std::optional<PlotRange> sketched = {}; ///< values that one sketches over; empty: nothing is sketched
-    bool calendar = false;                  ///< years: written without a comma, "2012"
-    /// Results tell it better on a linear axis from 0, although one sketches on a logarithmic one.
-    bool linear = false;
+    /// Values that one sketches over, and that stay on the axis after measuring; empty: nothing is sketched.
+    std::optional<PlotRange> sketched = {};
+    bool calendar = false; ///< years: written without a comma, "2012"
+};
+
+/// What decides, before a device is measured, how far its curves will reach.
+struct LabReach {
+    std::uint32_t subgroupSize = 1;
+    bool software = false;
+};
+
+struct LabAxes {
+    PlotRange x, y;
 };
 
 /// What limits the machine: how the work is shared, where its numbers lie, or how it gets there.
@@ -39,6 +50,12 @@ enum class LabGroup : std::size_t { work, memory, launch };
 struct LabVerdict {
     std::string figure, beside;
 };
+
+/// "GPU 1.8×"; "GPU about 1.8×" where the middle half of a compared point's rounds spans a factor of more
+/// than 2.
+std::string gpuFactor(double factor, std::initializer_list<const LabPoint*> compared);
+/// The point of a series at `x`; null: not measured.
+const LabPoint* labPointAt(const LabResult& result, bool gpu, std::string_view series, double x);
 
 /// Where in a training step the effect is at work: an exhibit, in a state.
 struct LabLink {
@@ -97,6 +114,9 @@ struct Experiment {
     std::array<std::string_view, 4> sources; ///< files whose text is shown; unused ones are empty
     LabLink link;
     bool animated = false; ///< the picture moves by itself
+    /// The axes that one sketches on, where they depend on the device; null: as x and y have them.
+    LabAxes (*axes)(const LabReach& reach) = nullptr;
+    bool introduced = false; ///< its card's picture moves above the empty axes
 
     /// Measures both machines. Series that do not work say so in their notes.
     void (*measure)(LabBench& bench, LabResult& result);

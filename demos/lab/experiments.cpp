@@ -3,6 +3,7 @@
 
 #include "demos/lab/experiment.h"
 #include "demos/words/language.h"
+#include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/net/names.h"
 
@@ -51,7 +52,9 @@ LabResult runExperiment(const Experiment& experiment, LabBench& bench) {
     } else {
         result.noGpu = bench.noDevice();
     }
+    const LoadWatch watch;
     experiment.measure(bench, result);
+    result.load = watch.load();
     bench.addKnownNumbers(result);
     return result;
 }
@@ -63,6 +66,21 @@ bool draws(const LabView& view, const Experiment& experiment, const LabResult& r
                std::ranges::find(experiment.lines, each.fullName()) != experiment.lines.end();
     };
     return view.all || told(series) || std::ranges::none_of(result.series, told);
+}
+
+std::string gpuFactor(double factor, std::initializer_list<const LabPoint*> compared) {
+    const bool wide = std::ranges::any_of(compared, [](const LabPoint* point) {
+        return point != nullptr && point->low > 0 && point->high > 2 * point->low;
+    });
+    return wide ? translatedFormat("GPU about {}×", twoDigits(factor))
+                : translatedFormat("GPU {}×", twoDigits(factor));
+}
+
+const LabPoint* labPointAt(const LabResult& result, bool gpu, std::string_view series, double x) {
+    const LabSeries* found = result.find(gpu, series);
+    if (found == nullptr) return nullptr;
+    const auto point = std::ranges::find(found->points, x, &LabPoint::x);
+    return point == found->points.end() ? nullptr : &*point;
 }
 
 LabVerdict verdictOf(const Experiment& experiment, const LabResult& result) {
@@ -78,7 +96,7 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
     const std::string_view measured = translated(experiment.choices[*answer]);
     if (!predicted) return translatedFormat("Measured here: {}.", measured);
     if (*predicted == *answer) return translatedFormat("As you predicted: {}.", measured);
-    return translatedFormat("You predicted \"{}\". Measured here: {}.",
+    return translatedFormat("Not this time: you predicted \"{}\", and measured here is \"{}\".",
                             translated(experiment.choices[*predicted]), measured);
 }
 

@@ -34,9 +34,19 @@ float clearButton(Ui& ui, Sketch& sketch) {
 void drawWhatItIsAbout(const Ui& ui, const Experiment& experiment, const LabView& view, float height) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float high = std::min(height > 0 ? height : room.y, ui.px(260));
+    const float high = std::min(height > 0 ? height : room.y, ui.px(360));
     drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
     ImGui::Dummy({room.x, high});
+}
+
+/// Above the empty axes, where both have room.
+void drawIntroduction(const Ui& ui, const Experiment& experiment, const LabView& view) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float high = std::min(0.35f * room.y, ui.px(150));
+    if (high < ui.px(90)) return;
+    drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
+    ImGui::Dummy({room.x, high + ui.px(6)});
 }
 
 } // namespace
@@ -97,21 +107,25 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());
     const bool sketching = view.sketch != nullptr && !result.measured() && !experiment.sketched.empty();
     if (!sketching && !result.measured()) return drawWhatItIsAbout(ui, experiment, view, height);
-    const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
     if (view.sketch != nullptr && !view.sketch->empty()) lines.push_back(view.sketch->line(ui.theme));
-    const auto axisOf = [&](const LabAxis& axis) {
-        const bool linear = axis.linear && !sketching;
+    const auto axisOf = [](const LabAxis& axis) {
         return PlotAxis{.title = std::string(axis.title),
                         .unit = std::string(axis.unit),
-                        .log = axis.log && !linear,
-                        .shown = sketching ? axis.sketched
-                                 : linear  ? std::optional(PlotRange{0, 0})
-                                           : std::nullopt};
+                        .log = axis.log,
+                        .shown = axis.sketched};
     };
     PlotAxis x = axisOf(experiment.x);
     x.whole = experiment.x.unit.empty();
     PlotAxis y = axisOf(experiment.y);
     y.measured = !sketching;
+    if (experiment.axes != nullptr) { // of this device, before measuring and after
+        const gpu::Device& device = ui.graphics.device();
+        const LabAxes axes = experiment.axes({device.limits().subgroupSize, device.software()});
+        x.shown = axes.x;
+        y.shown = axes.y;
+    }
+    if (sketching && experiment.introduced && height <= 0) drawIntroduction(ui, experiment, view);
+    const float lead = sketching ? clearButton(ui, *view.sketch) : 0;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     PlotOptions options{.x = x,
                         .y = y,

@@ -68,6 +68,17 @@ MachineInfo machineFrom(const ordered_json& json, const char* field) {
     return machine;
 }
 
+std::optional<OtherLoad> loadFrom(const ordered_json& json) {
+    if (json.is_null()) return std::nullopt;
+    OtherLoad load{.share = amountOf(json, "share"),
+                   .cores = amountOf(json, "cores"),
+                   .allCores = jsonValue<std::size_t>(json, "all_cores")};
+    load.fromAverage = textOf(json, "measured_by") == "load_average";
+    // The file has no seconds, but what they decided.
+    load.seconds = jsonValue<bool>(json, "busy") ? std::numeric_limits<double>::infinity() : 0;
+    return load;
+}
+
 bool ofGpu(const ordered_json& json) {
     constexpr std::string_view machines[] = {"cpu", "gpu"};
     return jsonWord(json, "machine", machines) == 1;
@@ -141,6 +152,7 @@ ordered_json labJson(const Experiment& experiment, const LabResult& result) {
             {"gpu", machineJson(result.gpu)},
             {"no_gpu", result.noGpu},
             {"rough", result.rough},
+            {"other_load", otherLoadJson(result.load)},
             {"series", std::move(series)},
             {"spans", std::move(spans)},
             {"numbers", std::move(numbers)},
@@ -158,6 +170,8 @@ LabResult labFromJson(const ordered_json& json) {
     result.rough = jsonValue<bool>(json, "rough");
     if (json.contains("prediction") && !json["prediction"].is_null()) // older files have none
         result.prediction = textOf(json, "prediction");
+    if (json.contains("other_load")) // likewise
+        result.load = loadFrom(json["other_load"]);
     for (const ordered_json& each : listOf(json, "series", mostSeries)) {
         LabSeries series{ofGpu(each), textOf(each, "name")};
         series.note = textOf(each, "note");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/kit/workgroup_chart.h"
+#include "demos/report/other_load.h"
 #include "demos/words/language.h"
 #include "engine/run/trainer.h"
 
@@ -56,11 +58,12 @@ struct LabResult {
 
     /// Measured values that texts quote, by name: "microseconds_per_launch".
     std::map<std::string, double, std::less<>> numbers = {};
-    MachineInfo cpu = {};        ///< no device: it was left out
-    MachineInfo gpu = {};        ///< no device: none was used
-    std::string noGpu = {};      ///< why
-    bool rough = false;          ///< measured in passing, to try the program: numbers mean little
-    std::string prediction = {}; ///< the choice that was made before; empty: none
+    MachineInfo cpu = {};               ///< no device: it was left out
+    MachineInfo gpu = {};               ///< no device: none was used
+    std::string noGpu = {};             ///< why
+    bool rough = false;                 ///< measured in passing, to try the program: numbers mean little
+    std::string prediction = {};        ///< the choice that was made before; empty: none
+    std::optional<OtherLoad> load = {}; ///< what other programs used meanwhile; empty: unknown
 
     bool measured() const { return !series.empty(); }
     /// Null: not measured.

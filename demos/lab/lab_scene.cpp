@@ -40,6 +40,10 @@ void drawLabScene(const Ui& ui, const LabScene& scene, const Place& place, doubl
     const SmallLetters small(ui);
     for (const LabLine& line : scene.lines)
         draw.AddLine(at(line.x, line.y), at(line.toX, line.toY), ui.theme.muted, ui.line());
+    for (const LabLabel& label : scene.labels) {
+        const ImVec2 low = at(label.x, label.y);
+        labText(draw, {low.x, low.y - ImGui::GetFontSize() - ui.px(3)}, label.text, ui.theme.text);
+    }
     for (const LabBlock& block : scene.blocks) {
         const ImU32 colour = toneColour(ui, block.tone);
         const ImVec2 min = at(block.x, block.y);

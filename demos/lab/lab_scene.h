@@ -37,6 +37,12 @@ struct LabLine {
     float x = 0, y = 0, toX = 0, toY = 0;
 };
 
+/// Always there.
+struct LabLabel {
+    float x = 0, y = 0; ///< of its lower left corner
+    std::string_view text;
+};
+
 struct LabScene {
     static constexpr float width = 16, height = 6; ///< units
     static constexpr double beatSeconds = 0.25;
@@ -45,6 +51,7 @@ struct LabScene {
     std::vector<LabBlock> blocks = {};
     std::vector<LabDot> dots = {};
     std::vector<LabLine> lines = {};
+    std::vector<LabLabel> labels = {};
 };
 
 /// As large as `place` allows, in its middle.

@@ -34,8 +34,9 @@ void drawSumOrders(const Ui& ui, ImVec2 at, ImVec2 size, double seconds, bool st
     const float height = letters + ui.px(6);
     const float unit = size.x / numbers;
     const float texts = 2 * letters + ui.px(8);
-    const float loop = at.y + size.y - texts - height;
-    const float step = std::min((loop - at.y - height - ui.px(14)) / levels, 4 * height);
+    const float top = at.y + texts;
+    const float loop = at.y + size.y - height;
+    const float step = std::min((loop - top - height - ui.px(14)) / levels, 4 * height);
     const int done = still ? 0 : static_cast<int>(std::fmod(2 * seconds, numbers + 4.0)); // additions
     const auto cell = [&](float x, float y, float room, float total, bool there, bool now) {
         const std::string text = there ? textOf(total) : "";
@@ -53,35 +54,34 @@ void drawSumOrders(const Ui& ui, ImVec2 at, ImVec2 size, double seconds, bool st
     }
     for (int level = 0; level <= levels; ++level) {
         const float width = unit * static_cast<float>(1 << level);
-        const float y = at.y + static_cast<float>(level) * step;
+        const float y = top + static_cast<float>(level) * step;
         const bool there = level <= done;
         for (std::size_t i = 0; i < sums.size(); ++i) {
             const float x = at.x + (static_cast<float>(i) + 0.5f) * width;
             if (level > 0)
                 for (const float side : {-0.25f, 0.25f})
                     draw.AddLine({x + side * width, y - step + height}, {x, y},
-                                 there ? ui.theme.text : ui.theme.grid, ui.line());
+                                 there ? ui.theme.text : ui.theme.muted, ui.line(1.5f));
             cell(x, y, width, sums[i], there, level == done);
         }
         if (level == levels) break;
         for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
         sums.resize(sums.size() / 2);
     }
-    const float below = loop + height + ui.px(6);
     if (still) {
-        labText(draw, {at.x, below}, "above: a tree; below: a loop", ui.theme.text);
-        labText(draw, {at.x, below + letters}, "16 numbers: 2²⁴ and fifteen ones", ui.theme.muted);
+        labText(draw, at, "above: a tree; below: a loop", ui.theme.text);
+        labText(draw, {at.x, at.y + letters}, "16 numbers: 2²⁴ and fifteen ones", ui.theme.muted);
         return;
     }
     const auto steps = [&](int all) {
         return counted(static_cast<std::uint64_t>(std::min(done, all)), "step");
     };
-    labText(draw, {at.x, below},
+    labText(draw, at,
             translatedFormat("tree: {}{}; loop: {}{}", steps(levels),
                              done < levels ? "" : ", " + textOf(sums.front()), steps(numbers - 1),
                              done < numbers - 1 ? "" : ", " + textOf(running)),
             ui.theme.text);
-    labText(draw, {at.x, below + letters}, "exact: 2²⁴ + 15; 2²⁴ + 1 rounds to 2²⁴", ui.theme.muted);
+    labText(draw, {at.x, at.y + letters}, "exact: 2²⁴ + 15; 2²⁴ + 1 rounds to 2²⁴", ui.theme.muted);
 }
 
 void drawSumTable(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {

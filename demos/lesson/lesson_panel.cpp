@@ -137,7 +137,6 @@ std::optional<double> typedNumber(Ui& ui, const char* name, std::string_view wor
     return std::nullopt;
 }
 
-<<<<<<< HEAD
 /// What an answer is kept for.
 std::string waitingText(const LessonRun& run) {
     const std::string& point = run.step().point;
@@ -153,11 +152,7 @@ void drawNumber(Ui& ui, LessonAnswer& answer, NumberTyping& typing) {
         else
             ImGui::SetKeyboardFocusHere();
     }
-    const std::string shown = answer.number ? fmt::format("{:.6g}", *answer.number) : std::string();
-=======
-void drawNumber(Ui& ui, LessonAnswer& answer) {
     const std::string shown = answer.number ? translatedFormat("{:.6g}", *answer.number) : std::string();
->>>>>>> main
     const std::optional<double> number =
         typedNumber(ui, "##lesson/number", "Your answer: type a number and press Enter.", shown);
     typing.active = ImGui::IsItemActive();

@@ -206,7 +206,8 @@ inline constexpr RungRow rungTable[] = {
      .foldsUpdate = true},
     {.rung = Rung::best,
      .lane = "gpu:best",
-     .idea = "The fastest of these kernels on this device (also fused or whole-step), timed at the start.",
+     .idea =
+         "The fastest of these fp32 kernels on this device (also fused or whole-step), timed at the start.",
      .unrecorded = "It has no kernel of its own: see those of the other rungs.",
      .populations = true},
 };

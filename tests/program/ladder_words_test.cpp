@@ -293,6 +293,12 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
     result.refusal = "its shared memory holds 8184 numbers, and a step needs 9000";
     CHECK(shortRefusal(result) == "its shared memory holds 8184 numbers");
     CHECK(checkText(result) == result.refusal); // whole where there is room
+    CHECK(refusedText(result) == "not supported: its shared memory holds 8184 numbers");
+    result.refusal =
+        "'A card' cannot run gpu:whole-step: its shared memory holds 8184 numbers, and the parameters "
+        "(235146) with one row of a batch (1574) are 236720";
+    CHECK(refusedText(result) ==
+          "this network does not fit: shared memory holds 8,184 numbers, it needs 236,720");
 }
 
 TEST_CASE("the roofline rises to its corner and is level from there") {

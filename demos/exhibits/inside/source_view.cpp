@@ -87,13 +87,8 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
         drawPane(ui, title, text, firstFunctionIn(linesOf(text)), ui.theme.gpu, width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
-<<<<<<< HEAD
     if (files_.empty() || panes != 1)
-        drawPane(ui, std::string("CPU reference  ") + row.plainFile, sourceText(row.plainFile), lit_,
-=======
-    if (files_.empty() || panes_ != 1)
         drawPane(ui, translatedFormat("CPU reference  {}", row.plainFile), sourceText(row.plainFile), lit_,
->>>>>>> main
                  ui.theme.cpu, width);
     scroll_ = std::max(scroll_ - 1, 0);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -94,11 +95,40 @@ void AccessView::update(double seconds) {
 
 void AccessView::playFromStart() {
     playing = true;
+    opened = false;
     moment = 0;
     played = 0;
 }
 
 namespace {
+
+/// When half of what an invocation copies to shared memory before the first barrier is there; 0: it copies
+/// nothing.
+std::size_t halfCopied(const AccessRecord& record) {
+    if (record.invocations.empty()) return 0;
+    std::vector<std::size_t> writes;
+    const std::vector<AccessEvent>& events = record.invocations.front();
+    for (std::size_t at = 0; at < events.size() && !events[at].barrier; ++at)
+        if (events[at].access() && events[at].write && record.array(events[at].array).shared)
+            writes.push_back(at);
+    return writes.empty() ? 0 : writes[writes.size() / 2];
+}
+
+/// "gpu:tiled reads 3 words from memory per output, gpu:pipelined 2.25."; empty: none is recorded.
+std::string readsText(const LadderModel& model, const std::vector<std::size_t>& rungs,
+                      const std::vector<const RungPicture*>& pictures) {
+    std::string text;
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+        if (pictures[i] == nullptr || pictures[i]->record.invocations.empty()) continue;
+        const AccessRecord& record = pictures[i]->record;
+        const RecordReads all = readsUntil(record, moments(record));
+        const std::string words = threeDigits(all.perOutput(all.memory));
+        const std::string_view lane = model.rungs()[rungs[i]].lane;
+        text += text.empty() ? translatedFormat("{} reads {} words from memory per output", lane, words)
+                             : fmt::format(", {} {}", lane, words);
+    }
+    return text.empty() ? text : text + ".";
+}
 
 /// A kernel and its arrays.
 struct KernelView {
@@ -253,11 +283,14 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
         mostEach = std::max(mostEach, mostWords(pictures.back()->record));
         invocations = std::max(invocations, pictures.back()->record.invocations.size());
     }
-    if (now != shown && !kept) moment = 0;
+    if (now != shown && !kept) moment = 0, opened = true;
     const auto taken = [](const RungPicture* picture) { return picture != nullptr; };
     if (std::ranges::all_of(pictures, taken)) { // before that, a loaded moment seems to lie beyond the end
         kept = false;
         last = most - 1;
+        if (std::exchange(opened, false) && moment == 0 && !playing)
+            for (const RungPicture* picture : pictures)
+                moment = std::max(moment, halfCopied(picture->record));
         moment = std::min(moment, last);
     }
     shown = now;
@@ -265,6 +298,8 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
         if (playerBeside) ImGui::SameLine(0, ui.px(12));
         drawAccessPlayer(ui, *this);
     }
+    if (const std::string reads = readsText(model, rungs, pictures); !reads.empty() && height >= ui.px(300))
+        ui.text(fittedText(reads, width), ui.theme.text, ui.fonts.strong);
 
     const float gap = ui.px(16);
     const auto columns = static_cast<float>(rungs.size());

@@ -31,6 +31,7 @@ struct AccessView {
     std::size_t last = 0; ///< moment of what is shown
     std::string shown;    ///< lanes and product
     bool kept = true;     ///< the moment belongs to what will be shown first
+    bool opened = true;   ///< no moment was chosen yet: a telling one comes once the accesses are known
     bool playing = false;
     double played = 0;
 };

@@ -133,7 +133,7 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
         {.x = {.title = sizes, .unit = "", .log = true},
          .y = {.title = "samples/s", .unit = "", .log = true, .measured = true},
          .size = {ImGui::GetContentRegionAvail().x, height},
-         .empty = "Sweep measures both machines over many sizes."});
+         .empty = "The first size is being measured."});
 }
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
@@ -168,22 +168,74 @@ std::string partsText(const std::vector<SweepPoint>& points) {
         amountText(static_cast<double>(both.back().uploadBytes), "B"), duration(both.back().uploadOnce));
 }
 
+bool drawInvitation(Ui& ui, const std::string& question, std::string_view about, const std::string& label,
+                    const char* name, std::string_view words) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float gap = ui.px(10);
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float wrap = std::min(room.x - 2 * gap, ui.px(620));
+    ImFont* large = ui.fonts.title;
+    const std::string told(translated(about));
+    const ImVec2 first = large->CalcTextSizeA(large->FontSize, FLT_MAX, wrap, question.c_str());
+    const std::vector<std::string_view> lines = linesAtBlanks(told, wrap, lettersWidth);
+    const float line = ImGui::GetTextLineHeight();
+    const float button = textWidth(label) + 2 * style.FramePadding.x;
+    const float high = first.y + static_cast<float>(lines.size()) * line + ImGui::GetFrameHeight() + 3 * gap;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRect(at, {at.x + room.x, at.y + room.y}, ui.theme.border, ui.px(6), 0, ui.line());
+    const float middle = at.x + room.x / 2;
+    float y = at.y + std::max((room.y - high) / 2, gap);
+    draw.AddText(large, large->FontSize, {middle - first.x / 2, y}, ui.theme.text, question.c_str(), nullptr,
+                 wrap);
+    y += first.y + gap;
+    for (const std::string_view each : lines) {
+        const std::string text(each);
+        draw.AddText({middle - lettersWidth(text) / 2, y}, ui.theme.muted, text.c_str());
+        y += line;
+    }
+    y += 2 * gap;
+    ImGui::SetCursorScreenPos({middle - button / 2, y});
+    const bool pressed = ui.primaryButton(label.c_str(), words, true, name);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy(room);
+    return pressed;
+}
+
 void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const std::vector<std::string> names(std::begin(sweepWords), std::end(sweepWords));
     auto chosen = static_cast<std::size_t>(by);
     if (ui.segments("##ladder/by", "What the sweep varies: the batch or the width of the layers.", chosen,
                     names))
         by = static_cast<SweepBy>(chosen);
-    ImGui::SameLine(0, ui.px(10));
-    if (ui.button("Sweep##ladder", "Times CPU and GPU at many sizes and draws where they cross."))
-        model.startSweep(by);
+    constexpr const char* button = "Sweep##ladder";
+    constexpr std::string_view words = "Times CPU and GPU at many sizes and draws where they cross.";
     const std::vector<SweepPoint>& points = model.sweep(by);
+    if (points.empty() && !model.sweeping(by)) {
+        constexpr std::size_t secondsEach = 2; // of a size, both machines
+        const std::string label =
+            translatedFormat("Sweep both machines, about {} s", secondsEach * model.sweepSizes(by));
+        if (drawInvitation(
+                ui,
+                std::string(translated(by == SweepBy::batch
+                                           ? "At which batch size does the GPU overtake the CPU?"
+                                           : "At which width does the GPU overtake the CPU?")),
+                "cpu:best and gpu:best train the same network at each size. A GPU needs enough work "
+                "to fill it; below that, the cost of launches decides.",
+                label, button, words))
+            model.startSweep(by);
+        return;
+    }
+    ImGui::SameLine(0, ui.px(10));
+    if (ui.button(button, words)) model.startSweep(by);
     if (!points.empty()) {
         const SweepPoint& last = points.back();
         ui.muted(fittedText(
             fmt::format("cpu:best: {}; gpu:best: {}", honestDevice(last.cpu, 40), honestDevice(last.gpu, 40)),
             ImGui::GetContentRegionAvail().x));
     }
+    const std::string busy = ui.masked ? "" : busyText(model.sweepLoad(by));
+    if (!busy.empty()) ui.paragraph(translatedFormat("Warning: {}.", busy), ui.theme.warning);
     const std::string crossing = crossingText(points, by);
     if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
     for (const SweepPoint& point : points)

@@ -25,7 +25,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::string_view tabWords[] = {"memory", "source", "rungs", "roofline", "crossover", "training"};
+constexpr std::string_view tabWords[] = {"rungs", "memory", "source", "roofline", "crossover", "training"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 
 /// "measuring gpu:tiled, 3 of 12, about 0:40 left", or less where that is too wide: "3 of 12".
@@ -182,16 +182,18 @@ class LadderExhibit final : public Exhibit {
         const auto tab = static_cast<Tab>(jsonWordOr(state, "tab", tabWords));
         const auto product = static_cast<Product>(jsonWordOr(state, "product", productWords));
         const auto moment = jsonValueOr(state, "access", std::size_t{0});
+        const bool chosenAccess = state.contains("access");
         const bool whole = jsonValueOr(state, "all_lines", false);
         const auto by = static_cast<SweepBy>(jsonWordOr(state, "sweep_by", sweepWords));
         const bool answer = jsonValueOr(state, "answer_shown", false);
-        return [this, settings, index, tab, product, moment, whole, by, answer] {
+        return [this, settings, index, tab, product, moment, chosenAccess, whole, by, answer] {
             model_.change(settings);
             pick(index);
             tab_ = tab;
             access_.product = product;
             access_.moment = moment;
             access_.kept = true;
+            access_.opened = !chosenAccess;
             source_.whole = whole;
             sweepBy_ = by;
             answerShown_ = answer;
@@ -214,7 +216,7 @@ class LadderExhibit final : public Exhibit {
     }
 
   private:
-    enum class Tab : std::size_t { memory, source, rungs, roofline, crossover, training };
+    enum class Tab : std::size_t { rungs, memory, source, roofline, crossover, training };
 
     void measureAll() {
         model_.measureAll();
@@ -259,7 +261,7 @@ class LadderExhibit final : public Exhibit {
 
     /// Tabs on the left; on the right what is there in each of them, and between both what is being measured.
     void drawTabRow(Ui& ui) {
-        const std::array<std::string, 6> names{"Memory",   "Source",    "Rungs",
+        const std::array<std::string, 6> names{"Rungs",    "Memory",    "Source",
                                                "Roofline", "Crossover", "Training"};
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x;
@@ -423,6 +425,16 @@ class LadderExhibit final : public Exhibit {
             ui.paragraph(translatedFormat("The loss curve matches the earlier run's to within {}.",
                                           scientific(std::max(*difference, 1e-8), 1)),
                          *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
+        if (model_.losses().empty() && model_.earlier().empty() && !model_.running()) {
+            if (drawInvitation(
+                    ui, translatedFormat("How does the loss fall on {}?", model_.rung().lane),
+                    "The same network and batches as on every rung. Change the rung while it trains: "
+                    "the curve goes on.",
+                    "Train on this rung", "Train on this rung##ladder",
+                    "Trains the network on this rung and draws its loss, step by step."))
+                run(ui);
+            return;
+        }
         drawLosses(ui, model_, lossPlot_);
     }
 

@@ -59,6 +59,7 @@ class LadderModel::Session {
                         if (cancelled) return;
                         RungResult result;
                         result.spec = spec;
+                        const LoadWatch watch;
                         std::unique_ptr<Trainer> trainer;
                         result.refusal = failureOf([&] { trainer = make(&cancelled); });
                         if (trainer) {
@@ -69,6 +70,7 @@ class LadderModel::Session {
                                                                      model_.soFar_ = gflops;
                                                              });
                                                          });
+                            result.load = watch.load();
                             if (result.measure.right() && !cancelled)
                                 describeStep(result, *trainer, job_, device_, recorder_);
                         }
@@ -125,18 +127,22 @@ class LadderModel::Session {
 
     /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
     void sweep(SweepBy by, double seconds) {
+        const auto watch = std::make_shared<std::optional<LoadWatch>>();
         for (const std::size_t value : sweepValues(by, data_->train.count)) {
             const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
             const auto makeCpu = machines_.maker(job, LaneSpec{false, Rung::best, {}});
             const auto makeGpu = machines_.maker(job, LaneSpec{true, Rung::best, {}});
             queue_.post(
                 translatedFormat("measuring {} {}", translated(nameOf(by)), value),
-                [this, by, value, job, seconds, makeCpu, makeGpu](const std::atomic<bool>& cancelled) {
+                [this, by, value, job, seconds, makeCpu, makeGpu, watch](const std::atomic<bool>& cancelled) {
+                    if (!*watch) watch->emplace();
                     const SweepPoint point =
                         measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
                     if (cancelled) return;
-                    queue_.tell(
-                        [this, by, point] { model_.sweeps_[static_cast<std::size_t>(by)].push_back(point); });
+                    queue_.tell([this, by, point, load = (*watch)->load()] {
+                        model_.sweeps_[static_cast<std::size_t>(by)].push_back(point);
+                        model_.sweepLoads_[static_cast<std::size_t>(by)] = load;
+                    });
                 });
         }
         queue_.post("", [this, by](const std::atomic<bool>& cancelled) {
@@ -278,6 +284,7 @@ void LadderModel::forgetSweep(SweepBy by) {
 void LadderModel::startSweep(SweepBy by) {
     sweepWanted_ = by;
     forgetSweep(by);
+    sweepsAsked_[static_cast<std::size_t>(by)] = true;
     session_.allow();
 }
 
@@ -290,6 +297,7 @@ void LadderModel::stopMeasuring() {
 
 // What is wanted still comes to its turn.
 void LadderModel::interrupt() {
+    sweepsAsked_ = {};
     if (session_) session_->queue().cancel();
     measuring_.reset();
     picturesPosted_.clear();
@@ -340,6 +348,19 @@ std::size_t LadderModel::timedRungs() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < rungs_.size(); ++i) count += timed(i) ? 1 : 0;
     return count;
+}
+
+std::optional<OtherLoad> LadderModel::load() const {
+    std::optional<OtherLoad> most;
+    for (std::size_t i = 0; i < rungs_.size(); ++i)
+        if (const auto load = timed(i) ? result(i)->load : std::nullopt)
+            if (!most || load->cores > most->cores) most = load;
+    return most;
+}
+
+std::size_t LadderModel::sweepSizes(SweepBy by) const {
+    constexpr std::size_t many = 4096; // examples: as far as batches go
+    return sweepValues(by, many).size();
 }
 
 std::optional<double> LadderModel::rate(std::size_t rung) const {
@@ -438,6 +459,7 @@ void LadderModel::giveUp() {
     wanted_.clear();
     pickedWanted_ = roofWanted_ = false;
     sweepWanted_.reset();
+    sweepsAsked_ = {};
 }
 
 void LadderModel::releaseDevice() {

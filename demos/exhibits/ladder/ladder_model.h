@@ -95,6 +95,15 @@ class LadderModel {
     /// In the order of their sizes; those that have been measured.
     const std::vector<SweepPoint>& sweep(SweepBy by) const { return sweeps_[static_cast<std::size_t>(by)]; }
 
+    /// What other programs used meanwhile; empty: unknown.
+    const std::optional<OtherLoad>& sweepLoad(SweepBy by) const {
+        return sweepLoads_[static_cast<std::size_t>(by)];
+    }
+    /// Asked for, or under way.
+    bool sweeping(SweepBy by) const { return sweepsAsked_[static_cast<std::size_t>(by)] && !swept(by); }
+    /// Sizes that a sweep measures.
+    std::size_t sweepSizes(SweepBy by) const;
+
     /// Every size was measured.
     bool swept(SweepBy by) const { return swept_[static_cast<std::size_t>(by)]; }
 
@@ -126,6 +135,8 @@ class LadderModel {
     /// That of the GPU where two of its rungs have times, else the processor's, if that has them.
     std::optional<Climb> climb() const;
     std::size_t timedRungs() const; ///< with the batch at hand
+    /// Of the rungs with times, what other programs used at most; empty: unknown.
+    std::optional<OtherLoad> load() const;
     /// By rung and batch.
     const std::map<std::pair<std::size_t, std::size_t>, RungResult>& results() const { return results_; }
     /// Null until it has been taken; asking for it has it taken.
@@ -191,6 +202,8 @@ class LadderModel {
     void forgetSweep(SweepBy by);
     std::array<bool, 2> swept_{};                   // likewise
     std::array<std::vector<SweepPoint>, 2> sweeps_; // by SweepBy
+    std::array<std::optional<OtherLoad>, 2> sweepLoads_;
+    std::array<bool, 2> sweepsAsked_{}; // and not stopped
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;

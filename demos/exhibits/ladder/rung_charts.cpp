@@ -206,7 +206,7 @@ void drawRate(const Ui& ui, const Stairs& stairs, const LadderModel& model, std:
         draw.AddText(ui.fonts.small, small, {left, y + 0.8f * (size - small)}, ui.theme.muted, text.c_str());
 }
 
-// An empty rung: what it does, and what it waits for. While it is measured, a light runs along it.
+// A rung without a bar: what it does, and what it waits for. While it is measured, a light runs along it.
 void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, ImU32 ground,
                  float top) {
     const RungRow& rung = model.rungs()[index];
@@ -224,7 +224,7 @@ void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stai
         draw.AddRectFilled({x, low.y}, {x + light, high.y}, faded(colour, 0.3f));
         draw.PopClipRect();
     }
-    draw.AddRect(low, high, faded(colour, measuring ? 1.0f : 0.45f), ui.px(4), 0, ui.line());
+    if (measuring) draw.AddRect(low, high, colour, ui.px(4), 0, ui.line());
     const bool waits = measuring || model.waits(index);
     const std::string state = waits && !ui.masked ? std::string(translated(model.stateOf(index))) : "";
     const std::string sentence(translated(wordsOf(rung).plain));
@@ -261,16 +261,18 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
         const float scale = letters / ImGui::GetFontSize();
         const std::string fitted = fittedText(text, (right - left) / scale);
         ImGui::PopFont();
-        draw.AddRectFilled({left - ui.px(4), at.y + ui.px(1)}, // no line through the letters
-                           {left + stairs.widthOf(fitted) + ui.px(4), at.y + stairs.rise - ui.px(2)}, ground);
+        // No line through the letters, and none of which only an end is left.
+        const float edge = step ? ui.px(1) : 0;
+        draw.AddRectFilled({left - ui.px(4), at.y + edge},
+                           {left + stairs.widthOf(fitted) + ui.px(4), at.y + stairs.rise - 2 * edge}, ground);
         draw.AddText(stairs.font, letters, {left, y}, colour, fitted.c_str());
     };
     if (stairs.sentences())
         write(stairs.left + ui.px(12), stairs.bars - ui.px(12), quiet,
               std::string(translated(wordsOf(rung).plain)));
     if (!step) {
-        std::string text(translated(model.stateOf(index)));
-        if (refused) text.append(": ").append(translatedParts(shortRefusal(*result)));
+        const std::string text =
+            refused ? refusedText(*result) : std::string(translated(model.stateOf(index)));
         write(stairs.bars + ui.px(12), stairs.right - ui.px(10), result->wrong() ? ui.theme.bad : quiet,
               text);
         return;
@@ -396,6 +398,8 @@ void drawClimb(Ui& ui, const LadderModel& model) {
         if (!beside) height += large;
     }
     ImGui::Dummy({room, height});
+    const std::string busy = ui.masked ? "" : busyText(model.load());
+    if (!busy.empty()) ui.text(fittedText(translatedFormat("Warning: {}.", busy), room), ui.theme.warning);
     drawRemarks(ui, remarksOn(ui, model), high ? 2 : 1);
     ImGui::Dummy({0, ui.px(1)});
 }

@@ -17,7 +17,7 @@ void drawClimb(Ui& ui, const LadderModel& model);
 
 /// Draws the rungs between two rails, the lowest at the bottom, so close that `height` pixels hold them, as
 /// far as they can be read then. A rung with a rate is a bar from the end of the one that it improves on, as
-/// long as its factor over that on a scale of doublings; the others are outlines with a sentence. Returns the
+/// long as its factor over that on a scale of doublings; the others are a sentence each. Returns the
 /// rung that was clicked.
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);
 

@@ -1,6 +1,8 @@
 #include "demos/exhibits/ladder/rung_result.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -191,6 +193,26 @@ std::string_view shortRefusal(const RungResult& result) {
     for (const std::string_view next : {", ", "; ", ": ", " (", " with ", ". "})
         end = std::min(end, reason.find(next));
     return reason.substr(0, end);
+}
+
+std::string refusedText(const RungResult& result) {
+    // "its shared memory holds 8184 numbers, and ... are 236720"
+    const std::string_view reason = result.refusal;
+    const auto numberBehind = [&](std::string_view words) {
+        const std::size_t at = reason.rfind(words);
+        std::uint64_t number = 0;
+        if (at != std::string_view::npos)
+            std::from_chars(reason.data() + at + words.size(), reason.data() + reason.size(), number);
+        return number;
+    };
+    const std::uint64_t holds = numberBehind("its shared memory holds ");
+    const std::uint64_t needs = numberBehind(" are ");
+    if (holds > 0 && needs > holds)
+        return translatedFormat("this network does not fit: shared memory holds {} numbers, it needs {}",
+                                grouped(holds), grouped(needs));
+    return std::string(translated(shortResult(&result)))
+        .append(": ")
+        .append(translatedParts(shortRefusal(result)));
 }
 
 std::string shortResult(const RungResult* result) {

@@ -1,6 +1,7 @@
 // What was measured of one rung, and the bytes that its products ask memory for.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "demos/exhibits/ladder/access_record.h"
 #include "demos/kit/lane_measure.h"
 #include "demos/kit/roof.h"
+#include "demos/report/other_load.h"
 #include "engine/gpu/error.h"
 #include "engine/step/lane_spec.h"
 
@@ -24,6 +26,7 @@ struct RungResult {
     double productBytes = 0; ///< what its kernels ask memory for in one step, as they count it; 0: unknown
     double otherBytes = 0;   ///< of the step's other operations, every tensor counted once
     std::string uncounted;   ///< why productBytes is not known; empty where it is
+    std::optional<OtherLoad> load = {}; ///< what other programs used meanwhile; empty: unknown
 
     bool refused() const { return !refusal.empty(); }
     /// Only rungs that passed the check have times.
@@ -47,6 +50,9 @@ AccessRecord recordOfRung(const LaneSpec& spec, Product product, gpu::Device& de
 std::string_view refusalReason(const RungResult& result);
 /// The first clause of that reason: "it needs cooperative matrices".
 std::string_view shortRefusal(const RungResult& result);
+/// The same for a row of the staircase, with what it is: "not supported: it needs cooperative matrices", or
+/// that this network does not fit, with both numbers.
+std::string refusedText(const RungResult& result);
 /// What a bar in the staircase says: "6.38 GFLOP/s", "wrong result", "cannot run here", "not measured".
 std::string shortResult(const RungResult* result);
 /// "25.2 % of the roof"; empty where there is no time or no roof.

@@ -74,7 +74,7 @@ constexpr RungWords rungQuestions[] = {
      "For which networks is this the fastest rung, and why not for all?",
      "For tiny ones, whose operations take less time than starting them. One workgroup uses one compute "
      "unit; large networks would leave the others idle."},
-    {"gpu:best", "The fastest of these kernels on this device, found by timing them.",
+    {"gpu:best", "The fastest of these fp32 kernels on this device, found by timing them.",
      "Why time kernels instead of predicting them?",
      "Which kernel wins depends on the device, its driver, and the sizes of the product. The results are "
      "cached until one of these changes."},

@@ -12,6 +12,7 @@
 
 #include "demos/card/card_rows.h"
 #include "demos/draw/png.h"
+#include "demos/exhibits/machine/machine_facts.h"
 #include "demos/exhibits/machine/machine_model.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr const char* cardFile = "lockstep-card.png"; // the numbers beside it, as .json
 constexpr double scriptSeconds = 3;
-constexpr float columnUnits = 290; // of the card, at least
+constexpr float columnUnits = 400; // of the card, at least
 constexpr std::size_t mostColumns = 3;
 constexpr const char* measureWords =
     "Measures both machines in turn, in about two and a half minutes. Nothing else runs meanwhile.";
@@ -38,7 +39,7 @@ struct Column {
 
 /// A bar for each machine, one below the other, in the middle of a line from `low`, over `width` pixels.
 void drawBars(const Ui& ui, const CardRow& row, const Decades& decades, ImVec2 low, float width) {
-    const float height = std::round(ImGui::GetTextLineHeight() / 3);
+    const float height = std::round(0.38f * ImGui::GetTextLineHeight());
     float top = low.y + (ImGui::GetTextLineHeight() - 2 * height) / 2;
     for (const auto& [value, colour] : {std::pair{row.cpu, ui.theme.cpu}, std::pair{row.gpu, ui.theme.gpu}}) {
         const float length = value > 0 ? static_cast<float>(decades.share(value)) * width : 0;
@@ -49,11 +50,21 @@ void drawBars(const Ui& ui, const CardRow& row, const Decades& decades, ImVec2 l
     }
 }
 
-/// A line per row: name, bars, both numbers; below them, what could not be measured.
-void drawPart(Ui& ui, const CardPart& part, Column& at) {
+/// Rows without any number, in a line: those that say why are told with their reason (cardNotes).
+std::string leftOut(const CardPart& part) {
+    std::string names;
+    for (const CardRow& row : part.rows)
+        if (!(row.cpu > 0 || row.gpu > 0) && row.note.empty())
+            names.append(names.empty() ? "" : ", ").append(translated(row.name));
+    return names.empty() ? names : translatedFormat("Not measured: {}.", names);
+}
+
+/// A line per row: name, bars, both numbers; below them, what could not be measured. `blank`: nothing was
+/// measured yet, and rows without a number are shown, too.
+void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
-    const float step = line + ui.px(2);
+    const float step = line + ui.px(5);
     const float number = textWidth("88.8k*") + ui.px(10);
     const float numbers = at.right - 2 * number;
     const ImU32 cpu = legible(ui.theme, ui.theme.cpu);
@@ -81,11 +92,30 @@ void drawPart(Ui& ui, const CardPart& part, Column& at) {
     for (const CardRow& row : part.rows)
         if (const float name = textWidth(row.name) + ui.px(12); name <= most) names = std::max(names, name);
     const Decades decades(part);
+    const auto shown = [&](const CardRow& row) { return blank || row.cpu > 0 || row.gpu > 0; };
+    std::size_t numbersShown = 0; // a bar alone has nothing to be compared with
+    for (const CardRow& row : part.rows) numbersShown += (row.cpu > 0 ? 1 : 0) + (row.gpu > 0 ? 1 : 0);
+    const float top = at.y;
+    float bottom = top;
     for (const CardRow& row : part.rows) {
+        if (!shown(row)) continue;
+        const bool folded =
+            textWidth(row.name) + ui.px(12) > ((row.cpu > 0 || row.gpu > 0) ? most : numbers - at.left);
+        bottom += folded ? 2 * step : step;
+    }
+    if (numbersShown > 1)
+        for (const double share : decades.lines()) {
+            const float x =
+                std::round(at.left + names + static_cast<float>(share) * (numbers - at.left - names));
+            draw.AddLine({x, top}, {x, bottom - ui.px(3)}, ui.theme.grid, ui.line());
+        }
+    for (const CardRow& row : part.rows) {
+        if (!shown(row)) continue;
         drawText(draw, {at.left, at.y}, ui.theme.muted, fittedText(row.name, at.right - at.left));
         const bool bars = row.cpu > 0 || row.gpu > 0;
         if (textWidth(row.name) + ui.px(12) > (bars ? most : numbers - at.left)) at.y += step;
-        drawBars(ui, row, decades, {at.left + names, at.y}, numbers - at.left - names);
+        if (numbersShown > 1)
+            drawBars(ui, row, decades, {at.left + names, at.y}, numbers - at.left - names - ui.px(6));
         put(at.right - number, cardCell(row, row.cpu), row.cpu > 0 ? cpu : ui.theme.muted);
         put(at.right, cardCell(row, row.gpu), row.gpu > 0 ? gpu : ui.theme.muted);
         at.y += step;
@@ -95,6 +125,8 @@ void drawPart(Ui& ui, const CardPart& part, Column& at) {
         ui.paragraph(words, ui.theme.muted, at.right - at.left);
         at.y = ImGui::GetItemRectMax().y + ui.px(2);
     };
+    const SmallLetters small(ui);
+    if (const std::string rows = leftOut(part); !blank && !rows.empty()) tell(rows);
     for (const std::string& note : cardNotes(part)) tell(note);
     if (!part.remark.empty()) tell(part.remark);
     at.y += ui.px(10);
@@ -155,12 +187,11 @@ class MachineExhibit final : public Exhibit {
         ui.headline("What can this machine do?");
         if (model_.measuring()) return drawProgress(ui);
         const std::optional<Card>& card = model_.card();
-        if (!card)
-            ui.paragraph(
-                "One card about this machine. Save it, and compare it with other machines: lockstep card "
-                "--compare A.json B.json");
+        if (!card) ui.paragraph("Two processors, one card: what each of them does best, measured here.");
         if (!model_.failure().empty()) ui.paragraph(translatedParts(model_.failure()), ui.theme.bad);
-        if (ui.primaryButton(card ? "Measure again##machine" : "Measure##machine", measureWords)) run(ui);
+        if (card ? ui.button("Measure again##machine", measureWords)
+                 : ui.primaryButton("Measure##machine", measureWords))
+            run(ui);
         ImGui::SameLine();
         if (!card) {
             ui.muted("takes about two and a half minutes");
@@ -170,9 +201,21 @@ class MachineExhibit final : public Exhibit {
         if (ui.button("Save card##machine",
                       "Saves the card as a picture to post, and its numbers beside it as JSON."))
             save(ui);
-        if (!ui.masked) drawCard(ui, translatedCard(*card)); // nothing but measured numbers
+        if (!ui.masked)
+            drawCard(ui, translatedCard(*card), cardHeadline(*card)); // nothing but measured numbers
     }
 
+    void drawDetails(Ui& ui) override {
+        ui.paragraph(blurb());
+        ui.paragraph("To compare machines, save the card on each of them, then run in a terminal: lockstep "
+                     "card --compare "
+                     "A.json B.json",
+                     ui.theme.muted);
+    }
+
+    void preview(Ui& ui) override {
+        if (!ui.scripted) model_.preview();
+    }
     bool trains() const override { return false; }
     bool running() const override { return model_.measuring(); }
     bool timesProcessor() const override { return model_.measuring(); }
@@ -223,8 +266,16 @@ class MachineExhibit final : public Exhibit {
         ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
     }
 
-    static void drawNames(Ui& ui, const std::string& gpu, const std::string& cpu) {
-        for (const auto& [name, colour] : {std::pair{gpu, ui.theme.gpu}, std::pair{cpu, ui.theme.cpu}}) {
+    /// Each machine's name, with a mark of its colour, and below it what is known of it.
+    static void drawNames(Ui& ui, const std::string& gpu, const std::string& cpu, const std::string& ofGpu,
+                          const std::string& ofCpu) {
+        struct Named {
+            const std::string& name;
+            const std::string& facts;
+            ImU32 colour;
+        };
+        for (const auto& [name, facts, colour] :
+             {Named{gpu, ofGpu, ui.theme.gpu}, Named{cpu, ofCpu, ui.theme.cpu}}) {
             const ImVec2 at = ImGui::GetCursorScreenPos();
             const float height = ui.fonts.title->FontSize;
             ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height * 0.1f},
@@ -233,51 +284,54 @@ class MachineExhibit final : public Exhibit {
             ImGui::PushFont(ui.fonts.title);
             ui.text(fittedText(name, ImGui::GetContentRegionAvail().x));
             ImGui::PopFont();
+            if (facts.empty()) continue;
+            ImGui::SetCursorScreenPos({at.x + ui.px(16), ImGui::GetCursorScreenPos().y});
+            ui.paragraph(facts, ui.theme.muted);
         }
     }
 
-    /// The card before it is measured: whose it will be, and what will stand on it.
-    static void drawBlank(Ui& ui) {
-        constexpr const char* parts[] = {"Arithmetic and copies at their fastest",
-                                         "Training of four networks, a thousand small ones at once",
-                                         "Every rung of the ladder",
-                                         "The width and the batch size at which the GPU overtakes the CPU"};
+    /// The card before it is measured: whose it will be, what is known of it, and what will stand on it.
+    void drawBlank(Ui& ui) {
         ui.beginCard("machine/card");
         const gpu::DeviceReport& device = ui.graphics.device().report();
         const bool software = device.type == gpu::DeviceType::software;
         drawNames(ui,
                   ui.timing(software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
                                      : device.name),
-                  ui.timing(cpuName()));
-        ImGui::Dummy({0, ui.px(6)});
-        for (const char* part : parts) {
-            ui.text(part);
-            const ImVec2 at = ImGui::GetCursorScreenPos();
-            const float width = std::min(ImGui::GetContentRegionAvail().x, ui.px(480));
-            for (const float line : {0.0f, 1.0f}) {
-                const float y = at.y + line * ui.px(8);
-                ImGui::GetWindowDrawList()->AddRectFilled({at.x, y}, {at.x + width, y + ui.px(6)},
-                                                          ui.theme.grid);
-            }
-            ImGui::Dummy({width, ui.px(20)});
+                  ui.timing(cpuName()), ui.masked ? "-" : factsText(graphicsFacts(device)),
+                  ui.masked ? "-" : factsText(processorFacts()));
+        if (!blank_) blank_ = blankCard(device.name);
+        Card card = *blank_;
+        const std::optional<Roof>& preview = model_.previewed();
+        if (preview && !ui.masked) {
+            for (CardPart& part : card.parts)
+                for (CardRow& row : part.rows) {
+                    if (part.id == "roofs" && row.name == cardRoofRow) row.cpu = preview->gflops;
+                    if (part.id == "copies" && row.name == cardCopyRow)
+                        row.cpu = preview->gigabytesPerSecond / 2;
+                }
+            ui.paragraph(
+                "Preview: the processor's arithmetic and copies, measured in a second. Measure fills "
+                "the rest.");
         }
-        ui.muted("not measured yet");
+        ImGui::Dummy({0, ui.px(6)});
+        drawParts(ui, translatedCard(std::move(card)), true);
         ui.endCard();
     }
 
-    static void drawCard(Ui& ui, const Card& card) {
+    static void drawCard(Ui& ui, const Card& card, const std::string& headline) {
         ui.beginCard("machine/card");
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
-        drawNames(ui, card.gpuName(), card.cpuName());
+        if (!headline.empty()) ui.headline(headline);
+        drawNames(ui, card.gpuName(), card.cpuName(), factsLine(card), "");
+        ImGui::Dummy({0, ui.px(4)});
+        drawParts(ui, card, false);
         {
             const SmallLetters small(ui);
-            if (!card.facts.empty()) ui.paragraph(factsLine(card), ui.theme.muted);
             ui.paragraph(std::string(translated("Bars are logarithmic: equal distances are equal factors. "
                                                 "Each part has a scale of its own. "))
                              .append(cardSigns({&card, 1})),
                          ui.theme.muted);
-            ImGui::Dummy({0, ui.px(6)});
-            drawParts(ui, card);
             ui.paragraph(cardOrigin(card), ui.theme.muted);
         }
         ImGui::PopStyleVar();
@@ -285,7 +339,7 @@ class MachineExhibit final : public Exhibit {
     }
 
     // Side by side as far as the width allows.
-    static void drawParts(Ui& ui, const Card& card) {
+    static void drawParts(Ui& ui, const Card& card, bool blank) {
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float room = ImGui::GetContentRegionAvail().x;
         const auto columns =
@@ -298,7 +352,7 @@ class MachineExhibit final : public Exhibit {
             const float left = start.x + static_cast<float>(column) * (width + gap);
             Column at{left, left + width, start.y};
             for (std::size_t i = 0; i < card.parts.size(); ++i)
-                if (places[i] == column) drawPart(ui, card.parts[i], at);
+                if (places[i] == column) drawPart(ui, card.parts[i], at, blank);
             bottom = std::max(bottom, at.y);
         }
         ImGui::SetCursorScreenPos(start);
@@ -320,6 +374,7 @@ class MachineExhibit final : public Exhibit {
     }
 
     MachineModel model_;
+    std::optional<Card> blank_; // its lines, without numbers
     ValueHistory<int> edits_{[] { return 0; }, [](const int&, const int&) {}};
 };
 

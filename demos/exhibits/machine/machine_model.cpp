@@ -3,11 +3,21 @@
 #include <exception>
 #include <utility>
 
+#include "engine/cpu/cpu_info.h"
+
 namespace lockstep::demos {
 
 void MachineModel::work(Worker<News>& worker) {
-    while (const auto request =
-               worker.next([](News& news) { return std::exchange(news.request, std::nullopt); })) {
+    const auto take = [](News& news) {
+        return Wish{std::exchange(news.request, std::nullopt), std::exchange(news.previewWanted, false)};
+    };
+    while (const Wish wish = worker.next(take)) {
+        if (wish.preview && !wish.request) {
+            const Roof roof = measureCpuRoof(usablePhysicalCores().physical);
+            worker.with([&](News& news) { news.preview = roof; });
+            continue;
+        }
+        const auto& request = wish.request;
         std::optional<Card> card;
         std::string failure;
         try {
@@ -27,18 +37,29 @@ void MachineModel::work(Worker<News>& worker) {
     }
 }
 
+Worker<MachineModel::News>& MachineModel::worker() {
+    if (!worker_) worker_ = std::make_unique<Worker<News>>([this](Worker<News>& worker) { work(worker); });
+    return *worker_;
+}
+
+void MachineModel::preview() {
+    if (begun_ || card_ || preview_) return;
+    worker().with([](News& news) { news.previewWanted = true; });
+}
+
 void MachineModel::start(CardRequest request) {
     if (measuring()) return;
-    if (!worker_) worker_ = std::make_unique<Worker<News>>([this](Worker<News>& worker) { work(worker); });
+    begun_ = true;
     stop_ = false;
     failure_.clear();
-    worker_->with([&](News& news) { news.request = std::move(request), news.progress = {}; });
+    worker().with([&](News& news) { news.request = std::move(request), news.progress = {}; });
 }
 
 void MachineModel::update(bool wait) {
     if (!worker_) return;
     if (wait) worker_->wait();
     worker_->takeNews([this](News& news) {
+        if (news.preview) preview_ = std::exchange(news.preview, std::nullopt);
         if (news.card) card_ = std::exchange(news.card, std::nullopt);
         if (!news.failure.empty()) failure_ = std::exchange(news.failure, {});
     });

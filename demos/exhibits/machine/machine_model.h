@@ -8,6 +8,7 @@
 
 #include "demos/card/card.h"
 #include "demos/card/card_measure.h"
+#include "demos/kit/roof.h"
 #include "demos/kit/worker.h"
 
 namespace lockstep::demos {
@@ -15,6 +16,12 @@ namespace lockstep::demos {
 class MachineModel {
   public:
     ~MachineModel() { stop_ = true; }
+
+    /// Measures the processor's arithmetic and copies, in about a second; nothing where something was
+    /// measured.
+    void preview();
+    /// What that brought: Gop/s and GB/s of the processor; empty: nothing.
+    const std::optional<Roof>& previewed() const { return preview_; }
 
     /// Begins, unless it measures already.
     void start(CardRequest request);
@@ -24,7 +31,7 @@ class MachineModel {
     /// Once per frame. `wait`: until the card is there.
     void update(bool wait);
 
-    bool measuring() const { return worker_ && !worker_->idle(); }
+    bool measuring() const { return begun_ && worker_ && !worker_->idle(); }
     /// It measures, or has something to tell.
     bool busy() const { return worker_ && worker_->busy(); }
     CardProgress progress() const;
@@ -45,12 +52,22 @@ class MachineModel {
         CardProgress progress;
         std::optional<Card> card;
         std::string failure;
-        bool wanted() const { return request.has_value(); }
+        bool previewWanted = false;
+        std::optional<Roof> preview;
+        bool wanted() const { return request.has_value() || previewWanted; }
+    };
+    struct Wish {
+        std::optional<CardRequest> request;
+        bool preview = false;
+        explicit operator bool() const { return request.has_value() || preview; }
     };
     void work(Worker<News>& worker);
+    Worker<News>& worker();
 
     std::atomic<bool> stop_{false}; // before worker_: it is read until that has ended
     std::unique_ptr<Worker<News>> worker_;
+    bool begun_ = false; // a card
+    std::optional<Roof> preview_;
     std::optional<Card> card_;
     std::string failure_;
 };

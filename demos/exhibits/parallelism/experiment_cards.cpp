@@ -38,13 +38,20 @@ std::vector<std::string_view> questionLines(const Ui& ui, const Experiment& expe
     return linesAtBlanks(translated(experiment.question), width, lettersWidth);
 }
 
-CardLayout layOut(const Ui& ui) {
+CardLayout layOut(const Ui& ui, std::size_t group) {
     constexpr float least = 240; // units: five words of a question beside each other
     constexpr std::size_t most = 5;
     CardLayout layout{.gap = ui.px(10), .pad = ui.px(12), .letters = ImGui::GetTextLineHeight()};
     const float room = ImGui::GetContentRegionAvail().x;
     layout.columns = std::clamp(static_cast<std::size_t>((room + layout.gap) / (ui.px(least) + layout.gap)),
                                 std::size_t{1}, most);
+    // Rows as full as each other: six cards are 3 and 3.
+    const auto cards =
+        static_cast<std::size_t>(std::ranges::count_if(experiments(), [&](const Experiment* each) {
+            return static_cast<std::size_t>(each->group) == group;
+        }));
+    const std::size_t rows = (std::max<std::size_t>(cards, 1) + layout.columns - 1) / layout.columns;
+    if (rows > 1) layout.columns = (cards + rows - 1) / rows;
     const auto columns = static_cast<float>(layout.columns);
     layout.width = std::floor((room - (columns - 1) * layout.gap) / columns);
     layout.picture = std::min(layout.inside() * LabScene::height / LabScene::width, ui.px(104));
@@ -101,9 +108,9 @@ bool drawCard(Ui& ui, const ParallelismModel& model, const Experiment& experimen
 const Experiment* drawExperimentCards(Ui& ui, const ParallelismModel& model, double seconds) {
     ui.headline("What makes a GPU fast, and what slows it down?");
     ui.muted("Choose an experiment, predict its answer, then measure it on this machine.");
-    const CardLayout layout = layOut(ui);
     const Experiment* pressed = nullptr;
     for (std::size_t group = 0; group < std::size(groupWords); ++group) {
+        const CardLayout layout = layOut(ui, group);
         ImGui::Dummy({0, ui.px(2)});
         ui.heading(groupWords[group].title);
         if (layout.columns > 1) {

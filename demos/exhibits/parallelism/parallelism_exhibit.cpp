@@ -15,6 +15,7 @@
 #include "demos/exhibits/parallelism/parallelism_model.h"
 #include "demos/exhibits/parallelism/parallelism_state.h"
 #include "demos/kit/exhibit.h"
+#include "demos/report/other_load.h"
 #include "demos/words/glossary.h"
 #include "demos/words/text.h"
 
@@ -199,8 +200,11 @@ class ParallelismExhibit final : public Exhibit {
         if (cards_) ui.say(Severity::info, "No experiment is open yet.", "Press a card to open one.");
         return !cards_;
     }
-    /// Where nothing is measured or sketched, the picture of what the experiment is about.
-    bool drawsScene() const { return !model_.result().measured() && model_.open().sketched.empty(); }
+    /// Where nothing is measured, the picture of what the experiment is about; above the axes to sketch on,
+    /// or alone.
+    bool drawsScene() const {
+        return !model_.result().measured() && (model_.open().sketched.empty() || model_.open().introduced);
+    }
 
     void drawExperiment(Ui& ui) {
         const Experiment& experiment = model_.open();
@@ -214,6 +218,7 @@ class ParallelismExhibit final : public Exhibit {
             return source_.draw(ui, model_, view_);
         }
         if (!ui.lessonAsks) drawVerdict(ui, experiment);
+        if (!ui.masked) drawBusy(ui, result);
         drawEdited(ui);
         const std::string words = result.measured() ? ui.timing(model_.explanation()) : std::string();
         const std::string notes = ui.masked ? std::string() : notesOf(result);
@@ -225,15 +230,19 @@ class ParallelismExhibit final : public Exhibit {
         // The picture gets what the words below leave; a presenter's picture gets all of it.
         const bool foldable = result.measured() && !ui.presenter;
         const bool undecided = foldable && !ui.lessonAsks && verdictShown(ui).figure.empty();
-        const float room = ImGui::GetContentRegionAvail().x;
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        const auto heightOf = [&](const std::string& text) {
+            if (text.empty()) return 0.0f;
+            return ImGui::CalcTextSize(text.c_str(), nullptr, false, room.x).y +
+                   ImGui::GetStyle().ItemSpacing.y;
+        };
         float below = foldable ? ImGui::GetFrameHeightWithSpacing() : 0;
-        if (foldable && (more_ || undecided))
-            for (const std::string* text : {&words, &notes})
-                if (!text->empty())
-                    below += ImGui::CalcTextSize(text->c_str(), nullptr, false, room).y +
-                             ImGui::GetStyle().ItemSpacing.y;
+        const bool told = foldable && (more_ || undecided || heightOf(words) + below < 0.4f * room.y);
+        const bool noted = foldable && (more_ || undecided);
+        if (told) below += heightOf(words);
+        if (noted) below += heightOf(notes);
         // Lessons speak of further lines, and edited kernels may belong to any of them.
-        view_.all = more_ || ui.presenter || ui.lessonShown || view_.builtIn != nullptr;
+        view_.all = more_ || ui.lessonShown || view_.builtIn != nullptr;
         const float picture = std::max(ImGui::GetContentRegionAvail().y - below, ui.px(180));
         ImGui::BeginChild("parallelism/picture", {0, picture}, false, ImGuiWindowFlags_NoScrollbar);
         if (experiment.draw != nullptr)
@@ -242,8 +251,25 @@ class ParallelismExhibit final : public Exhibit {
             drawLabCurves(ui, experiment, result, view_);
         ImGui::EndChild();
         if (!foldable) return;
+        if (told && !words.empty()) ui.paragraph(words);
         more_ = ui.more("more##parallelism");
-        if (more_ || undecided) drawWords();
+        if (noted && !notes.empty()) ui.paragraph(notes, ui.theme.muted);
+    }
+
+    /// That other programs took the processor meanwhile.
+    static void drawBusy(Ui& ui, const LabResult& result) {
+        const std::string busy = result.measured() ? busyText(result.load) : std::string();
+        if (busy.empty()) return;
+        const std::string warning = translatedFormat("Warning: {}.", busy);
+        ui.paragraph(ui.presenter ? fittedText(warning, ImGui::GetContentRegionAvail().x) : warning,
+                     ui.theme.warning);
+    }
+
+    /// "1" before the choices, "2" before Measure: the order in which to go, until that is done.
+    static void drawOrder(Ui& ui, const char* number) {
+        ImGui::AlignTextToFramePadding();
+        ui.text(number, legible(ui.theme, ui.theme.accent), ui.fonts.strong);
+        ImGui::SameLine(0, ui.px(8));
     }
 
     /// The way back, the question with its answers, and what can be done.
@@ -288,6 +314,7 @@ class ParallelismExhibit final : public Exhibit {
         const LabResult& builtIn = model_.resultOf(experiment); // which the question is about
         const bool shown = builtIn.measured() && !ui.masked;
         const std::size_t answer = shown ? experiment.answer(builtIn).value_or(none) : none;
+        if (!frozen && !ui.presenter) drawOrder(ui, "1  Predict");
         for (std::size_t i = 0; i < choices.size(); ++i) {
             const std::string label(choices[i]);
             const float width = textWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
@@ -348,8 +375,14 @@ class ParallelismExhibit final : public Exhibit {
         if (model_.measuring()) {
             if (ui.button("Stop##parallelism", "Stops measuring; what is measured so far is dropped."))
                 model_.stop();
-        } else if (ui.primaryButton("Measure##parallelism", measureWords)) {
-            model_.measure(ui.machines, ui.masked);
+        } else {
+            const bool again = model_.result().measured();
+            const bool asked = !again && !ui.presenter && !ui.lessonAsks && tab_ != LabTab::source;
+            if (asked) drawOrder(ui, "2");
+            constexpr const char* name = "Measure##parallelism";
+            if (again ? ui.namedButton("Measure again", name, measureWords)
+                      : ui.primaryButton(name, measureWords))
+                model_.measure(ui.machines, ui.masked);
         }
         ImGui::SameLine(0, ui.px(10));
         std::vector<LabTab> tabs{LabTab::measurements, LabTab::source};

@@ -243,8 +243,12 @@ LabScene scene() {
     return scene;
 }
 
+LabAxes axes(const LabReach& reach) {
+    return {{1, widest}, reach.software ? PlotRange{100, 1e5} : PlotRange{0.1, 1e3}};
+}
+
 LabVerdict verdict(const LabResult& result) {
-    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_conflict_factor"))),
+    return {gpuFactor(result.number("gpu_conflict_factor"), {timesAt(result, 1), timesAt(result, 32)}),
             translatedFormat("as long with words {} apart; {} invocations in turn would be {}×", bankCount,
                              bankCount, bankCount)};
 }
@@ -263,12 +267,13 @@ extern const Experiment banks{
                 "reads take?",
     .choices = {"about as long", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
     .x = {.title = "stride (GPU: words; CPU: cache lines)", .log = false, .sketched = PlotRange{1, widest}},
-    .y = {.title = "time for a million reads", .unit = "µs", .sketched = PlotRange{0.1, 1e5}, .linear = true},
+    .y = {.title = "time for a million reads", .unit = "µs", .sketched = PlotRange{0.1, 1e3}},
     .lines = {"GPU without padding", "GPU with padding"},
     .sketched = "without padding",
     .sources = {"lab_banks.comp", "banks.cpp"},
     .link = {"See tiles in shared memory", "ladder", R"({"rung": "gpu:tiled", "tab": "memory"})"},
     .animated = true,
+    .axes = axes,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -154,7 +154,7 @@ std::optional<std::size_t> answer(const LabResult& result) {
     const double branches = result.number("gpu_neighbours_branches");
     if (!(branches > 2) || tooBusy(result)) return std::nullopt; // not measured, or subgroups too small
     const double factor = result.number("gpu_neighbours_factor");
-    return factor < 1.4 ? 0 : 3 * factor < branches ? 1 : 3 * factor < 2 * branches ? 2 : 3;
+    return factor < 1.4 ? 0 : factor < 3 ? 1 : factor < 6 ? 2 : 3;
 }
 
 void conclude(const LabResult& result, MeasuredValues& values) {
@@ -247,9 +247,15 @@ LabScene scene() {
     return scene;
 }
 
+/// As many branches as a subgroup has invocations, each at its full price and half as much again.
+LabAxes axes(const LabReach& reach) {
+    const double ways = std::clamp(reach.subgroupSize, 4u, mostWays);
+    return {{1, ways}, {0, 1.5 * ways}};
+}
+
 LabVerdict verdict(const LabResult& result) {
     const std::string branches = twoDigits(result.number("gpu_neighbours_branches"));
-    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_neighbours_factor"))),
+    return {gpuFactor(result.number("gpu_neighbours_factor"), {extremes(result, "neighbours differ").second}),
             translatedFormat("as long with {} branches in a subgroup; one after the other would be {}×",
                              branches, branches)};
 }
@@ -267,15 +273,15 @@ extern const Experiment branches{
     .question =
         "Every invocation of a subgroup takes a different branch. How many times as long does the GPU "
         "take as when all take the same one?",
-    .choices = {"about as long", "up to a third as many times as branches", "a third to two thirds as many",
-                "about as many as branches, or more"},
-    .x = {.title = "branches", .sketched = PlotRange{1, mostWays}, .linear = true},
-    .y = {.title = "time, relative to one branch", .sketched = PlotRange{0.5, 100}, .linear = true},
+    .choices = {"about as long", "up to 3 times", "3 to 6 times", "more than 6 times"},
+    .x = {.title = "branches", .log = false, .sketched = PlotRange{1, mostWays}},
+    .y = {.title = "time, relative to one branch", .log = false, .sketched = PlotRange{0, 1.5 * mostWays}},
     .lines = {"GPU neighbours differ", "GPU subgroups differ"},
     .sketched = "neighbours differ",
     .sources = {"lab_branches.comp", "branches.cpp"},
     .link = {"See 1,024 networks that take the same branches", "mosaic", R"({"columns": 32, "rows": 32})"},
     .animated = true,
+    .axes = axes,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -258,6 +258,11 @@ LabScene scene() {
     return scene;
 }
 
+LabAxes axes(const LabReach& reach) {
+    return {{4, reach.software ? 0x1p24 : 0x1p28},
+            reach.software ? PlotRange{1e-5, 100} : PlotRange{1e-4, 1e4}};
+}
+
 LabVerdict verdict(const LabResult& result) {
     return {translatedFormat("GPU {}×", twoDigits(ratio(result))),
             translatedFormat("as fast within its memory ({} GB/s) as from the host ({} GB/s)",
@@ -286,6 +291,7 @@ extern const Experiment bus{
         {"See a step take its batch on the device", "inside",
          R"({"data": "fashion-mnist", "hidden": [256, 128], "batch": 128, "machine": "gpu", "operation": 0})"},
     .animated = true,
+    .axes = axes,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -310,7 +310,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     }
     // A mark stands on the axis; the operations' labels take turns, one above the other.
     std::size_t step = 0;
-    if (highest > 0 && view.all)
+    if (highest > 0)
         for (const StepIntensity& operation : stepIntensities()) {
             const double top =
                 lowest * std::pow(highest / lowest, 0.05 + 0.07 * static_cast<double>(step++ % 3));
@@ -335,16 +335,18 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 
 /// Every number is read and used once; then one that is read is used ten times.
 LabScene scene() {
+    constexpr float rows[] = {1.1f, 4.4f};
     LabScene scene{.beats = 20};
+    scene.labels = {{0, rows[0], "one multiply-add per number"}, {0, rows[1], "many per number"}};
     for (int number = 0; number < 4; ++number) {
         const float x = 4.0f * static_cast<float>(number);
-        scene.blocks.push_back({x, 0.6f, 2.8f, 1.6f, x, x + 2.8, LabTone::pale, "wait"});
-        scene.blocks.push_back({x + 2.9f, 0.6f, 0.8f, 1.6f, x + 2.9, x + 3.7, LabTone::gpu, "×+"});
+        scene.blocks.push_back({x, rows[0], 2.8f, 1.5f, x, x + 2.8, LabTone::pale, "wait"});
+        scene.blocks.push_back({x + 2.9f, rows[0], 0.8f, 1.5f, x + 2.9, x + 3.7, LabTone::gpu, "×+"});
     }
-    scene.blocks.push_back({0, 3.8f, 2.8f, 1.6f, 0, 2.8, LabTone::pale, "wait"});
+    scene.blocks.push_back({0, rows[1], 2.8f, 1.5f, 0, 2.8, LabTone::pale, "wait"});
     for (int use = 0; use < 14; ++use) {
         const float x = 2.9f + 0.92f * static_cast<float>(use);
-        scene.blocks.push_back({x, 3.8f, 0.8f, 1.6f, x, x + 0.8, LabTone::gpu, "×+"});
+        scene.blocks.push_back({x, rows[1], 0.8f, 1.5f, x, x + 0.8, LabTone::gpu, "×+"});
     }
     return scene;
 }
@@ -365,9 +367,7 @@ extern const Experiment intensity{
     .title = "Memory or arithmetic",
     .idea = "Every number that is read goes through one multiply-add or through a thousand, or up to eight "
             "numbers "
-            "share one. One multiply-add per number is 0.5 FLOP/byte. The marks on the axis show where the "
-            "operations of a training step stand "
-            "(784-256-128-10, batch 128).",
+            "share one. One multiply-add per number is 0.5 FLOP/byte.",
     .group = LabGroup::memory,
     .scene = scene,
     .question =

@@ -185,10 +185,14 @@ LabScene scene() {
     return scene;
 }
 
+LabAxes axes(const LabReach& reach) {
+    return {{1, 1e4}, reach.software ? PlotRange{100, 1e6} : PlotRange{10, 1e6}};
+}
+
 LabVerdict verdict(const LabResult& result) {
     const auto found = handed(result);
     if (!found) return {};
-    return {translatedFormat("GPU {}×", twoDigits(found->times())),
+    return {gpuFactor(found->times(), {&found->one, &found->hundred}),
             translatedFormat("as long in 100 dispatches: {} instead of {}",
                              duration(1e-6 * found->hundred.median), duration(1e-6 * found->one.median))};
 }
@@ -207,11 +211,13 @@ extern const Experiment launch{
                 "waiting for the one before?",
     .choices = {"about as long", "1.5 to 3 times", "3 to 10 times", "more than 10 times"},
     .x = {.title = "pieces", .sketched = PlotRange{1, 1e4}},
-    .y = {.title = "time for all", .unit = "µs", .sketched = PlotRange{1, 1e6}},
+    .y = {.title = "time for all", .unit = "µs", .sketched = PlotRange{10, 1e6}},
     .lines = {"GPU dispatches with barriers", "GPU dispatches"},
     .sketched = "dispatches with barriers",
     .sources = {"lab_launch.comp", "launch.cpp"},
     .link = {"See the launches of a training step", "inside", R"({"data": "spiral", "hidden": [8, 8]})"},
+    .axes = axes,
+    .introduced = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

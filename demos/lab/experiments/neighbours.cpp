@@ -229,8 +229,13 @@ LabScene scene() {
     return scene;
 }
 
+LabAxes axes(const LabReach& reach) {
+    return {{1, 64}, reach.software ? PlotRange{0.03, 30} : PlotRange{1, 1e4}};
+}
+
 LabVerdict verdict(const LabResult& result) {
-    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_loss"))),
+    return {gpuFactor(result.number("gpu_loss"),
+                      {labPointAt(result, true, strided, 1), labPointAt(result, true, strided, 32)}),
             translatedFormat("slower with words 32 apart: {} GB/s side by side, {} GB/s apart",
                              twoDigits(result.number("gpu_near_gigabytes_per_second")),
                              twoDigits(result.number("gpu_far_gigabytes_per_second")))};
@@ -250,13 +255,14 @@ extern const Experiment neighbours{
                 "words side by side?",
     .choices = {"about as fast", "1.5 to 4 times", "4 to 16 times", "more than 16 times"},
     .x = {.title = "stride in words", .sketched = PlotRange{1, 64}},
-    .y = {.title = "read", .unit = "GB/s", .sketched = PlotRange{0.1, 1e4}, .linear = true},
+    .y = {.title = "read", .unit = "GB/s", .sketched = PlotRange{1, 1e4}},
     .lines = {"GPU with a stride", "CPU with a stride"},
     .sketched = strided,
     .sources = {"lab_neighbours.comp", "lab.h", "neighbours.cpp"},
     .link = {"Compare with the ladder's rung naive-strided", "ladder",
              R"({"rung": "gpu:naive-strided", "tab": "memory"})"},
     .animated = true,
+    .axes = axes,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

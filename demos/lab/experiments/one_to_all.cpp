@@ -340,9 +340,12 @@ LabScene scene() {
     return scene;
 }
 
+LabAxes axes(const LabReach& reach) { return {{1, mostWorkers}, {0.5, reach.software ? 10.0 : 100.0}}; }
+
 LabVerdict verdict(const LabResult& result) {
     const double best = result.number("gpu_best_workers");
-    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_speed_up"))),
+    return {gpuFactor(result.number("gpu_speed_up"), {labPointAt(result, true, "fixed work", 1),
+                                                      labPointAt(result, true, "fixed work", best)}),
             best < 2 ? std::string(translated("as fast: more workgroups are not clearly faster"))
                      : translatedFormat("as fast with {} workgroups; ideal would be {}×", twoDigits(best),
                                         twoDigits(best))};
@@ -363,13 +366,15 @@ extern const Experiment oneToAll{
         "One workgroup does the first tenth, then many share the rest. How many times as fast is that "
         "as one workgroup alone?",
     .choices = {"less than 3 times", "3 to 10 times", "10 to 100 times", "more than 100 times"},
-    .x = {.title = "workers", .sketched = PlotRange{1, 1024}},
-    .y = {.title = "speed-up", .sketched = PlotRange{0.5, 1000}, .linear = true},
+    .x = {.title = "workers", .sketched = PlotRange{1, mostWorkers}},
+    .y = {.title = "speed-up", .sketched = PlotRange{0.5, 100}},
     .lines = {"GPU fixed work", "CPU fixed work"},
     .sketched = "fixed work",
     .sources = {"lab_one_to_all.comp", "one_to_all.cpp"},
     .link = {"Give the GPU more to share: batch 4,096", "race",
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 4096}})"},
+    .axes = axes,
+    .introduced = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

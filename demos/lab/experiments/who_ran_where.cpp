@@ -79,19 +79,24 @@ class DeviceGroups {
     double time(std::uint32_t groups) {
         const double microseconds = run(groups);
         turned_.require(words_.downloadValues<std::uint32_t>(std::size_t{groups} * group), true);
+        if (clock_) mostAtOnce_ = std::max(mostAtOnce_, rowsOf(inRows(noted(groups))));
         return microseconds;
     }
     /// When the groups ran that were timed last.
     std::vector<GroupTimes> noted(std::uint32_t groups) const {
         return groupTimes(times_.downloadValues<std::uint32_t>(std::size_t{4} * groups));
     }
+    /// The most that any of the timed runs had at once; 0: there is no clock.
+    std::uint32_t mostAtOnce() const { return mostAtOnce_; }
     /// Groups that run at once.
     std::uint32_t atOnce() {
         if (!clock_) return atOnceByTime();
-        // A software device's threads may sleep through a run, so the widest of some counts.
+        // A software device's threads may sleep through a run, so the widest of many counts: never do more
+        // groups run at once than there is room for.
+        const int rounds = bench_.rough() ? 1 : bench_.software() ? 20 : 5;
         for (std::uint32_t groups = 4;; groups *= 2) {
             std::uint32_t rows = 0;
-            for (int round = 0; round < (bench_.rough() ? 1 : 5); ++round) {
+            for (int round = 0; round < rounds; ++round) {
                 time(groups);
                 rows = std::max(rows, rowsOf(inRows(noted(groups))));
             }
@@ -131,6 +136,7 @@ class DeviceGroups {
     gpu::Buffer words_;
     gpu::Buffer times_;
     std::uint32_t rounds_ = 20; // to begin with
+    std::uint32_t mostAtOnce_ = 0;
     Turned turned_{rounds_};
 };
 
@@ -248,7 +254,7 @@ void measureDevice(LabBench& bench, LabResult& result, DeviceGroups& groups) {
     result.numbers["gpu_nanoseconds_per_tick"] = 1e3 * perTick;
     // More were seen at once than the search found, which a busy machine had disturbed: its times are of too
     // few.
-    if (const auto seen = static_cast<double>(rowsOf(result.gpuSpans)); seen > atOnce) {
+    if (const auto seen = static_cast<double>(groups.mostAtOnce()); seen > atOnce) {
         for (const char* of :
              {"gpu_one_microseconds", "gpu_full_microseconds", "gpu_one_more_microseconds", "gpu_one_more"})
             result.numbers.erase(of);
@@ -356,7 +362,9 @@ LabScene scene() {
 }
 
 LabVerdict verdict(const LabResult& result) {
-    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_one_more"))),
+    return {gpuFactor(result.number("gpu_one_more"),
+                      {labPointAt(result, true, workgroups, result.number("gpu_at_once")),
+                       labPointAt(result, true, workgroups, result.number("gpu_at_once") + 1)}),
             translatedFormat("as long with one workgroup more than the {} that run at once",
                              threeDigits(result.number("gpu_at_once")))};
 }

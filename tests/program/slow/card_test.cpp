@@ -13,6 +13,8 @@
 
 #include "demos/card/card.h"
 #include "demos/card/card_jobs.h"
+#include "demos/card/card_measure.h"
+#include "demos/card/card_rows.h"
 #include "demos/card/time_limit.h"
 #include "demos/kit/interrupt.h"
 #include "demos/kit/roof.h"
@@ -75,6 +77,30 @@ std::size_t wordAt(const std::string& png, std::size_t at) {
 }
 
 } // namespace
+
+TEST_CASE("before a card is measured, its parts and lines are known") {
+    const Card blank = blankCard("A card");
+    REQUIRE(blank.parts.size() == partIds.size());
+    for (std::size_t i = 0; i < partIds.size(); ++i) {
+        CHECK(blank.parts[i].id == partIds[i]);
+        CHECK_FALSE(blank.parts[i].rows.empty());
+        for (const CardRow& row : blank.parts[i].rows)
+            CHECK((row.cpu == 0 && row.gpu == 0 && row.note.empty()));
+    }
+    CHECK(blank.parts[4].rows.size() == knownLanes().size());
+    CHECK(cardHeadline(blank).empty());
+}
+
+TEST_CASE("a card's headline compares the machines at training, and calls software by its name") {
+    Card card = exampleCard();
+    CHECK(cardHeadline(card) == "The GPU is 16× as fast as the CPU at training 784-256-128-10, batch 128");
+    card.gpu.software = true;
+    card.parts[1].rows[0].gpu = 125e3;
+    CHECK(cardHeadline(card) ==
+          "The CPU is 2.0× as fast as software Vulkan at training 784-256-128-10, batch 128");
+    card.parts[1].rows[0].gpu = 0;
+    CHECK(cardHeadline(card).empty());
+}
 
 TEST_CASE("a card is measured, shown as text, and written as JSON and PNG") {
     const Folder folder;
