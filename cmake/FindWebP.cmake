@@ -1,5 +1,6 @@
 # libwebp's animations, written as WebP::libwebpmux and read as WebP::webpdemux: by its own package where there is one (vcpkg),
 # else by pkg-config (Debian).
+find_package(Threads QUIET) # which libwebp 1.2 names but does not look for
 find_package(WebP CONFIG QUIET)
 find_package(PkgConfig QUIET)
 foreach(module IN ITEMS libwebpmux libwebpdemux)

@@ -32,3 +32,23 @@ agrees 'same mathematics in different precision: ' "${race[@]}" --lane gpu:half
 agrees 'same mathematics: ' population --size 8x4 --layers 4 --steps 20 --lane cpu:best --lane gpu:best
 agrees 'same mathematics: ' map --network 2-4-1 --examples 6 --steps 40 --size 24x16 --lane cpu:best --lane gpu:best
 "$build/tests/show_test" --test-case='stored pictures' --subcase=inside
+
+# Of two devices the first, which nobody asked for, offers the window a surface and fails to show anything there, as a laptop's
+# discrete GPU may: the window takes the next one, and says so.
+(
+    here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/window
+    program=$build/demos/lockstep script=second_driver_test
+    . "$here/display.sh"
+    system=$(ls /usr/share/vulkan/icd.d/lvp_icd.*json | head -1)
+    export VK_DRIVER_FILES=$system:$2 VK_ICD_FILENAMES=$system:$2 NODEVICE_SELECT=1
+    export VK_LAYER_PATH=$build/tests/faults VK_INSTANCE_LAYERS=VK_LAYER_LOCKSTEP_faults
+    for fault in first-shows-nothing first-has-no-formats; do
+        export LOCKSTEP_FAULT=$fault
+        rm -f "$LOCKSTEP_STATE_FILE"
+        start "$here/playground.json"
+        wait_for "^message '.*' cannot show this window: "
+        quit
+        ! "$program" show playground --device 0 >"$folder/asked" 2>&1 || fail "a device that was asked for is replaced"
+        cat "$folder/asked"
+    done
+)

@@ -9,6 +9,7 @@
 #include "demos/card/card_rows.h"
 #include "demos/draw/canvas.h"
 #include "demos/draw/theme.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -130,7 +131,8 @@ std::uint32_t drawMachines(Canvas& canvas, const Pen& pen, const Card& card, std
 
 } // namespace
 
-Pixels cardPicture(const Card& card) {
+Pixels cardPicture(const Card& measured) {
+    const Card card = translatedCard(measured);
     const Pen pen;
     const std::string facts = factsLine(card);
     const auto factLines = pen.lines(facts, pageWidth - 2 * pageMargin);
@@ -155,9 +157,10 @@ Pixels cardPicture(const Card& card) {
     }
     canvas.text(
         pen.body, pageMargin, static_cast<float>(bottom),
-        cardOrigin(card) +
-            " Bars are logarithmic, on a scale for each part: each line is ten times the one before. " +
-            cardSigns({&card, 1}),
+        cardOrigin(card)
+            .append(translated(" Bars are logarithmic, on a scale for each part: each line is ten times the "
+                               "one before. "))
+            .append(cardSigns({&card, 1})),
         pen.theme.muted);
     return canvas.take();
 }

@@ -19,6 +19,9 @@ std::vector<std::string> cardNotes(const CardPart& part);
 /// What is known of the GPU, in a line: "memory 12.0 GiB, subgroup 32".
 std::string factsLine(const Card& card);
 
+/// The card with its words in the language spoken now; cards are measured, and written, in English.
+Card translatedCard(Card card);
+
 /// A number of the row, marked where it is unchecked: "4.10M*".
 std::string cardCell(const CardRow& row, double value);
 /// What the signs in these cards' numbers mean.

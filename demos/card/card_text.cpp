@@ -63,9 +63,9 @@ std::vector<std::string> cardNotes(const CardPart& part) {
     lines.reserve(notes.size());
     for (const auto& [note, names] : notes) {
         std::string of;
-        for (const std::string& name : names) of.append(of.empty() ? "" : ", ").append(translated(name));
+        for (const std::string& name : names) of.append(of.empty() ? "" : ", ").append(name);
         if (names.size() > 3) of = counted(names.size(), "row");
-        lines.push_back(of.append(": ").append(translated(note)));
+        lines.push_back(of.append(": ").append(note));
     }
     return lines;
 }
@@ -74,6 +74,16 @@ std::string cardOrigin(const Card& card) {
     return translatedFormat("{}{}, {}, measured in {:.0f} s{}.", card.owner.empty() ? "" : card.owner + ": ",
                             card.program, card.date, card.seconds,
                             translated(card.quick ? " (quick run: numbers come out too low)" : ""));
+}
+
+Card translatedCard(Card card) {
+    const auto translate = [](std::string& text) { text = translatedParts(text); };
+    for (auto& [name, value] : card.facts) translate(name), translate(value);
+    for (CardPart& part : card.parts) {
+        for (std::string* text : {&part.title, &part.unit, &part.remark}) translate(*text);
+        for (CardRow& row : part.rows) translate(row.name), translate(row.note);
+    }
+    return card;
 }
 
 std::string cardCell(const CardRow& row, double value) {

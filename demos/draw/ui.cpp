@@ -537,7 +537,9 @@ void Ui::beginCard(const char* id, ImVec2 size, ImU32 ground) {
     ImGui::BeginChild(id, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
 }
 
-void Ui::say(Severity severity, std::string text, std::string hint) {
+void Ui::say(Severity severity, const std::string& english, const std::string& englishHint) {
+    std::string text = translatedParts(english); // errors are thrown in English
+    std::string hint = translatedParts(englishHint);
     if (messages.size() > dismissed && messages.back().text == text) {
         messages.back().time = now;
         return;

@@ -227,7 +227,7 @@ class Ui {
     void explainItem(const Detail& explained) {
         if (ImGui::IsItemHovered()) hovered = explained;
     }
-    void say(Severity severity, std::string text, std::string hint = {});
+    void say(Severity severity, const std::string& english, const std::string& englishHint = {});
 
     std::optional<Detail> hovered;
     bool detailsWanted = false; ///< somebody asked for the panel of details, or a lesson brings it

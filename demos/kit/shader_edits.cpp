@@ -45,9 +45,9 @@ EditStatus statusOfReport(const TrialReport& report, const EditWords& words) {
     case Verdict::notCompiled:
         return {translatedFormat("does not compile; the {}", translated(words.kept)), "", &Theme::bad};
     case Verdict::notUsed:
-        return {translatedFormat("not used: {}", translated(report.message)), "", &Theme::warning};
+        return {translatedFormat("not used: {}", translatedParts(report.message)), "", &Theme::warning};
     case Verdict::refused:
-        return {translatedFormat("wrong: {}", translated(report.message)), "", &Theme::bad};
+        return {translatedFormat("wrong: {}", translatedParts(report.message)), "", &Theme::bad};
     }
     return {};
 }

@@ -12,6 +12,7 @@
 
 #include "demos/lesson/lesson_text.h"
 #include "demos/telling/measured_text.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 
@@ -83,7 +84,7 @@ std::string machinesText(const MeasuredValues& values) {
     const auto gpu = values.find("machine.gpu.software");
     const bool software = gpu != values.end() && gpu->second.number > 0;
     return fmt::format("{}, {}{}", valueText(values, "machine.cpu"), valueText(values, "machine.gpu"),
-                       software ? " (software, not a GPU)" : "");
+                       translated(software ? " (software, not a GPU)" : ""));
 }
 
 std::string presentDate() { return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(std::time(nullptr))); }

@@ -50,7 +50,7 @@ std::string measuredSentence(const LessonStep& step, std::size_t index, const Me
 
 std::string givenText(const Question& question, const LessonAnswer& answer) {
     if (answer.choice) return question.choices[*answer.choice].text;
-    if (answer.number) return fmt::format("{:.6g}", *answer.number);
+    if (answer.number) return translatedFormat("{:.6g}", *answer.number);
     if (!answer.sketch) return {};
     return *answer.sketch == 0
                ? std::string(translated("a sketch"))
@@ -66,7 +66,7 @@ std::string rightOf(const Question& question, const MeasuredValues& values) {
     }
     const double number = rightNumber(question, values);
     if (std::isnan(number)) return {};
-    return question.value.empty() ? fmt::format("{:.6g}", number) : valueText(values, question.value);
+    return question.value.empty() ? translatedFormat("{:.6g}", number) : valueText(values, question.value);
 }
 
 bool wasMeasured(const LessonRun& run, std::size_t step) {

@@ -14,6 +14,7 @@
 #include "demos/lesson/lesson_fields.h"
 #include "demos/lesson/lesson_pictures.h"
 #include "demos/telling/measured_text.h"
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_text.h"
@@ -202,6 +203,7 @@ Lesson lessonOfState(const ordered_json& state) {
         if (texts[name].size() > longestText)
             throw std::invalid_argument(
                 fmt::format("the state's field '{}' is longer than {} bytes", name, longestText));
+        texts[name] = translated(texts[name]); // those of presets
     }
     if (std::ranges::all_of(texts, [](const auto& text) { return text.second.empty(); })) return lesson;
     lesson.title = texts["title"];

@@ -99,8 +99,8 @@ bool showsMachine(const LessonRun& run) {
 std::string inputsHtml(const LessonRun& run) {
     std::string html;
     for (const LessonInput& input : run.step().inputs)
-        html += fmt::format("<p>{}: <strong>{:.6g} {}</strong>{}</p>\n", htmlText(input.label),
-                            run.input(input), htmlText(input.unit),
+        html += fmt::format("<p>{}: <strong>{} {}</strong>{}</p>\n", htmlText(input.label),
+                            translatedFormat("{:.6g}", run.input(input)), htmlText(input.unit),
                             input.about.empty() ? "" : fmt::format(" ({})", htmlText(input.about)));
     return html;
 }
@@ -117,7 +117,7 @@ std::string questionHtml(const Question& question, const MeasuredValues& values,
     const double number = rightNumber(question, values);
     if (!answers || std::isnan(number)) return html + "<p class=\"line\"></p>\n";
     return html + fmt::format("<p class=\"right\">{}</p>\n",
-                              question.value.empty() ? fmt::format("{:.6g}", number)
+                              question.value.empty() ? translatedFormat("{:.6g}", number)
                                                      : htmlText(valueText(values, question.value)));
 }
 

@@ -152,7 +152,7 @@ void drawNumber(Ui& ui, LessonAnswer& answer, NumberTyping& typing) {
         else
             ImGui::SetKeyboardFocusHere();
     }
-    const std::string shown = answer.number ? fmt::format("{:.6g}", *answer.number) : std::string();
+    const std::string shown = answer.number ? translatedFormat("{:.6g}", *answer.number) : std::string();
     const std::optional<double> number =
         typedNumber(ui, "##lesson/number", "Your answer: type a number and press Enter.", shown);
     typing.active = ImGui::IsItemActive();
@@ -169,7 +169,7 @@ void drawInputs(Ui& ui, LessonRun& run, bool inLine) {
         const auto number = typedNumber(
             ui, name.c_str(),
             "A number of the lesson. Type your own and press Enter. Clear it to restore the default.",
-            fmt::format("{:.6g}", run.input(input)));
+            translatedFormat("{:.6g}", run.input(input)));
         if (number) run.setInput(input.name, std::isnan(*number) ? std::nullopt : number);
         if (!input.about.empty()) ui.explainItem({.title = input.label, .text = input.about});
         ImGui::SameLine();

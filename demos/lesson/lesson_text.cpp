@@ -68,7 +68,7 @@ std::string questionText(const Question& question, const MeasuredValues& values)
     const double number = rightNumber(question, values);
     if (std::isnan(number)) return text + missing;
     return text + translatedFormat("  Here: {}\n\n", question.value.empty()
-                                                         ? fmt::format("{:.6g}", number)
+                                                         ? translatedFormat("{:.6g}", number)
                                                          : valueText(values, question.value));
 }
 
@@ -138,7 +138,7 @@ std::string stepText(const LessonRun& run, const MeasuredValues& values) {
         translatedFormat("{} of {}  {}\n\n", run.at() + 1, run.lesson().steps.size(), step.title);
     text += blocksText(filledBlocks(step.text, values));
     for (const LessonInput& input : step.inputs)
-        text += wrapped(fmt::format("{}: {:.6g}{}{}{}", input.label, run.input(input),
+        text += wrapped(fmt::format("{}: {}{}{}{}", input.label, translatedFormat("{:.6g}", run.input(input)),
                                     input.unit.empty() ? "" : " ", input.unit,
                                     input.about.empty() ? "" : fmt::format(" ({})", input.about)),
                         lineWidth) +

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
 
 std::string TimeLeft::text() const {
-    return left_ ? fmt::format("{} left", clockTime(*left_)) : std::string();
+    return left_ ? translatedFormat("{} left", clockTime(*left_)) : std::string();
 }
 
 } // namespace lockstep::demos

@@ -94,9 +94,10 @@ std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& device
         line.usable = device.refused.empty();
         line.remark = describe(device.type);
         if (!line.usable)
-            line.remark = translatedFormat("{}; cannot be used: {}", translated(line.remark), device.refused);
+            line.remark = translatedFormat("{}; cannot be used: {}", translated(line.remark),
+                                           translatedParts(device.refused));
         else if (!device.reason.empty())
-            line.reason = device.reason;
+            line.reason = translatedParts(device.reason);
         line.report = device;
         // Numbers change when a device comes or goes.
         line.current = device.uuid == current.uuid &&

@@ -69,7 +69,9 @@ void FileChooser::enter(const fs::path& folder) {
     fs::directory_iterator found;
     if (!failure) found = fs::directory_iterator(target, failure);
     if (failure) {
-        problem_ = fmt::format("{}: {}", shownName(folder), failure.message());
+        const bool missing = failure == std::errc::no_such_file_or_directory;
+        problem_ = fmt::format("{}: {}", shownName(folder),
+                               missing ? std::string(translated("no such folder")) : failure.message());
         return;
     }
     folder_ = target;
@@ -245,7 +247,7 @@ std::vector<Preset> findPresets() {
             preset.about = json.value("about", "");
             preset.exhibit = json.value("exhibit", "");
         } catch (const std::exception& error) {
-            preset.about = error.what();
+            preset.about = translatedParts(error.what());
         }
         presets.push_back(std::move(preset));
     }
@@ -253,7 +255,9 @@ std::vector<Preset> findPresets() {
 }
 
 float presetWidth(const Ui& ui, const Preset& preset) {
-    return std::max(textWidth(preset.title) * 1.1f, textWidth(firstSentence(preset.about))) + ui.px(8);
+    return std::max(textWidth(preset.title) * 1.1f,
+                    lettersWidth(firstSentence(std::string(translated(preset.about))))) +
+           ui.px(8);
 }
 
 bool drawPreset(Ui& ui, const Preset& preset, float width) {
@@ -267,8 +271,10 @@ bool drawPreset(Ui& ui, const Preset& preset, float width) {
     const float left = at.x + ui.px(4);
     const float top = at.y + ImGui::GetStyle().ItemSpacing.y / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {left, top}, ui.theme.text, preset.title.c_str());
-    draw.AddText({left, top + letters + ui.px(2)}, ui.theme.muted, firstSentence(preset.about).c_str());
+    draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {left, top}, ui.theme.text,
+                 std::string(translated(preset.title)).c_str());
+    draw.AddText({left, top + letters + ui.px(2)}, ui.theme.muted,
+                 firstSentence(std::string(translated(preset.about))).c_str());
     return pressed;
 }
 

@@ -102,7 +102,10 @@ bool LessonGuide::go(std::size_t step) {
 void LessonGuide::retell(const std::string& language) {
     if (!own_.is_null()) own_["language"] = language;
     desk_.look();
-    desk_.retell();
+    if (stateTexts_.empty())
+        desk_.retell();
+    else
+        desk_.start(lessonOfState(stateTexts_));
     ending_.reset();
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -86,6 +87,27 @@ bool Program::usable(const DeviceWish& wish, const std::function<void(gpu::Devic
                      translatedFormat("The window stays on {}.", present));
         return false;
     }
+}
+
+bool Program::fallBack(const std::string& failure) {
+    if (!device_.empty() && showNothing_.empty()) return false;
+    const gpu::DeviceReport failed = graphics.device().report();
+    showNothing_.insert(failed.index);
+    gpu::DeviceOptions options = drawing_;
+    options.drawing = true;
+    const gpu::DeviceReport* next = nullptr;
+    const std::vector<gpu::DeviceReport> devices = gpu::listDevices(options);
+    for (const gpu::DeviceReport& device : devices)
+        if (device.refused.empty() && !showNothing_.contains(device.index) &&
+            (next == nullptr || device.type < next->type))
+            next = &device;
+    if (next == nullptr) return false;
+    leave();
+    enter(std::to_string(next->index));
+    app.ui().say(Severity::warning,
+                 translatedFormat("'{}' cannot show this window: {}", failed.name, failure),
+                 translatedFormat("The window and GPU lanes without @DEVICE now use {}.", next->name));
+    return true;
 }
 
 void Program::change(const DeviceWish& wish) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <set>
+#include <string>
 
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
@@ -46,6 +48,9 @@ class Program {
     void restart(const std::string& loss);
     /// Whether the device that is wished for can be opened, and stands the test; else the window says why.
     bool usable(const DeviceWish& wish, const std::function<void(gpu::Device&)>& test = {});
+    /// To the next best device, because the present one, which nobody asked for, cannot show the window; the
+    /// window says so. False where there is none.
+    bool fallBack(const std::string& failure);
     /// To that device, which is usable. Throws gpu::GpuError.
     void change(const DeviceWish& wish);
 
@@ -54,7 +59,8 @@ class Program {
     void enter(const std::string& device);
 
     gpu::DeviceOptions drawing_;
-    std::string device_; // DeviceOptions::select
+    std::string device_;                // DeviceOptions::select
+    std::set<std::size_t> showNothing_; // devices that cannot show the window, as they are numbered
     LossLimit limit_;
     std::string costs_; // of leaving, as the exhibits say it
 };

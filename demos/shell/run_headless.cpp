@@ -1,5 +1,6 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
 // what a user would.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "demos/shell/recording.h"
 #include "demos/shell/run_window.h"
 #include "demos/shell/script_lines.h"
+#include "demos/words/language.h"
 #include "demos/words/streams.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/files/atomic_file.h"
@@ -286,6 +288,14 @@ class Headless {
                      name);
     }
 
+    static void listTexts() {
+        for (std::string text : takeShownTexts()) {
+            std::ranges::replace(text, '\n', ' ');
+            printOut("text {}\n", text);
+        }
+        keepShownTexts();
+    }
+
     // What can be known to be wrong is said before anything is done.
     std::vector<ScriptLine> script() const {
         std::vector<ScriptLine> lines =
@@ -364,6 +374,9 @@ class Headless {
     //   await                  runs the exhibit until what the lesson's step waits for has happened
     //   tell                   prints the lesson's step, with what was measured
     //   prose                  prints "prose N": the words of sentences in the panel for details
+    //   texts                  prints "text ..." for everything that was said since the last one; the first
+    //   one
+    //                          prints nothing
     //   paint all              from now on, every frame is painted, not only the last of a line
     //   controls               prints "control X Y NAME" for everything that can be pressed or set
     //   state FILE             saves the state
@@ -419,6 +432,7 @@ class Headless {
         {"await", [this](const ScriptLine& line) { await(line); }},
         {"tell", [this](const ScriptLine& line) { tell(line); }},
         {"prose", [this](const ScriptLine&) { printOut("prose {}\n", app_.ui().prose); }},
+        {"texts", [](const ScriptLine&) { listTexts(); }},
         {"paint",
          [this](const ScriptLine& line) {
              if (line.argument != "all") throw scriptError(line, "paint all");

@@ -104,6 +104,7 @@ class WindowRun {
 
     /// Returns the exit code: 0, or that of a signal, which closes the window as a person would.
     int untilClosed() {
+        findDevice();
         try {
             while (!showUntilClosed()) {
             }
@@ -117,10 +118,25 @@ class WindowRun {
     }
 
   private:
+    /// Of a laptop's two devices, the faster one may offer the window's surface, and fail when it is to show
+    /// something there.
+    void findDevice() {
+        for (;;) try {
+                screen_.emplace(program_.graphics, window_);
+                screen_->swapchain.rebuild(screen_->painter, window_.size());
+                return;
+            } catch (const gpu::DeviceLostError&) {
+                return screen_.reset(); // the first frame meets it again
+            } catch (const gpu::GpuError& error) {
+                screen_.reset();
+                if (!program_.fallBack(error.what())) throw;
+            }
+    }
+
     /// True when the window was closed; false when it goes on, on another device.
     bool showUntilClosed() {
         try {
-            screen_.emplace(program_.graphics, window_);
+            if (!screen_) screen_.emplace(program_.graphics, window_);
             now_ = {};
             now_.last = window_.seconds();
             while (!closes() && !now_.device) drawNext();
@@ -224,7 +240,10 @@ class WindowRun {
         now_.cost = std::max(0.0, drawn - std::exchange(now_.drawnSeconds, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
         now_.last = now;
-        if (screen_->swapchain.draw(screen_->painter, size, data)) now_.toShow = size;
+        if (screen_->swapchain.draw(screen_->painter, size, data))
+            now_.toShow = size;
+        else
+            log_.note(app_, now_.drawn); // what show() would
         record(size, data);
         const AppWishes wishes = app_.takeWishes();
         if (wishes.record) toggleRecording(*wishes.record);
@@ -276,7 +295,8 @@ class WindowRun {
     void follow(const DeviceWish& wish) {
         const auto canShow = [this](gpu::Device& device) {
             Graphics trial(device);
-            const Swapchain swapchain(trial, window_.createSurface(device.instance()));
+            Screen screen(trial, window_);
+            screen.swapchain.rebuild(screen.painter, window_.size());
         };
         const bool usable = program_.usable(wish, canShow);
         screen_.reset();

@@ -22,8 +22,13 @@ class Swapchain {
 
     VkFormat format() const { return format_.format; }
 
-    /// Draws one frame of `size` pixels. False when nothing can be drawn (a window of no size, or one that
-    /// changed meanwhile): the next frame tries again. No frame may be under way or wait for show(). Throws
+    /// Makes the images for a window of `size` pixels, as draw() does where it has to. False as there. No
+    /// frame may be under way. Throws SurfaceLostError, gpu::GpuError: a device may offer a surface and fail
+    /// here.
+    bool rebuild(Painter& painter, VkExtent2D size);
+    /// Draws one frame of `size` pixels. False when nothing can be drawn (a window of no size, one that
+    /// changed meanwhile, or one whose images the screen keeps, because it is hidden): the next frame tries
+    /// again. No frame may be under way or wait for show(). Throws
     /// SurfaceLostError, gpu::GpuError.
     bool draw(Painter& painter, VkExtent2D size, const ImDrawData& data);
     /// Shows what was drawn, once the painter is idle: a driver that waits for the frame within its call
@@ -34,7 +39,6 @@ class Swapchain {
 
   private:
     VkPresentModeKHR chooseMode() const;
-    bool rebuild(Painter& painter, VkExtent2D size);
 
     struct Frame {
         Owned<VkImageView> view;

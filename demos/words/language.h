@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -50,6 +51,15 @@ class EnglishHere {
 
 /// The text in the language spoken now. Any thread.
 std::string_view translated(std::string_view english);
+
+/// The same for a text that was put together in English, such as an error or what a file keeps: by the
+/// formats of the table that it and its parts were made from. Any thread.
+std::string translatedParts(std::string_view english);
+
+/// From now on, keeps every text that translated() hands out. For checks of what a window shows.
+void keepShownTexts();
+/// Those since the last call, in any thread.
+std::set<std::string> takeShownTexts();
 
 /// A widget's label, which is shown up to "##". The rest, and the widget's identity, stay the same in all
 /// languages. A translation of the whole label comes before one of the shown part.

@@ -24,11 +24,16 @@ struct Block {
     std::size_t begin = 0;
     std::size_t merge = 0; // of a loop's header: its OpLoopMerge; else 0
     std::size_t end = 0;   // the terminator
+    bool waits = false;    // for the workgroup's other invocations
+    bool calls = false;    // a function
     std::string place;     // of a header, in the text
 };
 
 struct Loop {
     const Block* header = nullptr;
+    const Block* exit = nullptr; // in every round, its terminator leaves the loop or goes on; null for none
+    bool leavesIfTrue = false;   // that terminator
+    bool waits = false;          // for the workgroup's other invocations, in a round
     std::set<std::uint32_t> labels; // of its blocks
     bool free = false;              // not counted
     std::uint64_t rounds = 1;       // of a free one, times those of the free ones around it
@@ -51,6 +56,8 @@ class LoopLimiter : SpirvRewriter {
     void findBlocks();
     void findLoops();
     std::set<std::uint32_t> blocksOf(const Block& header) const;
+    void findExit(Loop& loop) const;
+    bool leads(std::uint32_t label, std::uint32_t to) const;
     std::optional<std::uint64_t> roundsOf(const Loop& loop) const;
     std::optional<std::uint64_t> roundsBy(const Loop& loop, const SpirvInstruction& phi) const;
     std::optional<std::uint64_t> roundsUpTo(const SpirvInstruction& condition, std::uint32_t counter,
@@ -76,6 +83,7 @@ class LoopLimiter : SpirvRewriter {
     void putGlobals();
     std::uint32_t constant(std::uint32_t value);
     void putCheck(const Loop& loop);
+    void putReport(const Loop& loop);
     void putExit(const Loop& loop, const SpirvInstruction& terminator);
 
     std::map<std::uint32_t, std::uint32_t> integers_;
@@ -85,12 +93,18 @@ class LoopLimiter : SpirvRewriter {
     std::vector<Loop> loops_;
 
     std::optional<LoopReport> report_;
-    std::uint32_t uint_ = 0, bool_ = 0, counter_ = 0, reported_ = 0, slot_ = 0, slotPointer_ = 0, zero_ = 0;
+    std::uint32_t uint_ = 0, bool_ = 0, reported_ = 0, slot_ = 0, slotPointer_ = 0, zero_ = 0;
+    // Of rounds, in loops without and with a barrier. Those with one have as many rounds in all invocations
+    // of a workgroup, or wait for ever as they stand; what the others have spent must not let some leave
+    // earlier.
+    std::uint32_t counters_[2]{};
+    bool functionsWait_ = false;                       // other than main()
     std::uint32_t within_ = 0;                         // whether the loop's round is within the budget
+    std::uint32_t condition_ = 0;                      // of the fork at which it goes on or leaves the loop
     std::map<std::uint32_t, std::uint32_t> constants_; // by value
     std::map<std::uint32_t, std::uint32_t> nothing_;   // what functions return that end early, by type
     std::map<const Loop*, std::uint32_t> numbers_;     // in the report
-    std::map<std::uint32_t, std::uint32_t> renamed_;   // a header -> the block that now ends as it did
+    std::map<std::uint32_t, std::uint32_t> renamed_;   // a block -> the one that now ends as it did
 };
 
 void LoopLimiter::findBlocks() {
@@ -114,7 +128,13 @@ void LoopLimiter::findBlocks() {
             block.label = operand(now, 0);
             block.begin = at;
             block.merge = 0;
+            block.waits = block.calls = false;
             break;
+        case OpControlBarrier:
+            block.waits = true;
+            if (!block.ofMain) functionsWait_ = true;
+            break;
+        case OpFunctionCall: block.calls = true; break;
         case OpLoopMerge:
             operand(now, 2);
             block.merge = at;
@@ -175,12 +195,62 @@ std::set<std::uint32_t> LoopLimiter::blocksOf(const Block& header) const {
     return labels;
 }
 
+// It is this block, or one that only branches there.
+bool LoopLimiter::leads(std::uint32_t label, std::uint32_t to) const {
+    if (label == to) return true;
+    const auto found = blocks_.find(label);
+    if (found == blocks_.end()) return false;
+    const auto isLine = [](const SpirvInstruction& now) {
+        return now.opcode == OpLine || now.opcode == OpNoLine;
+    };
+    const Block& block = found->second;
+    const SpirvInstruction& end = code_[block.end];
+    const auto between = std::span(code_).subspan(block.begin + 1, block.end - block.begin - 1);
+    return end.opcode == OpBranch && operand(end, 0) == to && std::ranges::all_of(between, isLine);
+}
+
+// Where a round comes by on every way: between its header and the first fork, or where it goes back.
+void LoopLimiter::findExit(Loop& loop) const {
+    const std::uint32_t merge = operand(code_[loop.header->merge], 0);
+    const auto take = [&](const Block& block) {
+        const SpirvInstruction& end = code_[block.end];
+        if (end.opcode != OpBranchConditional) return false;
+        const bool ifTrue = leads(operand(end, 1), merge);
+        if (ifTrue == leads(operand(end, 2), merge)) return false;
+        loop.exit = &block;
+        loop.leavesIfTrue = ifTrue;
+        return true;
+    };
+    const Block* block = loop.header;
+    for (std::set<std::uint32_t> seen; seen.insert(block->label).second;) {
+        if (take(*block)) return;
+        const bool inner = block->merge != 0 && block != loop.header;
+        const SpirvInstruction& end = code_[block->end];
+        if (!inner && end.opcode != OpBranch) break;
+        const auto next = blocks_.find(inner ? operand(code_[block->merge], 0) : operand(end, 0));
+        if (next == blocks_.end() || !loop.labels.contains(next->first)) break;
+        block = &next->second;
+    }
+    for (const std::uint32_t label : loop.labels) {
+        const Block& last = blocks_.at(label);
+        const SpirvInstruction& end = code_[last.end];
+        const bool back = end.opcode == OpBranchConditional &&
+                          (operand(end, 1) == loop.header->label || operand(end, 2) == loop.header->label);
+        if (back && take(last)) return;
+    }
+}
+
 void LoopLimiter::findLoops() {
     std::uint64_t inMain = 0; // rounds of free loops that are in no counted one
     for (const std::uint32_t label : order_) {
         const Block& header = blocks_.at(label);
         if (header.merge == 0) continue;
-        Loop loop{&header, blocksOf(header)};
+        Loop loop{.header = &header, .labels = blocksOf(header)};
+        findExit(loop);
+        loop.waits = std::ranges::any_of(loop.labels, [this](std::uint32_t inside) {
+            const Block& block = blocks_.at(inside);
+            return block.waits || (block.calls && functionsWait_);
+        });
         std::uint64_t* spent = &inMain;
         for (Loop& around : loops_) { // from the outside to the inside
             if (!around.labels.contains(label)) continue;
@@ -270,44 +340,55 @@ std::vector<std::uint32_t> LoopLimiter::limited(const std::optional<LoopReport>&
     if (allFree && std::ranges::none_of(loops_, unrolls)) return {words_.begin(), words_.end()};
     report_ = report;
     begin();
-    counter_ = newId();
+    for (std::uint32_t& counter : counters_) counter = newId();
     if (report_) reported_ = newId();
-    std::map<std::size_t, const Loop*> merges; // counted loops, by their OpLoopMerge
-    std::map<std::size_t, const Loop*> ends;
-    std::set<std::size_t> rolled; // OpLoopMerge of loops that are not unrolled
+    std::map<std::size_t, const Loop*> checks; // by the instruction that the check goes before
+    std::map<std::size_t, const Loop*> ends;   // by the terminator of the block with the check
+    std::set<std::size_t> rolled;              // OpLoopMerge of loops that are not unrolled
     for (const Loop& loop : loops_) {
         if (unrollsTooFar(loop)) rolled.insert(loop.header->merge);
         if (loop.free) continue;
-        merges[loop.header->merge] = &loop;
-        ends[loop.header->end] = &loop;
-        renamed_[loop.header->label] = newId();
+        const Block& block = loop.exit != nullptr ? *loop.exit : *loop.header;
+        const std::uint32_t last = code_[block.end - 1].opcode;
+        checks[last == OpLoopMerge || last == OpSelectionMerge ? block.end - 1 : block.end] = &loop;
+        ends[block.end] = &loop;
+        if (loop.exit == nullptr || report_) renamed_[block.label] = newId();
     }
     const std::size_t decorations = lastDecoration();
     const std::size_t functions = firstFunction();
     for (std::size_t at = 0; at < code_.size(); ++at) {
         const SpirvInstruction& now = code_[at];
         if (at == functions) putGlobals();
-        if (now.opcode == OpEntryPoint) {
-            std::vector<std::uint32_t> variables{counter_};
+        const auto check = checks.find(at);
+        const Loop* checked = check == checks.end() ? nullptr : check->second;
+        const bool headerLeaves = checked != nullptr && checked->exit == checked->header;
+        if (checked != nullptr && !(headerLeaves && report_)) putCheck(*checked);
+        if (const auto end = ends.find(at); end != ends.end()) {
+            putExit(*end->second, now);
+        } else if (now.opcode == OpEntryPoint) {
+            std::vector<std::uint32_t> variables(std::begin(counters_), std::end(counters_));
             if (report_) variables.push_back(reported_);
             putEntryPoint(now, operand(now, 1), {}, variables);
-        } else if (now.opcode == OpLoopMerge && merges.contains(at)) {
-            const Loop& loop = *merges.at(at);
-            putCheck(loop);
-            const bool itself = now.operands[1] == loop.header->label;
-            keep(now);
-            if (rolled.contains(at)) out_.back() &= ~std::uint32_t{LoopControlUnrollMask};
-            if (itself) out_[out_.size() - now.operands.size() + 1] = renamed_.at(loop.header->label);
-        } else if (ends.contains(at)) {
-            putExit(*ends.at(at), now);
         } else {
             const std::size_t begin = out_.size();
             keep(now);
             if (rolled.contains(at)) out_.back() &= ~std::uint32_t{LoopControlUnrollMask};
+            const auto rename = [&](std::size_t word) {
+                if (const auto found = renamed_.find(out_[word]); found != renamed_.end())
+                    out_[word] = found->second;
+            };
             if (now.opcode == OpPhi)
-                for (std::size_t i = begin + 4; i < out_.size(); i += 2)
-                    if (const auto found = renamed_.find(out_[i]); found != renamed_.end())
-                        out_[i] = found->second;
+                for (std::size_t i = begin + 4; i < out_.size(); i += 2) rename(i);
+            // A loop of one block: its second part goes back.
+            if (checked != nullptr && now.opcode == OpLoopMerge && now.operands[1] == checked->header->label)
+                rename(begin + 2);
+        }
+        // The block of an OpLoopMerge has no other fork.
+        if (headerLeaves && report_) {
+            const std::uint32_t next = newId();
+            put(OpBranch, {next});
+            put(OpLabel, {next});
+            putCheck(*checked);
         }
         if (at == decorations && report_) putDecorations();
     }
@@ -334,11 +415,13 @@ void LoopLimiter::putGlobals() {
     const std::uint32_t pointer = newId();
     put(OpTypePointer, {pointer, StorageClassPrivate, uint_});
     zero_ = constant(0);
-    put(OpVariable, {pointer, counter_, StorageClassPrivate, zero_});
+    for (const std::uint32_t counter : counters_)
+        put(OpVariable, {pointer, counter, StorageClassPrivate, zero_});
     constant(roundBudget);
     for (const Loop& loop : loops_) {
         if (loop.free) continue;
         constant(roundCost + static_cast<std::uint32_t>(loop.inside));
+        if (loop.exit != nullptr) continue;
         const SpirvInstruction* type = definition(loop.header->returns);
         const bool returnsNothing = type != nullptr && type->opcode == OpTypeVoid;
         if (returnsNothing || nothing_.contains(loop.header->returns)) continue;
@@ -355,28 +438,57 @@ void LoopLimiter::putGlobals() {
         if (!loop.free) constant(numbers_[&loop] = report_->number(loop.header->place));
 }
 
+// Whether one more round is within the budget, and so whether the fork at the block's end goes on. Who is
+// told is told in a block of its own: the present one ends, and the original's end follows in a new one.
 void LoopLimiter::putCheck(const Loop& loop) {
-    const std::uint32_t before = newId();
-    const std::uint32_t after = newId();
-    within_ = newId();
-    put(OpLoad, {uint_, before, counter_});
-    put(OpIAdd, {uint_, after, before, constant(roundCost + static_cast<std::uint32_t>(loop.inside))});
-    put(OpStore, {counter_, after});
-    put(OpULessThan, {bool_, within_, after, constant(roundBudget)});
+    const std::uint32_t counter = counters_[loop.waits ? 1 : 0];
+    const std::uint32_t before = made(OpLoad, uint_, {counter});
+    const std::uint32_t cost = constant(roundCost + static_cast<std::uint32_t>(loop.inside));
+    const std::uint32_t spentBefore = made(OpUGreaterThanEqual, bool_, {before, constant(roundBudget)});
+    const std::uint32_t sum = made(OpIAdd, uint_, {before, cost});
+    const std::uint32_t after = made(OpSelect, uint_, {spentBefore, before, sum}); // which so never wraps
+    put(OpStore, {counter, after});
+    within_ = made(OpULessThan, bool_, {after, constant(roundBudget)});
+    if (loop.exit == nullptr) return;
+    if (report_) {
+        const std::uint32_t on = renamed_.at(loop.exit->label);
+        const std::uint32_t spent = newId();
+        const std::uint32_t silent = made(OpLogicalOr, bool_, {within_, spentBefore}); // the first is named
+        put(OpSelectionMerge, {on, SelectionControlMaskNone});
+        put(OpBranchConditional, {silent, on, spent});
+        put(OpLabel, {spent});
+        putReport(loop);
+        put(OpBranch, {on});
+        put(OpLabel, {on});
+    }
+    const std::uint32_t original = operand(code_[loop.exit->end], 0);
+    if (loop.leavesIfTrue)
+        condition_ = made(OpLogicalOr, bool_, {original, made(OpLogicalNot, bool_, {within_})});
+    else
+        condition_ = made(OpLogicalAnd, bool_, {original, within_});
 }
 
+void LoopLimiter::putReport(const Loop& loop) {
+    if (!report_) return;
+    const std::uint32_t slot = made(OpAccessChain, slotPointer_, {reported_, zero_});
+    put(OpStore, {slot, constant(numbers_.at(&loop))});
+}
+
+// The end of the block with the check, which leaves the loop, too, once the budget is spent.
 void LoopLimiter::putExit(const Loop& loop, const SpirvInstruction& terminator) {
     if (terminator.opcode != OpBranch && terminator.opcode != OpBranchConditional)
         fail("has a loop of an unusual form");
-    const std::uint32_t on = renamed_.at(loop.header->label);
-    const std::uint32_t exit = newId();
-    put(OpBranchConditional, {within_, on, exit});
-    put(OpLabel, {exit});
-    if (report_) {
-        const std::uint32_t slot = newId();
-        put(OpAccessChain, {slotPointer_, slot, reported_, zero_});
-        put(OpStore, {slot, constant(numbers_.at(&loop))});
+    if (loop.exit != nullptr) {
+        const std::size_t begin = out_.size();
+        keep(terminator);
+        out_[begin + 1] = condition_;
+        return;
     }
+    const std::uint32_t on = renamed_.at(loop.header->label);
+    const std::uint32_t spent = newId();
+    put(OpBranchConditional, {within_, on, spent});
+    put(OpLabel, {spent});
+    putReport(loop);
     if (const auto nothing = nothing_.find(loop.header->returns); nothing != nothing_.end())
         put(OpReturnValue, {nothing->second});
     else

@@ -100,14 +100,17 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       forward_(kernels_, shape, mapKernels(device, shape, capacity_), parameters_, capacity_),
       outputs_(device, squareBytes(options.outputSize) * roundUpToFour(shape.outputs()), gpu::Memory::device,
                "map outputs"),
-      outputPicture_(device, squareBytes(options.outputSize), gpu::Memory::device, "output map"),
-      atlas_(device, std::uint64_t{atlasWidth()} * atlasHeight() * 4, gpu::Memory::device, "neuron maps"),
-      recorder_(device) {
-    for (std::size_t level = 0; level < shape.widths.size(); ++level) {
-        if (shape.widths[level] <= options.mostNeurons) continue;
-        const NeuronGrid grid = wideLayerGrid(level);
-        wide_.try_emplace(level, device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device,
-                          "wide layer's map");
+      pictures_{Pictures(*this), Pictures(*this)}, recorder_(device) {}
+
+PlaneMap::Pictures::Pictures(const PlaneMap& map)
+    : output(map.device_, squareBytes(map.options_.outputSize), gpu::Memory::device, "output map"),
+      neurons(map.device_, std::uint64_t{map.atlasWidth()} * map.atlasHeight() * 4, gpu::Memory::device,
+              "neuron maps") {
+    for (std::size_t level = 0; level < map.shape_.widths.size(); ++level) {
+        if (!map.isWide(level)) continue;
+        const NeuronGrid grid = map.wideLayerGrid(level);
+        wide.try_emplace(level, map.device_, std::uint64_t{grid.width()} * grid.height() * 4,
+                         gpu::Memory::device, "wide layer's map");
     }
 }
 
@@ -128,23 +131,23 @@ gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColo
         throw std::invalid_argument("the map received " + std::to_string(parameters.size()) +
                                     " parameters, but its network has " + std::to_string(layout_.size()));
     noteTime();
-    Upload& next = uploads_[turn_ % uploads_.size()];
-    device_.wait(next.ticket);
+    Upload& upload = uploads_[turn_ % uploads_.size()];
+    device_.wait(upload.ticket);
     recorder_.begin();
-    next.buffer.writeValues<float>(parameters);
-    next.buffer.writeValues<std::uint32_t>(wordsOf(colours), layout_.size() * sizeof(float));
-    recorder_.copy(next.buffer.view(), parameters_.view());
+    upload.buffer.writeValues<float>(parameters);
+    upload.buffer.writeValues<std::uint32_t>(wordsOf(colours), layout_.size() * sizeof(float));
+    recorder_.copy(upload.buffer.view(), parameters_.view());
     neuronCells_ = cellsFor(options_.neuronSize, smallestNeuron, detail);
     while (neuronCells_ * neuronCells_ > capacity_)
         neuronCells_ /= 2; // all neurons of a level are drawn together
     outputCells_ = cellsFor(options_.outputSize, smallestOutput, detail);
     drawNeurons(colours.discretise);
     drawOutput(colours.discretise);
-    next.work = workPerCell_ * (static_cast<double>(outputCells_) * outputCells_ +
-                                static_cast<double>(neuronCells_) * neuronCells_);
-    next.ticket = recorder_.submit();
+    upload.work = workPerCell_ * (static_cast<double>(outputCells_) * outputCells_ +
+                                  static_cast<double>(neuronCells_) * neuronCells_);
+    upload.ticket = recorder_.submit();
     ++turn_;
-    return next.ticket;
+    return upload.ticket;
 }
 
 /// The largest of size, size / 2, ... whose square of cells fits into the budget; at least `smallest`.
@@ -186,8 +189,8 @@ void PlaneMap::drawLevel(std::size_t level, bool discretise) {
         recorder_.dispatch(kernels_.neuronPicture(), {grid.columns * grid.lines, 1, 1}, params,
                            {forward_.activations(level, rows), colours(), picture.view()});
     };
-    draw(atlas_, {atlasColumns_, 1, options_.neuronSize}, asUint(level) * options_.neuronSize);
-    if (isWide(level)) draw(wide_.at(level), wideLayerGrid(level), 0);
+    draw(next().neurons, {atlasColumns_, 1, options_.neuronSize}, asUint(level) * options_.neuronSize);
+    if (isWide(level)) draw(next().wide.at(level), wideLayerGrid(level), 0);
 }
 
 void PlaneMap::drawOutput(bool discretise) {
@@ -205,7 +208,7 @@ void PlaneMap::drawOutput(bool discretise) {
                                             forward_.stride(last + 1), discretise ? 1u : 0u};
     recorder_.dispatch(kernels_.planePicture(shape_.loss, shape_.outputActivation),
                        {outputCells_, outputCells_, 1}, params,
-                       {outputs_.view(0, forward_.bytes(last + 1, cells)), colours(), outputPicture_.view()});
+                       {outputs_.view(0, forward_.bytes(last + 1, cells)), colours(), next().output.view()});
 }
 
 /// Level 0 = the features of cells [first, first + rows).

@@ -61,18 +61,21 @@ class PlaneMap {
     const PlaneMapOptions& options() const { return options_; }
     const NetShape& shape() const { return shape_; }
 
+    // Pictures of the last computation. The next one writes others: they stay as they are until the one after
+    // it is submitted, for a frame that still copies them.
+
     /// outputSize * outputSize words.
-    gpu::BufferView outputPicture() const { return outputPicture_.view(); }
+    gpu::BufferView outputPicture() const { return last().output.view(); }
     /// atlasHeight() * atlasWidth() words: line l is level l (0 the input features, then the hidden layers,
     /// the last one the outputs), neuronSize pixels high; column n shows neuron n.
-    gpu::BufferView neuronPicture() const { return atlas_.view(); }
+    gpu::BufferView neuronPicture() const { return last().neurons.view(); }
     std::uint32_t atlasWidth() const { return atlasColumns_ * options_.neuronSize; }
     std::uint32_t atlasHeight() const;
 
     /// A level of more than mostNeurons neurons also has a picture of all of them at a smaller size.
-    bool isWide(std::size_t level) const { return wide_.contains(level); }
+    bool isWide(std::size_t level) const { return shape_.widths[level] > options_.mostNeurons; }
     NeuronGrid wideLayerGrid(std::size_t level) const;
-    gpu::BufferView wideLayerPicture(std::size_t level) const { return wide_.at(level).view(); }
+    gpu::BufferView wideLayerPicture(std::size_t level) const { return last().wide.at(level).view(); }
 
     /// The network's outputs of the last computation, [outputCells()][outputCells()][outputs rounded up to
     /// four]. Waits for the device.
@@ -91,6 +94,16 @@ class PlaneMap {
         double work = 0; ///< work of the submission that reads it
     };
 
+    struct Pictures {
+        explicit Pictures(const PlaneMap& map);
+
+        gpu::Buffer output;
+        gpu::Buffer neurons;
+        std::map<std::size_t, gpu::Buffer> wide; ///< by level: those with neurons that the others leave out
+    };
+
+    Pictures& next() { return pictures_[turn_ % pictures_.size()]; }
+    const Pictures& last() const { return pictures_[(turn_ + 1) % pictures_.size()]; }
     void drawNeurons(bool discretise);
     void drawLevel(std::size_t level, bool discretise);
     void drawOutput(bool discretise);
@@ -115,9 +128,7 @@ class PlaneMap {
     gpu::Buffer parameters_; ///< followed by the colours
     GpuForward forward_;
     gpu::Buffer outputs_; ///< [cells][stride]
-    gpu::Buffer outputPicture_;
-    gpu::Buffer atlas_;
-    std::map<std::size_t, gpu::Buffer> wide_; ///< by level: those with neurons that the atlas leaves out
+    std::array<Pictures, 2> pictures_;
 
     gpu::Recorder recorder_; ///< declared last, destroyed first: waits for work that uses the buffers
 

@@ -15,6 +15,7 @@
 #include <windows.h>
 
 #include <psapi.h>
+#include <shellapi.h>
 
 namespace lockstep::platform {
 

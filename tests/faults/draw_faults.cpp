@@ -1,5 +1,7 @@
 // Images, frames and windows.
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "tests/faults/layer.h"
 
@@ -49,6 +51,13 @@ VKAPI_ATTR VkResult VKAPI_CALL getSurfaceCapabilities(VkPhysicalDevice physical,
     return instanceOf(physical).next.GetPhysicalDeviceSurfaceCapabilitiesKHR(physical, surface, out);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL getSurfaceFormats(VkPhysicalDevice physical, VkSurfaceKHR surface,
+                                                 std::uint32_t* count, VkSurfaceFormatKHR* out) {
+    const InstanceState& instance = instanceOf(physical);
+    if (plan().has("first-has-no-formats") && physical == instance.first) return VK_ERROR_SURFACE_LOST_KHR;
+    return instance.next.GetPhysicalDeviceSurfaceFormatsKHR(physical, surface, count, out);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL getPresentModes(VkPhysicalDevice physical, VkSurfaceKHR surface,
                                                std::uint32_t* count, VkPresentModeKHR* out) {
     if (!plan().has("fifo-only"))
@@ -73,6 +82,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createSwapchain(VkDevice handle, const VkSwapchai
                                                VkSwapchainKHR* created) {
     if (creationIsDue("vkCreateSwapchainKHR")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     DeviceState& device = deviceOf(handle);
+    if (plan().has("first-shows-nothing") && device.first) return VK_ERROR_INITIALIZATION_FAILED;
     const VkResult result = device.next.CreateSwapchainKHR(handle, info, allocator, created);
     if (result != VK_SUCCESS) return result;
     noteCreated(device, "VkSwapchainKHR", 1);
@@ -129,6 +139,11 @@ VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain
     if (device.lost) return lose(device);
     if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
     if (surfaceIsLost(swapchain)) return VK_ERROR_SURFACE_LOST_KHR;
+    static std::atomic<int> acquired{0};
+    if (plan().has("parked") && isFifo(swapchain) && ++acquired > 10) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(timeout));
+        return VK_TIMEOUT;
+    }
     return device.next.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
 }
 
@@ -155,6 +170,7 @@ PFN_vkVoidFunction drawFunction(std::string_view name) {
         named("vkDestroySwapchainKHR", destroySwapchain),
         named("vkDestroySurfaceKHR", destroySurface),
         named("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", getSurfaceCapabilities),
+        named("vkGetPhysicalDeviceSurfaceFormatsKHR", getSurfaceFormats),
         named("vkGetPhysicalDeviceSurfacePresentModesKHR", getPresentModes),
         named("vkCreateGraphicsPipelines", createPipelines),
         named("vkGetImageMemoryRequirements", getImageRequirements),

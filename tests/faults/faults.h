@@ -31,6 +31,9 @@
 //   suboptimal            every frame is presented, and could be better
 //   slow-present          vkQueuePresentKHR takes 200 ms in FIFO mode, as if it waited for the screen
 //   fifo-only             surfaces offer no other mode
+//   parked                in FIFO mode, after the first ten vkAcquireNextImageKHR has no image any more
+//   first-shows-nothing   the first device listed offers surfaces, and fails to make a swapchain
+//   first-has-no-formats  the first device listed loses surfaces when it is asked for their formats
 //   once                  what is counted fails only once, whatever instances come later
 //
 // Calls are counted over all devices since the last instance was made.

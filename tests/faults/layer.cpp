@@ -127,6 +127,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical, const VkD
     if (result != VK_SUCCESS) return result;
     auto state = std::make_unique<DeviceState>();
     state->handle = *device;
+    state->first = physical == instance.first;
 #define LOCKSTEP_LOAD(function)                                                                              \
     state->next.function = reinterpret_cast<PFN_vk##function>(get(*device, "vk" #function));
     LOCKSTEP_VULKAN_DEVICE(LOCKSTEP_LOAD)

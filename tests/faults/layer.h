@@ -22,7 +22,8 @@ struct InstanceState {
     PFN_vkGetInstanceProcAddr getNext = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     gpu::InstanceApi next;
-    bool portability = false; ///< made with VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
+    VkPhysicalDevice first = VK_NULL_HANDLE; ///< of those listed
+    bool portability = false;                ///< made with VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
 };
 
 /// A queue that the layer hands out. It begins with what the loader keeps there.
@@ -57,6 +58,7 @@ struct MemoryState {
 struct DeviceState {
     PFN_vkGetDeviceProcAddr getNext = nullptr;
     VkDevice handle = VK_NULL_HANDLE;
+    bool first = false;  ///< its physical device is the first one listed
     gpu::DeviceApi next; ///< members are null where the device was not asked for what they belong to
     VkPhysicalDeviceMemoryProperties memory{}; ///< as the program sees it
     std::vector<std::uint32_t> realTypes;      ///< the driver's memory type of each of those

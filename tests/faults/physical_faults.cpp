@@ -12,8 +12,11 @@ VKAPI_ATTR VkResult VKAPI_CALL enumeratePhysicalDevices(VkInstance instance, std
     if (plan().has("no-device")) return VK_ERROR_INITIALIZATION_FAILED;
     const Card* card = plan().card();
     const bool hidden = card != nullptr && card->portabilitySubset && !instanceOf(instance).portability;
-    if (!plan().has("empty-device-list") && !hidden)
-        return instanceOf(instance).next.EnumeratePhysicalDevices(instance, count, devices);
+    if (!plan().has("empty-device-list") && !hidden) {
+        const VkResult result = instanceOf(instance).next.EnumeratePhysicalDevices(instance, count, devices);
+        if (devices != nullptr && *count > 0) instanceOf(instance).first = devices[0];
+        return result;
+    }
     *count = 0;
     return VK_SUCCESS;
 }

@@ -10,21 +10,12 @@ namespace lockstep::faults {
 
 namespace {
 
-constexpr std::string_view plain[] = {"no-device",
-                                      "empty-device-list",
-                                      "incompatible-driver",
-                                      "no-push-descriptors",
-                                      "vulkan-1.1",
-                                      "no-timestamps",
-                                      "low-limits",
-                                      "staged",
-                                      "non-coherent",
-                                      "lost-counter",
-                                      "suboptimal",
-                                      "once",
-                                      "slow-present",
-                                      "second-queue",
-                                      "fifo-only"};
+constexpr std::string_view plain[] = {
+    "no-device",           "empty-device-list",   "incompatible-driver", "no-push-descriptors",
+    "vulkan-1.1",          "no-timestamps",       "low-limits",          "staged",
+    "non-coherent",        "lost-counter",        "suboptimal",          "once",
+    "slow-present",        "second-queue",        "fifo-only",           "parked",
+    "first-shows-nothing", "first-has-no-formats"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "slow-clock",

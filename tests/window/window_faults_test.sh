@@ -84,9 +84,24 @@ presents_that_need_not_block() {
     no_misuse
 }
 
+# The screen keeps the images of a window that it hides: the race goes on to its second lane and its end all the same.
+images_that_stay_away() {
+    export LOCKSTEP_FAULT=card:m1,fifo-only,parked
+    rm -f "$LOCKSTEP_STATE_FILE"
+    echo '{"lockstep": 1, "exhibit": "race", "exhibits": {"race": {"data": "spiral", "hidden": [16, 16],
+        "finish": {"steps": 2000}, "lanes": ["cpu:simd", "gpu:naive"]}}}' >"$folder/short_race.json"
+    start "$folder/short_race.json" --run
+    wait_for '^trained [1-9]'
+    wait_for '^paused$'
+    [ "$(grep '^trained' "$folder/log" | tail -1 | awk '{ print $2 }')" -gt 20000 ] || fail "only one lane has trained"
+    quit
+    no_misuse
+}
+
 lose_the_surface 21 # at vkAcquireNextImageKHR
 lose_the_surface 40 # at vkQueuePresentKHR
 hang 30
 presents_that_block
 presents_that_need_not_block
+images_that_stay_away
 echo "passed ($SECONDS s)"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/words/language.h"
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 
@@ -30,7 +31,7 @@ std::optional<double> elementValue(const StepTrace& trace, const TensorId& id, s
 
 OperandLine rowLine(const StepTrace& trace, const TensorId& id, std::size_t row, char index) {
     OperandLine line{
-        fmt::format("row {} of {}", row, name(id)), fmt::format("{}[{}, {}]", name(id), row, index), {}};
+        translatedFormat("row {} of {}", row, name(id)), fmt::format("{}[{}, {}]", name(id), row, index), {}};
     const TracedTensor* tensor = trace.find(id);
     if (tensor == nullptr || row >= tensor->keptRows()) return line;
     const auto begin = tensor->values.begin() + static_cast<std::ptrdiff_t>(row * tensor->columns);
@@ -39,7 +40,7 @@ OperandLine rowLine(const StepTrace& trace, const TensorId& id, std::size_t row,
 }
 
 OperandLine columnLine(const StepTrace& trace, const TensorId& id, std::size_t column, char index) {
-    OperandLine line{fmt::format("column {} of {}", column, name(id)),
+    OperandLine line{translatedFormat("column {} of {}", column, name(id)),
                      fmt::format("{}[{}, {}]", name(id), index, column),
                      {}};
     const TracedTensor* tensor = trace.find(id);
@@ -67,7 +68,7 @@ bool forwardSum(const NetShape& shape, const StepTrace& trace, std::size_t layer
         fmt::format("Σ {} {} + {}", element.first.name, element.second.name, element.bias->name);
     const Activation activation = shape.activationOf(layer);
     if (at.tensor.kind == TensorKind::activations && activation != Activation::identity) {
-        element.activated = NamedNumber{fmt::format("{}(sum)", name(activation))};
+        element.activated = NamedNumber{translatedFormat("{}(sum)", name(activation))};
         element.formula = fmt::format("{}({})", name(activation), sum);
     } else {
         element.formula = sum;

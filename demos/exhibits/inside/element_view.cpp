@@ -45,19 +45,21 @@ template <class ValueAt> void drawStrip(Ui& ui, ImVec2 low, ImVec2 high, std::si
 void explainPlace(Ui& ui, const ElementSum& element, std::size_t i) {
     Detail detail;
     detail.title = fmt::format("{} = {}", element.index, i);
-    detail.values.emplace_back(element.first.name, fmt::format("{:.5g}", element.first.values[i]));
+    detail.values.emplace_back(element.first.name, translatedFormat("{:.5g}", element.first.values[i]));
     if (!element.second.values.empty()) {
-        detail.values.emplace_back(element.second.name, fmt::format("{:.5g}", element.second.values[i]));
-        detail.values.emplace_back("product", fmt::format("{:.5g}", element.product(i)));
+        detail.values.emplace_back(element.second.name, translatedFormat("{:.5g}", element.second.values[i]));
+        detail.values.emplace_back("product", translatedFormat("{:.5g}", element.product(i)));
     }
-    ui.detailAtOnce(fmt::format("{}:  {:.5g}", detail.title, element.product(i)), detail);
+    ui.detailAtOnce(translatedFormat("{}:  {:.5g}", detail.title, element.product(i)), detail);
 }
 
 // Above each other, so that factors stand above their product.
 void drawStrips(Ui& ui, const ElementSum& element) {
     const bool products = !element.second.values.empty();
     const float label =
-        std::max(textWidth(element.first.place), textWidth(products ? element.second.place : "")) + ui.px(10);
+        std::max({textWidth(element.first.place), textWidth(products ? element.second.place : ""),
+                  textWidth(products ? "products" : "")}) +
+        ui.px(10);
     const float line = ImGui::GetTextLineHeight();
     const float pitch = line + ui.px(4);
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -67,8 +69,7 @@ void drawStrips(Ui& ui, const ElementSum& element) {
     ImGui::Dummy({label + width, height});
     const auto strip = [&](float row, std::string_view text, auto valueAt) {
         const float top = start.y + row * pitch;
-        ImGui::GetWindowDrawList()->AddText({start.x, top}, ui.theme.muted, text.data(),
-                                            text.data() + text.size());
+        drawText(*ImGui::GetWindowDrawList(), {start.x, top}, ui.theme.muted, text);
         drawStrip(ui, {left, top + ui.px(1)}, {left + width, top + line}, element.size(), valueAt);
     };
     strip(0, element.first.place, [&](std::size_t i) { return element.first.values[i]; });
@@ -83,8 +84,8 @@ void drawStrips(Ui& ui, const ElementSum& element) {
     explainPlace(ui, element, placeAt(mouse, left, width, element.size()));
 }
 
-void drawSumLine(Ui& ui, const std::string& name, double value, ImU32 colour = 0) {
-    ui.text(fmt::format("{:<{}} {:>13.6g}", name, sumColumn, value), colour);
+void drawSumLine(Ui& ui, std::string_view name, double value, ImU32 colour = 0) {
+    ui.text(translatedFormat("{:<{}} {:>13.6g}", name, sumColumn, value), colour);
 }
 
 void drawProducts(Ui& ui, const ElementSum& element) {
@@ -96,20 +97,22 @@ void drawProducts(Ui& ui, const ElementSum& element) {
     const LargestProducts largest = largestProducts(element, most);
     const bool factors = !element.second.values.empty();
     ui.muted(fmt::format("{:>4} {:>13} {:>13} {:>13}", element.index, element.first.name, element.second.name,
-                         factors ? "product" : ""));
+                         translated(factors ? "product" : "")));
     for (const std::size_t i : largest.shown) {
-        const std::string second = factors ? fmt::format("{:.5g}", element.second.values[i]) : "";
-        ui.text(fmt::format("{:>4} {:>13.5g} {:>13} {:>13.6g}", i, element.first.values[i], second,
-                            element.product(i)));
+        const std::string second = factors ? translatedFormat("{:.5g}", element.second.values[i]) : "";
+        ui.text(translatedFormat("{:>4} {:>13.5g} {:>13} {:>13.6g}", i, element.first.values[i], second,
+                                 element.product(i)));
     }
     if (largest.others > 0)
-        drawSumLine(ui, fmt::format("… and {} more, together", largest.others), largest.othersSum,
+        drawSumLine(ui, translatedFormat("… and {} more, together", largest.others), largest.othersSum,
                     ui.theme.muted);
-    if (element.bias) drawSumLine(ui, "bias " + element.bias->name, element.bias->value);
-    drawSumLine(ui, "sum", element.sum);
+    if (element.bias) drawSumLine(ui, translatedFormat("bias {}", element.bias->name), element.bias->value);
+    drawSumLine(ui, translated("sum"), element.sum);
     if (element.activated) drawSumLine(ui, element.activated->name, element.activated->value);
-    if (element.slope) drawSumLine(ui, "times " + element.slope->name, element.slope->value);
-    drawSumLine(ui, element.stored.name + " as stored", element.stored.value, ui.theme.good);
+    if (element.slope)
+        drawSumLine(ui, translatedFormat("times {}", element.slope->name), element.slope->value);
+    drawSumLine(ui, translatedFormat("{} as stored", element.stored.name), element.stored.value,
+                ui.theme.good);
 }
 
 } // namespace

@@ -310,7 +310,7 @@ void InsideModel::advance(bool wait) {
 std::string InsideModel::status(std::size_t machine) const {
     if (!session_) return session_.gaveUp() ? "" : "loading";
     const LaneSnapshot shot = session_->snapshot(machine);
-    if (shot.status == LaneStatus::failed) return shot.message;
+    if (shot.status == LaneStatus::failed) return translatedParts(shot.message);
     return shot.status <= LaneStatus::preparing ? "preparing" : "";
 }
 

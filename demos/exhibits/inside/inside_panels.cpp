@@ -73,7 +73,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     }
     if (!shown.kernel.empty())
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
-    if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
+    if (shown.replaced) detail.values.emplace_back("shader", translatedFormat("{}, edited", shown.source));
     detail.text = rowOf(shown.operation).purpose;
     return detail;
 }
@@ -83,13 +83,14 @@ std::string furtherText(const Ui& ui, const Inside& inside, OperationAt at) {
     const TracedOperation& shown = *inside.operation(at);
     std::string text = shown.shapes + ".";
     if (const std::string letters = lettersOf(shown, inside.model.shown()->shape); !letters.empty())
-        text += "\n" + letters;
+        text.append("\n").append(translated(letters));
+    const auto add = [&text](std::string_view more) { text.append("\n").append(translated(more)); };
     if (shown.barrierBefore)
-        text += at.machine == 1
-                    ? "\nA barrier precedes it, because it reads what was just written."
-                    : "\nThe threads synchronise before it, because it reads rows that all of them wrote.";
+        add(at.machine == 1
+                ? "A barrier precedes it, because it reads what was just written."
+                : "The threads synchronise before it, because it reads rows that all of them wrote.");
     if (!inside.model.trace(at.machine)->oneSubmission && !ui.masked)
-        text += "\nThe step takes so long that its operations are submitted one by one.";
+        add("The step takes so long that its operations are submitted one by one.");
     return text;
 }
 

@@ -308,7 +308,7 @@ class Sketch {
 
     // Where there is room between two columns.
     void number(ImVec2 at, float value) const {
-        const std::string text = fmt::format("{:.2g}", value + 0.0f); // no -0
+        const std::string text = translatedFormat("{:.2g}", value + 0.0f); // no -0
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const float left = at.x + radius_ + ui_.px(5);
         if (left + size.x > std::min(at.x + spacing_ - radius_, max_.x + namesWidth_)) return;

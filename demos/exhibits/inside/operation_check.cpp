@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/words/language.h"
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/param_layout.h"
@@ -140,8 +141,9 @@ class Checker {
             if (differing++ == 0) first = at;
         }
         if (differing == 0) return;
-        found_ = Difference{operation_->source, false,
-                            fmt::format("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} "
+        found_ =
+            Difference{operation_->source, false,
+                       translatedFormat("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} "
                                         "({} of {} values differ)",
                                         title(), name(id), valueAt(first), rowAt(first),
                                         first % tensor.columns, expected[first], differing, expected.size())};
@@ -212,7 +214,7 @@ class Checker {
         if (std::abs(loss - expected) <= 1e-4 * std::max(std::abs(expected), 1e-3)) return;
         lossDifference_ =
             Difference{operation_->source, true,
-                       fmt::format("{}: the loss is {:.6g}, expected {:.6g}", title(), loss, expected)};
+                       translatedFormat("{}: the loss is {:.6g}, expected {:.6g}", title(), loss, expected)};
     }
 
     void checkBackwardInputs(std::size_t layer) {

@@ -17,8 +17,10 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     const Operation kind = operation.shownAs();
     const std::string label(translated(wordsOf(kind).label));
     const std::string ofLayer = fmt::format("{} {}", label, layer);
-    if (operation.operation == Operation::lossSum) return {"loss: sum", "sum"};
-    if (operation.operation == Operation::lossScale) return {"loss scale", "scale"};
+    if (operation.operation == Operation::lossSum)
+        return {std::string(translated("loss: sum")), std::string(translated("sum"))};
+    if (operation.operation == Operation::lossScale)
+        return {std::string(translated("loss scale")), std::string(translated("scale"))};
     switch (kind) {
     case Operation::gatherBatch: return {label};
     case Operation::dense: return {ofLayer};
@@ -26,7 +28,7 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     case Operation::denseBackwardInputs: return {ofLayer, translatedFormat("inputs {}", layer)};
     case Operation::denseBackwardWeights: return {ofLayer, translatedFormat("weights {}", layer)};
     case Operation::update: return {label};
-    case Operation::wholeStep: return {label, "step"};
+    case Operation::wholeStep: return {label, std::string(translated("step"))};
     default: throw std::logic_error("an operation without a short name");
     }
 }
@@ -57,7 +59,7 @@ std::string titleOf(const TracedOperation& operation, std::size_t layers) {
     const Operation kind = operation.shownAs();
     const std::string label(translated(wordsOf(kind).label));
     if (operation.operation == Operation::lossSum) return translatedFormat("{}, its sum", label);
-    if (operation.operation == Operation::lossScale) return "loss scale";
+    if (operation.operation == Operation::lossScale) return std::string(translated("loss scale"));
     return rowOf(kind).ofLayer ? translatedFormat("{}, layer {} of {}", label, operation.layer + 1, layers)
                                : label;
 }
@@ -66,14 +68,15 @@ std::vector<std::string> barLabels(const TracedOperation& operation, bool shortO
     std::vector<std::string> labels = shortNames(operation);
     if (shortOnly && labels.size() > 1) labels.erase(labels.begin());
     // Where there is no room for the word, the mark in the bar's corner says it.
-    if (operation.replaced) labels.insert(labels.begin(), labels.front() + ", edited");
+    if (operation.replaced) labels.insert(labels.begin(), translatedFormat("{}, edited", labels.front()));
     return labels;
 }
 
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer) {
     const std::size_t l = operation.layer;
     switch (operation.shownAs()) {
-    case Operation::gatherBatch: return "A[0] = this batch's rows, shuffled by the seed";
+    case Operation::gatherBatch:
+        return std::string(translated("A[0] = this batch's rows, shuffled by the seed"));
     case Operation::dense: {
         const Activation activation = shape.activationOf(l);
         const std::string sum = fmt::format("A[{0}] W[{0}]^T + b[{0}]", l);
@@ -82,8 +85,9 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
                    : fmt::format("A[{}] = {}({})", l + 1, name(activation), sum);
     }
     case Operation::lossAndGradient:
-        return operation.operation == Operation::lossSum ? "loss = Σ of the groups' sums"
-                                                         : lossFormula(shape);
+        return operation.operation == Operation::lossSum
+                   ? std::string(translated("loss = Σ of the groups' sums"))
+                   : lossFormula(shape);
     case Operation::denseBackwardInputs: {
         const Activation below = shape.activationOf(l - 1);
         const std::string product = fmt::format("dZ[{}] = dZ[{}] W[{}]", l - 1, l, l);
@@ -98,7 +102,7 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
     }
     case Operation::update:
         if (operation.operation == Operation::lossScale)
-            return "if any db is not finite: scale /= 2, skip the update";
+            return std::string(translated("if any db is not finite: scale /= 2, skip the update"));
         return std::string(infoOf(optimizer).formula);
     case Operation::wholeStep: return "W, b ← forward, loss, backward, update (W, b)";
     default: throw std::logic_error("an operation without a formula");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/words/language.h"
 #include "demos/words/median.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/make_trainer.h"
@@ -95,8 +96,9 @@ std::string comparison(const std::vector<OperationTimes>& all) {
         changed += times.changedMs;
     }
     if (changed <= 0) return "";
-    return fmt::format("{}, {} (built in: {}, {})", timeText(changed), rateText(flops, changed, "FLOP/s"),
-                       timeText(builtIn), rateText(flops, builtIn, "FLOP/s"));
+    return translatedFormat("{}, {} (built in: {}, {})", timeText(changed),
+                            rateText(flops, changed, "FLOP/s"), timeText(builtIn),
+                            rateText(flops, builtIn, "FLOP/s"));
 }
 
 /// A trial's way to its outcome. Errors leave it as exceptions.
@@ -124,9 +126,9 @@ struct Trial {
     void requireSize() const {
         const std::size_t widest = *std::ranges::max_element(request.job.shape.widths);
         if (batch * widest > mostValues || widest * widest > mostValues)
-            throw std::runtime_error(
-                fmt::format("{} x {} numbers are too many to check; try a smaller batch or narrower layers",
-                            batch, widest));
+            throw std::runtime_error(translatedFormat(
+                "{} x {} numbers are too many to check; try a smaller batch or narrower layers", batch,
+                widest));
     }
 
     /// False when nothing of the rung is made of the changed shaders.
@@ -151,7 +153,7 @@ struct Trial {
         if (!replaced.empty()) return true;
         outcome.report.verdict = Verdict::notUsed;
         outcome.report.message =
-            fmt::format("{} does not use {}; choose another GPU lane", rowOf(request.rung).lane, names);
+            translatedFormat("{} does not use {}; choose another GPU lane", rowOf(request.rung).lane, names);
         return false;
     }
 
@@ -162,7 +164,9 @@ struct Trial {
         if (!difference) return;
         const bool own = replaced.contains(difference->source) || difference->ofLoss;
         throw std::runtime_error(
-            difference->text + (own ? "" : ". That shader is unmodified: an edited one overwrites its data"));
+            own ? difference->text
+                : translatedFormat("{}. That shader is unmodified: an edited one overwrites its data",
+                                   difference->text));
     }
 
     // Random numbers everywhere: data have corners that are always 0, and first biases often are.

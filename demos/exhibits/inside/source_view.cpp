@@ -88,7 +88,7 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes != 1)
-        drawPane(ui, std::string("CPU reference  ") + row.plainFile, sourceText(row.plainFile), lit_,
+        drawPane(ui, translatedFormat("CPU reference  {}", row.plainFile), sourceText(row.plainFile), lit_,
                  ui.theme.cpu, width);
     scroll_ = std::max(scroll_ - 1, 0);
 }

@@ -41,12 +41,16 @@ constexpr Words tensorWords[] = {{"activations", "example", "neuron"},
                                  {"optimizer state", "to neuron", "from input"},
                                  {"optimizer state", "row", "neuron"}};
 
-std::string valueText(float value) { return fmt::format("{:.4g}", value); }
+std::string valueText(float value) { return translatedFormat("{:.4g}", value); }
 
 std::string captionOf(const TracedTensor& tensor) {
     std::string text = name(tensor.id);
     if (tensor.id.updated) text += " updated";
     return text;
+}
+
+std::string fullTensorName(const TracedTensor& tensor) {
+    return tensor.id.updated ? translatedFormat("{} updated", name(tensor.id)) : name(tensor.id);
 }
 
 std::optional<double> differenceOf(const TracedTensor& a, const TracedTensor* b) {
@@ -87,8 +91,8 @@ std::string sizeText(const TracedTensor& tensor, float largest, const TileGrid& 
                                 std::min(tiles.count(), tensor.keptRows()), tiles.width, tiles.height);
     std::string text = tensor.rows == 1 ? fmt::format("{}", tensor.columns)
                                         : fmt::format("{} × {}", tensor.rows, tensor.columns);
-    if (tensor.keptRows() < tensor.rows) text += fmt::format(", first {} rows", tensor.keptRows());
-    if (largest > 0) text += fmt::format(", ±{:.2g}", largest);
+    if (tensor.keptRows() < tensor.rows) text += translatedFormat(", first {} rows", tensor.keptRows());
+    if (largest > 0) text += translatedFormat(", ±{:.2g}", largest);
     return text;
 }
 
@@ -200,14 +204,15 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     const Words& words = tensorWords[static_cast<std::size_t>(tensor.id.kind)];
     const std::string value = valueText(tensor.values[at]);
     Detail detail;
-    detail.title = captionOf(tensor) + ", " + words.what;
+    detail.title = fullTensorName(tensor).append(", ").append(translated(words.what));
     detail.values = {{words.row, fmt::format("{}", row)}, {words.column, fmt::format("{}", column)}};
     detail.values.emplace_back(gpu ? "value on the GPU" : "value on the CPU", value);
     if (other != nullptr && at < other->values.size())
         detail.values.emplace_back(gpu ? "on the CPU" : "on the GPU", valueText(other->values[at]));
     detail.values.emplace_back("largest |x|", valueText(shown.largest));
     if (shown.difference)
-        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", *shown.difference));
+        detail.values.emplace_back("CPU and GPU differ",
+                                   translatedFormat("{:.1g} at most", *shown.difference));
     if (const TileGrid& tiles = shown.tiles; tiles.count() > 0) {
         detail.values.insert(detail.values.begin() + 2,
                              {"pixel", fmt::format("{}, {}", column % tiles.width, column / tiles.width)});
@@ -216,9 +221,9 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     } else {
         detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
     }
-    ui.detailAtOnce(
-        fmt::format("{}  {} {}, {} {}:  {}", captionOf(tensor), words.row, row, words.column, column, value),
-        std::move(detail));
+    ui.detailAtOnce(fmt::format("{}  {} {}, {} {}:  {}", fullTensorName(tensor), translated(words.row), row,
+                                translated(words.column), column, value),
+                    std::move(detail));
 }
 
 /// Where a picture ends that begins at `low` and has `size` to fill: images keep their form.
@@ -266,9 +271,10 @@ Pointed drawTensor(Ui& ui, const Exhibited& each, ImVec2 size, bool gpu, const T
         if (shown.picture) ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
     }
     if (shown.largest == 0) {
-        const ImVec2 wide = ImGui::CalcTextSize(allZero);
+        const std::string zero(translated(allZero));
+        const ImVec2 wide = ImGui::CalcTextSize(zero.c_str());
         ImGui::GetWindowDrawList()->AddText({(low.x + high.x - wide.x) / 2, (low.y + high.y - wide.y) / 2},
-                                            ui.theme.muted, allZero);
+                                            ui.theme.muted, zero.c_str());
     }
     if (shown.tiles.count() == 0)
         ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
@@ -289,7 +295,9 @@ void followPointed(Ui& ui, Inside& inside, const Pointed& pointed) {
     const NetShape& shape = inside.model.shown()->shape;
     const std::size_t operation = operationOf(shape, trace, *pointed.element);
     if (operation == trace.operations.size()) return;
-    if (ui.hovered) ui.hovered->text += " Click to see the products that add up to this value.";
+    if (ui.hovered)
+        ui.hovered->text = std::string(translated(ui.hovered->text))
+                               .append(translated(" Click to see the products that add up to this value."));
     if (!pointed.clicked) return;
     inside.select({machine, operation});
     inside.picked = pointed.element;

@@ -292,8 +292,8 @@ void zoom(std::optional<std::array<double, 2>>& view, const Frame& frame) {
 
 std::string tickText(double milliseconds, double step) {
     if (milliseconds == 0) return "0";
-    return step < 0.2 ? fmt::format("{:.6g} µs", std::round(milliseconds * 1e5) / 1e2)
-                      : fmt::format("{:.4g} ms", milliseconds);
+    return step < 0.2 ? translatedFormat("{:.6g} µs", std::round(milliseconds * 1e5) / 1e2)
+                      : translatedFormat("{:.4g} ms", milliseconds);
 }
 
 void fillWaiting(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max) {

@@ -188,9 +188,9 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
     for (const SweepPoint& point : points)
         if (!point.failure.empty())
-            ui.paragraph(
-                fmt::format("{} {}: {}", translated(nameOf(by)), point.value, translated(point.failure)),
-                ui.theme.bad);
+            ui.paragraph(fmt::format("{} {}: {}", translated(nameOf(by)), grouped(point.value),
+                                     translatedParts(point.failure)),
+                         ui.theme.bad);
     const float row = ImGui::GetTextLineHeight() + ui.px(3);
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +

@@ -176,7 +176,8 @@ class LadderExhibit final : public Exhibit {
         const std::string lane = laneSpecFromText(jsonValueOr(state, "rung", std::string("gpu:naive")))
                                      .text(); // says what there is
         const auto rung = std::ranges::find(rungs, lane, &RungRow::lane);
-        if (rung == rungs.end()) throw std::invalid_argument("field 'rung': '" + lane + "' is not a rung");
+        if (rung == rungs.end())
+            throw std::invalid_argument(fmt::format("field 'rung': '{}' is not a rung", lane));
         const auto index = static_cast<std::size_t>(rung - rungs.begin());
         const auto tab = static_cast<Tab>(jsonWordOr(state, "tab", tabWords));
         const auto product = static_cast<Product>(jsonWordOr(state, "product", productWords));

@@ -181,7 +181,7 @@ RunOptions firstLadderRun() {
 
 std::string progressText(std::size_t done, std::size_t total, double seconds, double since, TimeLeft& left) {
     if (total < 2) return {};
-    const std::string count = fmt::format(", {} of {}", done + 1, total);
+    const std::string count = translatedFormat(", {} of {}", done + 1, total);
     if (done == 0 || done >= total) {
         left = {};
         return count;
@@ -190,7 +190,7 @@ std::string progressText(std::size_t done, std::size_t total, double seconds, do
     const double mean = seconds / static_cast<double>(done);
     const double part = mean > 0 ? std::min(since / mean, 0.9) : 0;
     left.add(seconds + since, (static_cast<double>(done) + part) / static_cast<double>(total));
-    return left.seconds() ? fmt::format("{}, about {}", count, left.text()) : count;
+    return left.seconds() ? translatedFormat("{}, about {}", count, left.text()) : count;
 }
 
 LadderModel::LadderModel() {

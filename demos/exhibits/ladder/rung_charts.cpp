@@ -61,7 +61,7 @@ void explain(Ui& ui, const LadderModel& model, std::size_t index) {
     const RungResult* result = model.result(index);
     Detail detail;
     detail.title = rung.lane;
-    detail.text = rung.idea;
+    detail.text = translated(rung.idea);
     if (result != nullptr) {
         for (auto& [name, value] : numbersOf(*result, model.roof()))
             detail.values.emplace_back(name, ui.timing(value));
@@ -270,7 +270,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
               std::string(translated(wordsOf(rung).plain)));
     if (!step) {
         std::string text(translated(model.stateOf(index)));
-        if (refused) text.append(": ").append(shortRefusal(*result));
+        if (refused) text.append(": ").append(translatedParts(shortRefusal(*result)));
         write(stairs.bars + ui.px(12), stairs.right - ui.px(10), result->wrong() ? ui.theme.bad : quiet,
               text);
         return;

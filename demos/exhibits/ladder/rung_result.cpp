@@ -208,7 +208,7 @@ std::string roofShare(const RungResult* result, const Roof* roof) {
 
 std::string checkText(const RungResult& result) {
     const Agreement& agreement = result.measure.agreement;
-    if (result.refused()) return result.refusal;
+    if (result.refused()) return translatedParts(result.refusal);
     if (result.wrong())
         return translatedFormat("Its losses differ from those of the plain loops by {} within {} steps. "
                                 "So it is not timed.",

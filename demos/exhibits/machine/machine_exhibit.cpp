@@ -159,7 +159,7 @@ class MachineExhibit final : public Exhibit {
             ui.paragraph(
                 "One card about this machine. Save it, and compare it with other machines: lockstep card "
                 "--compare A.json B.json");
-        if (!model_.failure().empty()) ui.paragraph(model_.failure(), ui.theme.bad);
+        if (!model_.failure().empty()) ui.paragraph(translatedParts(model_.failure()), ui.theme.bad);
         if (ui.primaryButton(card ? "Measure again##machine" : "Measure##machine", measureWords)) run(ui);
         ImGui::SameLine();
         if (!card) {
@@ -170,7 +170,7 @@ class MachineExhibit final : public Exhibit {
         if (ui.button("Save card##machine",
                       "Saves the card as a picture to post, and its numbers beside it as JSON."))
             save(ui);
-        if (!ui.masked) drawCard(ui, *card); // nothing but measured numbers
+        if (!ui.masked) drawCard(ui, translatedCard(*card)); // nothing but measured numbers
     }
 
     bool trains() const override { return false; }
@@ -213,7 +213,7 @@ class MachineExhibit final : public Exhibit {
     void drawProgress(Ui& ui) {
         const CardProgress progress = model_.progress();
         ui.heading("Measuring");
-        ui.paragraph(progress.part.empty() ? "Starting" : progress.text());
+        ui.paragraph(progress.part.empty() ? "Starting" : translatedParts(progress.text()));
         ImGui::ProgressBar(static_cast<float>(progress.done), {-1, ui.px(10)}, "");
         const bool stopping = model_.stopping();
         if (ui.button("Stop##machine",

@@ -74,7 +74,7 @@ std::pair<std::string, std::string> progressText(const Ui& ui, const MapSide& si
 
 /// What trains, or why nothing does, and the colour of that.
 std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
-    if (!side.failure.empty()) return {side.failure, ui.theme.bad};
+    if (!side.failure.empty()) return {translatedParts(side.failure), ui.theme.bad};
     const MachineInfo* machine = side.painter();
     if (machine == nullptr) return {"not started", ui.theme.muted};
     return {ui.masked ? "-" : honestDevice(*machine), ui.deviceColour(machine->software)};
@@ -84,7 +84,7 @@ std::string shareText(const MapSide& side) {
     if (side.grid.complete()) return std::string(translated("done"));
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
-    return fmt::format("{:.0f} %", std::floor(100 * share));
+    return translatedFormat("{:.0f} %", std::floor(100 * share));
 }
 
 void drawTitle(Ui& ui, MapMachine machine) {

@@ -112,7 +112,7 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
 std::string memberState(const PopulationSpec& spec, const MemberResult& result) {
     if (result.diverged)
         return translatedFormat("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
-    if (result.steps == 0) return "Training has not started: initial weights.";
+    if (result.steps == 0) return std::string(translated("Training has not started: initial weights."));
     if (result.steps >= spec.steps) return translatedFormat("Trained for all {} steps.", grouped(spec.steps));
     return translatedFormat("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
 }

@@ -328,12 +328,12 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     if (side.failure.empty())
         drawShareDone(panel.ui, side, side.shareDone(panel.spec.steps));
     else if (side.shot)
-        panel.ui.text(fittedText(translatedFormat("Ended: {}", translated(side.failure)),
+        panel.ui.text(fittedText(translatedFormat("Ended: {}", translatedParts(side.failure)),
                                  ImGui::GetContentRegionAvail().x),
                       panel.ui.theme.bad);
     drawCounters(panel, side);
     if (!side.failure.empty() && !side.shot)
-        panel.ui.paragraph(side.failure, panel.ui.theme.bad);
+        panel.ui.paragraph(translatedParts(side.failure), panel.ui.theme.bad);
     else
         drawMosaic(panel, index);
     panel.ui.endCard();

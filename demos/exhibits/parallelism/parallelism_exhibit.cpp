@@ -275,8 +275,9 @@ class ParallelismExhibit final : public Exhibit {
         std::string files;
         for (const auto& [file, text] : edited->texts) files += (files.empty() ? "" : ", ") + file;
         const std::string timing = edited->report.timing.empty() ? "" : ui.timing(edited->report.timing);
-        ui.paragraph(fmt::format("GPU: edited kernels ({}){}{}.", files, timing.empty() ? "" : ": ", timing),
-                     legible(ui.theme, ui.theme.gpu));
+        ui.paragraph(
+            translatedFormat("GPU: edited kernels ({}){}{}.", files, timing.empty() ? "" : ": ", timing),
+            legible(ui.theme, ui.theme.gpu));
     }
 
     void drawChoices(Ui& ui, const Experiment& experiment) {
@@ -397,9 +398,10 @@ class ParallelismExhibit final : public Exhibit {
             else
                 found->second += ", " + series.fullName();
         }
-        std::string notes = early ? "A curve that ends early: the next sample would take too long." : "";
+        std::string notes(
+            translated(early ? "A curve that ends early: the next sample would take too long." : ""));
         for (const auto& [reason, names] : reasons)
-            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", names, reason);
+            notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", names, translatedParts(reason));
         return notes;
     }
 

@@ -76,24 +76,26 @@ void ParallelismModel::measure(Machines& machines, bool rough) {
     if (edited() != nullptr) return edits().repeat();
     machines.deviceOf({true, Rung::best, {}}); // opened on this thread
     const Experiment* experiment = open_;
-    doing_ = experiment->title;
+    doing_ = translated(experiment->title);
     underWay_ = experiment;
     const auto choice = predicted();
     const std::string prediction(choice ? experiment->choices[*choice] : "");
     WorkQueue* work = &queue(); // work_ itself is empty while it is being given up
-    work->post(std::string(experiment->name), [this, work, experiment, prediction, &machines,
-                                               rough](const std::atomic<bool>& cancelled) {
-        const auto progress = [&](const std::string& what) {
-            work->tell([this, experiment, what] { doing_ = std::string(experiment->title) + ": " + what; });
-        };
-        LabBench bench(machines, rough, progress, cancelled);
-        LabResult result = runExperiment(*experiment, bench);
-        result.prediction = prediction;
-        if (cancelled) return;
-        work->tell([this, experiment, result = std::move(result)]() mutable {
-            setResult(*experiment, std::move(result));
-        });
-    });
+    work->post(std::string(experiment->name),
+               [this, work, experiment, prediction, &machines, rough](const std::atomic<bool>& cancelled) {
+                   const auto progress = [&](const std::string& what) {
+                       work->tell([this, experiment, what] {
+                           doing_ = std::string(translated(experiment->title)) + ": " + what;
+                       });
+                   };
+                   LabBench bench(machines, rough, progress, cancelled);
+                   LabResult result = runExperiment(*experiment, bench);
+                   result.prediction = prediction;
+                   if (cancelled) return;
+                   work->tell([this, experiment, result = std::move(result)]() mutable {
+                       setResult(*experiment, std::move(result));
+                   });
+               });
 }
 
 // After whatever is being measured, so that neither takes anything from the other.
@@ -109,10 +111,10 @@ void ParallelismModel::beginTrial(const Experiment& experiment, EditedKernels& k
     request.noDevice = failureOf([&] {
         request.device = ownDevice(*machines.deviceOf({true, Rung::best, {}}));
     });
-    doing_ = experiment.title;
+    doing_ = translated(experiment.title);
     WorkQueue* work = &queue();
     request.progress = [this, work, title = experiment.title](const std::string& what) {
-        work->tell([this, title, what] { doing_ = std::string(title) + ": " + what; });
+        work->tell([this, title, what] { doing_ = std::string(translated(title)) + ": " + what; });
     };
     const auto watch = std::make_shared<TrialWatch>();
     const auto report = std::make_shared<std::promise<TrialReport>>();

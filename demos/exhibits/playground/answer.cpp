@@ -167,7 +167,7 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
     const NetShape shape = parts.model.shape();
     std::vector<std::string> names{"Inputs"};
     for (std::size_t layer = 1; layer + 1 < shape.widths.size(); ++layer)
-        names.push_back(fmt::format("Layer {}", layer));
+        names.push_back(translatedFormat("Layer {}", layer));
     names.emplace_back("Output");
     view.foldLayer = std::min(view.foldLayer, names.size() - 1);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(5), ui.px(2)});

@@ -328,7 +328,7 @@ class PlaygroundExhibit : public Exhibit {
     }
 
     void drawFailure(Ui& ui) {
-        ui.paragraph(model_.failure(), ui.theme.bad);
+        ui.paragraph(translatedParts(model_.failure()), ui.theme.bad);
         if (ui.primaryButton("Undo 100 steps##failure", undoStepsWords)) model_.undo(undoSteps);
         ImGui::SameLine();
         if (ui.button("A tenth of the learning rate##failure",

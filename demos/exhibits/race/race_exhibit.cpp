@@ -219,7 +219,7 @@ class RaceExhibit : public Exhibit {
                 if (!data) return {};
                 tableWords_ = understood(*data);
             } catch (const std::exception& error) {
-                tableWords_ = {error.what()};
+                tableWords_ = {translatedParts(error.what())};
             }
             tableKey_ = key;
         }

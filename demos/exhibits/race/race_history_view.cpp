@@ -29,7 +29,8 @@ void drawNote(Ui& ui, RaceModel& model, const PastRun& run, float width) {
         model.setNote(run.number, cut(*typed, mostNoteLetters));
     if (!run.note.empty() || ImGui::IsItemActive() || ui.hidden(control.c_str())) return;
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
-    ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui.theme.muted, "note");
+    ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui.theme.muted,
+                                        std::string(translated("note")).c_str());
 }
 
 } // namespace

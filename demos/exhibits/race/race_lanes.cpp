@@ -205,7 +205,7 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
             "timed in all", translatedFormat("{}, beyond the finish line, too", seconds(all.timedSeconds)));
     if (!lane.machine.driver.empty()) detail.text = translatedFormat("Driver: {}. ", lane.machine.driver);
     if (!lane.machine.kernels.empty())
-        detail.text += translatedFormat("Kernels: {}. ", ui.timing(lane.machine.kernels));
+        detail.text += translatedFormat("Kernels: {}. ", ui.timing(translatedParts(lane.machine.kernels)));
     if (lane.machine.software) detail.text += translated("This Vulkan device is software, not a GPU. ");
     detail.text += translated("Warm-up and evaluation do not count as training.");
     return detail;
@@ -270,8 +270,9 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     const float pad = ui.px(12);
     const float room = ImGui::GetContentRegionAvail().x;
     const float width = room - 2 * pad;
+    const std::string message = translatedParts(end.message);
     const float messageHeight =
-        end.message.empty() ? 0 : ImGui::CalcTextSize(end.message.c_str(), nullptr, false, width).y;
+        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, width).y;
     const float figuresAt = ui.px(8) + line + ui.px(7) + ui.px(trackUnits) + ui.px(8);
     float height = figuresAt;
     if (!compact) height += line + ui.px(8);
@@ -297,7 +298,7 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
     }
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
-                                            ui.theme.bad, end.message.c_str(), nullptr, width);
+                                            ui.theme.bad, message.c_str(), nullptr, width);
 }
 
 /// The machine that a lane runs on, as far as it is known before the start.

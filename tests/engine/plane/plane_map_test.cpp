@@ -255,6 +255,29 @@ TEST_CASE("NaN weights are shown as background") {
     CHECK(atlas[firstHidden + 20] != testColours().background);
 }
 
+TEST_CASE("a picture stays as it is while the next one is computed") {
+    const NetShape shape = shapeOf({2, 8, 8, 2}, Loss::crossEntropy);
+    PlaneMapOptions options = small();
+    options.mostNeurons = 4;
+    PlaneMap map(testDevice(), shape, featuresFor(shape), options);
+    const auto computed = [&](std::uint64_t seed) {
+        testDevice().wait(map.compute(parametersFor(shape, seed), testColours()));
+        return std::vector{map.outputPicture(), map.neuronPicture(), map.wideLayerPicture(1)};
+    };
+    const auto words = [](const std::vector<gpu::BufferView>& pictures) {
+        std::vector<std::vector<std::uint32_t>> all;
+        for (const gpu::BufferView& picture : pictures) all.push_back(download(testDevice(), picture));
+        return all;
+    };
+    const std::vector<gpu::BufferView> shown = computed(1);
+    const auto before = words(shown);
+    const auto others = words(computed(2));
+    CHECK(words(shown) == before);
+    for (std::size_t i = 0; i < before.size(); ++i) CHECK(others[i] != before[i]);
+    computed(1);
+    CHECK(words({map.outputPicture(), map.neuronPicture(), map.wideLayerPicture(1)}) == before);
+}
+
 TEST_CASE("successive maps do not wait for each other, and use their own parameters") {
     const NetShape shape = shapeOf({2, 8, 8, 2}, Loss::crossEntropy);
     PlaneMap map(testDevice(), shape, featuresFor(shape), small());

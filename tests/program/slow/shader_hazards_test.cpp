@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include <spirv-tools/libspirv.hpp>
 #include <spirv/unified1/spirv.hpp>
 
 #include "engine/gpu/bounded_access.h"
@@ -53,6 +54,19 @@ std::vector<std::string> countedLoops(const std::string& body, const gpu::SpecCo
     CHECK((words.size() > compiled.words.size()) == !places.empty());
     CHECK(gpu::reflect(words, constants, "update").bindings.size() == (places.empty() ? 1 : 2));
     return places;
+}
+
+/// What a validator says against the module, with its loops counted; nothing if it is valid.
+std::string invalid(const std::vector<std::uint32_t>& words, bool reported) {
+    const gpu::LoopReport report{.binding = 9, .number = [](const std::string&) { return 1u; }};
+    const auto limited =
+        gpu::limitLoops(words, {}, "update", reported ? std::optional(report) : std::nullopt);
+    spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_2);
+    std::string said;
+    tools.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t&, const char* text) {
+        said.append(text).append("\n");
+    });
+    return tools.Validate(limited) ? "" : "invalid: " + said;
 }
 
 /// What an edited shader may have beside its statements.
@@ -143,6 +157,38 @@ TEST_CASE("invocations that wait for each other are stopped, too") {
     CHECK(contains(message, "the loop was stopped"));
 }
 
+TEST_CASE("whoever leaves a loop early still comes to every barrier") {
+    // What of the 64 invocations the first spends alone, in loops of each form.
+    for (const char* endless :
+         {"while (one > 0) sum += data[i];", "for (uint k = 0; k < 0xFFFFFFFFu * one; ++k) sum += data[i];",
+          "do { sum += data[i]; } while (one > 0);", "while (true) { sum += data[i]; if (zero > 0) break; }",
+          "for (;;) { for (uint k = 0; k < 4; ++k) sum += data[i]; if (zero == one) break; }"}) {
+        CAPTURE(endless);
+        const std::string body = "s[i] = 0;\nif (i == 0) { " + std::string(endless) +
+                                 " }\nbarrier();\nfor (uint k = 0; k < 8 * one; ++k) {\n"
+                                 "if (k % 8 == i % 8) s[i] = i;\nbarrier();\n}\nbarrier();\nsum = s[63 - i];";
+        std::vector<std::uint32_t> expected(128, 77);
+        for (std::uint32_t i = 0; i < 64; ++i) expected[i] = 63 - i;
+        const Extras extras{.globals = "shared uint s[64];"};
+        CHECK(hazardRun(body, extras) == expected);
+        const CompiledShader compiled = compileShader("update", {{"update.comp", shaderText(body, extras)}});
+        for (const bool reported : {false, true}) CHECK(invalid(compiled.words, reported) == "");
+    }
+    // Without an exit that every round passes, it returns.
+    const std::string nested =
+        "while (true) { if (data[i] > 3) { if (data[i + one] > 4) break; data[i] = 0; } sum += one; }";
+    const CompiledShader compiled = compileShader("update", {{"update.comp", shaderText(nested, {})}});
+    REQUIRE(compiled.errors.empty());
+    const auto returns = [](std::span<const std::uint32_t> words) {
+        std::size_t found = 0;
+        for (std::size_t at = 5; at < words.size(); at += words[at] >> 16)
+            if ((words[at] & 0xFFFFu) == spv::OpReturn) ++found;
+        return found;
+    };
+    CHECK(returns(compiled.words) == 1);
+    CHECK(returns(gpu::limitLoops(compiled.words, {}, "update", std::nullopt)) == 2);
+}
+
 TEST_CASE("loops between constants are not counted, as far as they are short") {
     CHECK(countedLoops("for (uint i = 0; i < 100; ++i) sum += data[i];").empty());
     CHECK(countedLoops("for (int i = -4; i <= 4; ++i) sum += data[at + i];").empty());
@@ -171,6 +217,7 @@ TEST_CASE("every shader of a step has the same bindings with its loops counted")
         const CompiledShader compiled = compileShader(shader, {});
         const auto words = gpu::limitLoops(compiled.words, {}, shader, std::nullopt);
         if (words.size() > compiled.words.size()) ++counted;
+        for (const bool reported : {false, true}) CHECK(invalid(compiled.words, reported) == "");
         CHECK(gpu::reflect(words, {}, shader).bindings.size() ==
               gpu::reflect(compiled.words, {}, shader).bindings.size());
     }
