@@ -301,8 +301,8 @@ void prepare(const Folder& folder) {
             if (block.info == "json") write("lockstep-state.json", block.text());
         }
     // A sheet of answers, as the window saves it.
-    write("sheet.txt", "click answer/2\nkey PageDown\nframes 2\nkey PageDown\nframes 2\nclick Your "
-                       "name##lesson\ntype Jörg\nkey Enter\n"
+    write("sheet.txt", "click answer/2\nkey PageDown\nframes 2\nkey PageDown\nframes 2\nclick "
+                       "##lesson/name\ntype Jörg\nkey Enter\n"
                        "frames 2\nclick Save answers##lesson\nframes 2\n");
     write("sheet.md",
           "---\ntitle: S\n---\n## One\n```step\nask: Q\nchoices: [a, b]\nright: 2\n```\n## Two\n");
