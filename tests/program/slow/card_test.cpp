@@ -87,7 +87,7 @@ TEST_CASE("before a card is measured, its parts and lines are known") {
         for (const CardRow& row : blank.parts[i].rows)
             CHECK((row.cpu == 0 && row.gpu == 0 && row.note.empty()));
     }
-    CHECK(blank.parts[4].rows.size() == knownLanes().size());
+    CHECK(blank.parts[4].rows.size() == lockstep::knownLanes().size());
     CHECK(cardHeadline(blank).empty());
 }
 
