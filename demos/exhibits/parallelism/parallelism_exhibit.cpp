@@ -243,7 +243,8 @@ class ParallelismExhibit final : public Exhibit {
         if (noted) below += heightOf(notes);
         // Lessons speak of further lines, and edited kernels may belong to any of them.
         view_.all = more_ || ui.lessonShown || view_.builtIn != nullptr;
-        const float picture = std::max(ImGui::GetContentRegionAvail().y - below, ui.px(180));
+        const float picture =
+            std::max(ImGui::GetContentRegionAvail().y - below, ui.px(ui.presenter ? 130 : 180));
         ImGui::BeginChild("parallelism/picture", {0, picture}, false, ImGuiWindowFlags_NoScrollbar);
         if (experiment.draw != nullptr)
             experiment.draw(ui, experiment, result, view_);

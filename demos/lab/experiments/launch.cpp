@@ -186,7 +186,7 @@ LabScene scene() {
 }
 
 LabAxes axes(const LabReach& reach) {
-    return {{1, 1e4}, reach.software ? PlotRange{100, 1e6} : PlotRange{10, 1e6}};
+    return reach.software ? LabAxes{{1, 1e3}, {100, 1e6}} : LabAxes{{1, 1e4}, {10, 1e6}};
 }
 
 LabVerdict verdict(const LabResult& result) {
