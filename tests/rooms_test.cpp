@@ -65,7 +65,7 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos/commands",
      {"demos/shell", "demos/lesson", "demos/card", "demos/lab", "demos/kit", "demos/report", "demos/draw",
       "demos/options", "demos/words", "engine"}},
-    {"demos", {"demos/commands", "demos/options", "demos/words"}},
+    {"demos", {"demos/commands", "demos/options", "demos/words", "engine/platform"}},
 };
 
 // Third-party headers that only these rooms may include.
