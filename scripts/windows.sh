@@ -26,7 +26,10 @@ header_folders=(nlohmann CLI glm doctest stb vulkan vk_video spirv)
 header_packages=(nlohmann_json CLI11 glm doctest)
 
 # What the kept libraries are made of; another sum builds them anew.
-recipe_sum() { cat scripts/windows.sh cmake/WindowsToolchain.cmake cmake/windows-imgui/CMakeLists.txt | sha256sum | cut -c1-16; }
+recipe_sum() {
+    { declare -p archives && declare -f library build_libraries && cat cmake/WindowsToolchain.cmake cmake/windows-imgui/CMakeLists.txt; } |
+        sha256sum | cut -c1-16
+}
 
 # download FOLDER: the archives, by apt from where this machine has its Debian packages, with lists of their own.
 download() {
@@ -98,5 +101,5 @@ fi
 say "Lockstep for Windows"
 cmake -S . -B build/windows -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
     -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/WindowsToolchain.cmake" -DLOCKSTEP_WINDOWS_LIBRARIES="$libraries" \
-    -DVulkan_LIBRARY=vulkan-1 -DLOCKSTEP_ONEDNN=OFF "$@"
+    -DVulkan_LIBRARY=vulkan-1 -DZLIB_USE_STATIC_LIBS=ON -DLOCKSTEP_ONEDNN=OFF "$@"
 cmake --build build/windows
