@@ -141,7 +141,7 @@ TEST_CASE("in the window: the mouse draws, Undo takes a whole drag back, and Cle
     const Outcome outcome = lockstep::test::showScript(
         folder, "parallelism",
         "drag sketch##parallelism 0.2 0.8\n" + save("drawn") +
-            "move 0.5 0.5\ndown\nmove 0.6 0.8\nmove 0.7 0.4\nup\n" + save("over") + "key Ctrl+Z\n" +
+            "move 0.5 0.7\ndown\nmove 0.6 0.85\nmove 0.7 0.65\nup\n" + save("over") + "key Ctrl+Z\n" +
             save("undone") + "click Clear sketch##parallelism\n" + save("cleared") + "key Ctrl+Z\n" +
             "click Measure##parallelism\nframes 3\ncontrols\n" + save("measured"));
     INFO(outcome.out << outcome.err);
