@@ -97,7 +97,7 @@ TEST_CASE("a card's headline compares the machines at training, and calls softwa
     card.gpu.software = true;
     card.parts[1].rows[0].gpu = 125e3;
     CHECK(cardHeadline(card) ==
-          "The CPU is 2.0× as fast as software Vulkan at training 784-256-128-10, batch 128");
+          "The CPU is 2× as fast as software Vulkan at training 784-256-128-10, batch 128");
     card.parts[1].rows[0].gpu = 0;
     CHECK(cardHeadline(card).empty());
 }
