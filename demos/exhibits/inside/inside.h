@@ -92,7 +92,7 @@ class SourceView {
     void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, const ShaderTexts& ran,
               ShaderEdits& edits);
 
-    bool editing = false; ///< the shader's text is a field to type into
+    bool editing = false;  ///< the shader's text is a field to type into
     std::size_t panes = 0; ///< both, GLSL, C++
 
   private:
@@ -106,8 +106,8 @@ class SourceView {
     std::vector<std::string> files_; // of the shader
     std::size_t file_ = 0;           // of these, the one shown
     const OperationWords* row_ = nullptr;
-    SourceRange lit_;       // the lines of the plain function
-    int scroll_ = 0;        // frames: to the functions, until the panes have their height
+    SourceRange lit_; // the lines of the plain function
+    int scroll_ = 0;  // frames: to the functions, until the panes have their height
     SourceEditor editor_{"inside"};
 };
 
