@@ -122,7 +122,7 @@ AnswerVerdict judge(const Question& question, const LessonAnswer& answer, const 
 std::string verdictText(const Question& question, const LessonAnswer& answer, const MeasuredValues& values) {
     const AnswerVerdict verdict = judge(question, answer, values);
     const bool measured = question.choices.empty() ? !question.value.empty() : !question.right;
-    const bool computed = question.value.starts_with("my.");
+    const bool computed = question.value.starts_with("my.") || question.value.starts_with("machine.");
     switch (verdict) {
     case AnswerVerdict::none: return {};
     case AnswerVerdict::waiting: return std::string(translated("Your answer is kept until it is measured."));
@@ -139,12 +139,12 @@ std::string verdictText(const Question& question, const LessonAnswer& answer, co
     case AnswerVerdict::wrong: break;
     }
     if (answer.sketch) return translatedFormat("Typically off by a factor of {}.", twoDigits(*answer.sketch));
-    if (!question.choices.empty())
-        return fmt::format("{}: {}.", translated(measured ? "Measured here" : "No"),
-                           question.choices[*rightChoice(question, values)].text);
-    if (computed) return translatedFormat("No: {}.", valueText(values, question.value));
-    return measured ? translatedFormat("Measured here: {}.", valueText(values, question.value))
-                    : translatedFormat("No: {:.6g}.", question.number);
+    if (!measured && question.choices.empty()) return translatedFormat("No: {:.6g}.", question.number);
+    const std::string right = question.choices.empty()
+                                  ? valueText(values, question.value)
+                                  : question.choices[*rightChoice(question, values)].text;
+    return measured && !computed ? translatedFormat("Not this time. Measured here: {}.", right)
+                                 : translatedFormat("No: {}.", right);
 }
 
 bool LessonRun::go(std::size_t step) {

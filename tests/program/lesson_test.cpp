@@ -313,7 +313,7 @@ TEST_CASE("answers are judged by what was measured, and what was measured then i
     run.look(values);
     CHECK_FALSE(run.waits());
     CHECK(verdict() == AnswerVerdict::wrong);
-    CHECK(verdictText(*run.step().ask, run.answer(), values) == "Measured here: b.");
+    CHECK(verdictText(*run.step().ask, run.answer(), values) == "Not this time. Measured here: b.");
     run.answer().choice = 1;
     CHECK(verdict() == AnswerVerdict::right);
     values["v.x"].number = 3; // it goes on after that
