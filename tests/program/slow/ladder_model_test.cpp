@@ -122,9 +122,13 @@ TEST_CASE("a factor is over the next rung below with a time, and the climb from 
     CHECK(model.speedUp(tiled).ends_with("× over gpu:naive"));
     CHECK(*model.rate(tiled) == model.result(tiled)->measure.gflops);
     CHECK_FALSE(model.rate(ladder.rung("gpu:pipelined")).has_value());
-    REQUIRE(model.climb().has_value());
-    CHECK(model.climb()->from == naive);
-    CHECK(model.climb()->factor == *model.rate(model.climb()->to) / *model.rate(naive));
+    if (const auto climb = model.climb()) {
+        CHECK(climb->from == naive);
+        CHECK(climb->factor == *model.rate(climb->to) / *model.rate(naive));
+        CHECK(climb->factor > 1);
+    } else // on a busy machine the first may be the fastest
+        for (const std::size_t higher : {tiled, ladder.rung("gpu:blocked")})
+            CHECK(*model.rate(higher) <= *model.rate(naive));
 
     ladder.model.measureAll();
     CHECK_FALSE(model.previewed());
