@@ -110,6 +110,7 @@ ShowOptions inLesson(const std::filesystem::path& file, const LessonOptions& wan
     options.masked = wanted.quick; // experiments are measured roughly then
     options.answersOnly = true;
     options.savesNothing = true;
+    options.still = true;
     options.light = true; // ink is dear; without pictures it changes nothing
     return options;
 }

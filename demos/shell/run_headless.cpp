@@ -71,6 +71,7 @@ class Headless {
         app_.fixLanguage(options.language.empty() ? "en" : options.language);
         app_.setFlatOut();
         app_.ui().masked = options.masked;
+        if (options.still) app_.ui().animations = false;
         if (options.savesNothing) app_.uncoverLessons(); // nobody answers
         beginWith(app_, options);
     }

@@ -42,6 +42,7 @@ struct ShowOptions {
     std::function<void(const LessonRun&, const MeasuredValues&)> teller;
     bool platform =
         false;           ///< only say what pictures depend on besides the program: versions, driver, letters
+    bool still = false;  ///< without animations: a picture does not depend on when it is drawn
     bool masked = false; ///< draw dashes for what differs from run to run
 };
 

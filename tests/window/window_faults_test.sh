@@ -63,7 +63,7 @@ train_while_presents_block() {
 
 # A lane with a queue of its own takes no notice; one that shares the window's has it for most of the time.
 presents_that_block() {
-    train_while_presents_block m1
+    train_while_presents_block m1,fifo-only
     local separate=$rate
     train_while_presents_block iris-xe,fifo-only
     [ $((separate * 10)) -gt $((rate * 6)) ] || fail "a lane waits for presents on another queue"

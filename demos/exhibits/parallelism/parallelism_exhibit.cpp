@@ -15,6 +15,7 @@
 #include "demos/exhibits/parallelism/parallelism_model.h"
 #include "demos/exhibits/parallelism/parallelism_state.h"
 #include "demos/kit/exhibit.h"
+#include "demos/lab/lab_scene.h"
 #include "demos/report/other_load.h"
 #include "demos/words/glossary.h"
 #include "demos/words/text.h"
@@ -49,7 +50,8 @@ class ParallelismExhibit final : public Exhibit {
     }
 
     void update(Ui& ui) override {
-        shownSeconds_ += ui.delta;
+        // Without animations, pictures stand at a moment that shows something.
+        shownSeconds_ = ui.animations ? shownSeconds_ + ui.delta : 2.5 * LabScene::beatSeconds;
         model_.update(ui.machines, ui.masked, ui.scripted);
         for (const Experiment* each : experiments())
             messages_[each].tell(ui, model_.editsOf(*each), parallelismEdits);
