@@ -40,8 +40,8 @@ using ShowCardProgress = std::function<void(const CardProgress&)>;
 /// the processor's.
 Card measureCard(const CardRequest& request, const ShowCardProgress& show, const std::atomic<bool>& stop);
 
-/// The same card before anything is measured: its parts and lines, without numbers. gpu: the device's name;
-/// empty: there is none
+/// measureCard()'s card before anything is measured: its parts and lines, without numbers.
+///   gpu   the device's name; empty: there is none
 Card blankCard(const std::string& gpu);
 
 } // namespace lockstep::demos

@@ -48,8 +48,8 @@ class Program {
     void restart(const std::string& loss);
     /// Whether the device that is wished for can be opened, and stands the test; else the window says why.
     bool usable(const DeviceWish& wish, const std::function<void(gpu::Device&)>& test = {});
-    /// To the next best device, because the present one, which nobody asked for, cannot show the window; the
-    /// window says so. False where there is none.
+    /// Moves to the next best device, because the present one cannot show the window; the window says so.
+    /// False where there is no other, and where the present one was asked for.
     bool fallBack(const std::string& failure);
     /// To that device, which is usable. Throws gpu::GpuError.
     void change(const DeviceWish& wish);

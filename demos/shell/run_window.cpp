@@ -118,8 +118,8 @@ class WindowRun {
     }
 
   private:
-    /// Of a laptop's two devices, the faster one may offer the window's surface, and fail when it is to show
-    /// something there.
+    /// Takes the best device that can show the window. A laptop's faster one may offer the window's surface
+    /// and fail as soon as it makes images for it.
     void findDevice() {
         for (;;) try {
                 screen_.emplace(program_.graphics, window_);

@@ -26,7 +26,7 @@ Owned<VkSemaphore> createSemaphore(Graphics& graphics) {
 
 bool changedMeanwhile(VkResult result) { return result == VK_ERROR_OUT_OF_DATE_KHR; }
 
-// Some compositors give no image back for a window that nobody sees. Races go on meanwhile.
+// Some compositors keep a hidden window's images. This short, races go on meanwhile.
 constexpr std::uint64_t acquireLimit = 50'000'000; // ns
 
 } // namespace

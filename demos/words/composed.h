@@ -1,5 +1,4 @@
-// Texts that were put together in English where nobody knew who would read them (errors, what a file keeps),
-// in another language.
+// Translates texts that were put together in English: those of errors, and those that a file keeps.
 #pragma once
 
 #include <functional>

@@ -438,8 +438,9 @@ void LoopLimiter::putGlobals() {
         if (!loop.free) constant(numbers_[&loop] = report_->number(loop.header->place));
 }
 
-// Whether one more round is within the budget, and so whether the fork at the block's end goes on. Who is
-// told is told in a block of its own: the present one ends, and the original's end follows in a new one.
+// Computes whether one more round is within the budget, and so whether the fork at the block's end goes on.
+// A loop's number is reported from a block of its own: with a report, the present block ends here, and the
+// original's end follows in a new one.
 void LoopLimiter::putCheck(const Loop& loop) {
     const std::uint32_t counter = counters_[loop.waits ? 1 : 0];
     const std::uint32_t before = made(OpLoad, uint_, {counter});

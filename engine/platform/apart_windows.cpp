@@ -87,7 +87,7 @@ std::string readAll(HANDLE file) {
     std::abort();
 }
 
-/// Nobody is asked and nothing is reported: a crash is an answer here.
+/// A crash is an answer here: it opens no dialog and leaves no report.
 void crashSilently() {
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
     SetUnhandledExceptionFilter([](EXCEPTION_POINTERS* crash) -> LONG {
@@ -99,7 +99,7 @@ void crashSilently() {
     std::signal(SIGABRT, [](int) { endWith(exitCrashed); });
 }
 
-/// Has taken so much of this since it began.
+/// What a process has used since it began.
 struct Taken {
     double seconds = 0;
     std::uint64_t memory = 0;

@@ -445,10 +445,9 @@ TEST_CASE("texts that were put together in English are translated piece by piece
         {"3:7", "3:7"},
         {"", ""},
     };
-    for (const auto& each : cases) { // clang captures no binding
-        const auto& english = each.first;
-        const auto& other = each.second;
-        CAPTURE(english);
+    for (const auto& each : cases) {
+        CAPTURE(each.first); // clang captures no binding
+        const auto& [english, other] = each;
         CHECK(translatedParts(english) == std::string(other));
         CHECK(translatedParts(english) == std::string(other)); // remembered
     }
@@ -653,10 +652,9 @@ TEST_CASE("what exhibits say in German has no English in it") {
         {"map", "click Run\nframes 10\nhover map/GPU\nframes 40\nclick Bookmarks##map\nframes 3\n"},
         {"parallelism", "click Measure##parallelism\nframes 5\n"},
     };
-    for (const auto& each : scripts) { // clang captures no binding
-        const auto& exhibit = each.first;
-        const auto& script = each.second;
-        CAPTURE(exhibit);
+    for (const auto& each : scripts) {
+        CAPTURE(each.first); // clang captures no binding
+        const auto& [exhibit, script] = each;
         const Outcome outcome = showScript(
             folder, exhibit, "texts\n" + unfoldSettings(exhibit) + script + "texts\n", "--language de");
         CAPTURE(outcome.err);
@@ -677,10 +675,9 @@ TEST_CASE("messages about a state are German, and name its fields as the file do
         {R"("exhibits":{"race":{"foo":1}})", "in 'race' gibt es kein Feld 'foo' (bekannt: "},
         {R"("presenter":1)", "das Feld 'presenter' des Zustands hat den falschen Typ"},
     };
-    for (const auto& each : states) { // clang captures no binding
-        const auto& state = each.first;
-        const auto& message = each.second;
-        CAPTURE(state);
+    for (const auto& each : states) {
+        CAPTURE(each.first); // clang captures no binding
+        const auto& [state, message] = each;
         std::ofstream(folder.file("state.json")) << "{\"lockstep\":1," << state << "}";
         const Outcome outcome =
             showScript(folder, "map", "drop " + folder.file("state.json") + "\n", "--language de");

@@ -135,7 +135,7 @@ class LadderModel {
     /// That of the GPU where two of its rungs have times, else the processor's, if that has them.
     std::optional<Climb> climb() const;
     std::size_t timedRungs() const; ///< with the batch at hand
-    /// Of the rungs with times, what other programs used at most; empty: unknown.
+    /// The most that other programs used while a rung was timed, of those with times; empty: unknown.
     std::optional<OtherLoad> load() const;
     /// By rung and batch.
     const std::map<std::pair<std::size_t, std::size_t>, RungResult>& results() const { return results_; }

@@ -157,7 +157,7 @@ TEST_CASE("invocations that wait for each other are stopped, too") {
     CHECK(contains(message, "the loop was stopped"));
 }
 
-TEST_CASE("whoever leaves a loop early still comes to every barrier") {
+TEST_CASE("an invocation that leaves a loop early still comes to every barrier") {
     // What of the 64 invocations the first spends alone, in loops of each form.
     for (const char* endless :
          {"while (one > 0) sum += data[i];", "for (uint k = 0; k < 0xFFFFFFFFu * one; ++k) sum += data[i];",
