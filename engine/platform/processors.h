@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,18 @@ std::vector<std::size_t> usableProcessors();
 
 /// The cores behind the logical processors `usable`: see countCores().
 CoreCount usableCores(std::span<const std::size_t> usable);
+
+struct DataCache {
+    unsigned level = 0; ///< 1 is the nearest
+    std::uint64_t bytes = 0;
+};
+
+/// The caches through which the first processor reads data, the nearest first; empty if the system does not
+/// tell.
+std::vector<DataCache> dataCaches();
+
+/// Bytes of memory that the whole machine has; 0 if the system does not tell.
+std::uint64_t machineMemory();
 
 /// Asks the system to back [data, data + bytes) with large pages, now or when it finds the time. The contents
 /// stay as they are. Does nothing on systems that do not offer this for memory already in use.

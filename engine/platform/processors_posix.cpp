@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <fstream>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -13,6 +15,17 @@
 #endif
 
 namespace lockstep::platform {
+
+namespace {
+
+std::string firstWord(const std::string& file) {
+    std::ifstream in(file);
+    std::string word;
+    in >> word;
+    return word;
+}
+
+} // namespace
 
 std::string processorName() {
     std::ifstream file("/proc/cpuinfo");
@@ -44,6 +57,29 @@ std::vector<std::size_t> usableProcessors() {
 
 CoreCount usableCores(std::span<const std::size_t> usable) {
     return countCores("/sys/devices/system/cpu", usable);
+}
+
+std::vector<DataCache> dataCaches() {
+    std::vector<DataCache> caches;
+    for (int index = 0;; ++index) {
+        const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+        const std::string level = firstWord(folder + "level");
+        if (level.empty()) return caches;
+        if (firstWord(folder + "type") == "Instruction") continue;
+        std::istringstream size(firstWord(folder + "size")); // "32K"
+        std::uint64_t number = 0;
+        char unit = 0;
+        if (size >> number >> unit && (unit == 'K' || unit == 'M'))
+            caches.push_back({static_cast<unsigned>(level.front() - '0'), number << (unit == 'K' ? 10 : 20)});
+    }
+}
+
+std::uint64_t machineMemory() {
+    std::ifstream file("/proc/meminfo");
+    std::string name;
+    std::uint64_t kibibytes = 0;
+    file >> name >> kibibytes;
+    return file && name == "MemTotal:" ? kibibytes << 10 : 0;
 }
 
 void preferHugePages([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t bytes) {

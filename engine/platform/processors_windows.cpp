@@ -81,6 +81,30 @@ CoreCount usableCores(std::span<const std::size_t> usable) {
     return {classes.size(), static_cast<std::size_t>(fast)};
 }
 
+std::vector<DataCache> dataCaches() {
+    DWORD bytes = 0;
+    GetLogicalProcessorInformationEx(RelationCache, nullptr, &bytes);
+    std::vector<std::byte> table(bytes);
+    auto* const first = reinterpret_cast<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX*>(table.data());
+    if (bytes == 0 || GetLogicalProcessorInformationEx(RelationCache, first, &bytes) == 0) return {};
+    std::vector<DataCache> caches;
+    for (DWORD at = 0; at < bytes;) {
+        const auto& entry = *reinterpret_cast<const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX*>(&table[at]);
+        at += entry.Size;
+        const CACHE_RELATIONSHIP& cache = entry.Cache;
+        if (cache.Type != CacheInstruction && cache.GroupMask.Group == 0 && (cache.GroupMask.Mask & 1) != 0)
+            caches.push_back({cache.Level, cache.CacheSize});
+    }
+    std::ranges::sort(caches, {}, &DataCache::level);
+    return caches;
+}
+
+std::uint64_t machineMemory() {
+    MEMORYSTATUSEX status{};
+    status.dwLength = sizeof status;
+    return GlobalMemoryStatusEx(&status) != 0 ? status.ullTotalPhys : 0;
+}
+
 // Large pages are locked in memory here, need a right that users lack, and cannot replace those in use.
 void preferHugePages(const void*, std::size_t) {}
 

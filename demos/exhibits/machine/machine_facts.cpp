@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <cstdint>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,43 +10,22 @@
 #include "demos/words/device_words.h"
 #include "demos/words/language.h"
 #include "engine/cpu/cpu_info.h"
+#include "engine/platform/processors.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-std::string firstWord(const std::string& file) {
-    std::ifstream in(file);
-    std::string word;
-    in >> word;
-    return word;
-}
-
 /// "L1 32 KiB, L2 512 KiB, L3 32 MiB"; empty where the system does not tell.
 std::string cachesText() {
     std::string text;
-    for (int index = 0; index < 8; ++index) {
-        const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-        const std::string level = firstWord(folder + "level");
-        std::string size = firstWord(folder + "size"); // "32K"
-        if (level.empty() || size.empty() || firstWord(folder + "type") == "Instruction") continue;
-        std::size_t number = 0;
-        for (const char digit : size)
-            if (digit >= '0' && digit <= '9') number = 10 * number + static_cast<std::size_t>(digit - '0');
-        const bool large = size.back() == 'K' && number >= 1024 && number % 1024 == 0;
-        text += fmt::format("{}L{} {} {}", text.empty() ? "" : ", ", level, large ? number / 1024 : number,
-                            large || size.back() == 'M' ? "MiB" : "KiB");
+    for (const platform::DataCache& cache : platform::dataCaches()) {
+        const std::uint64_t kibibytes = cache.bytes >> 10;
+        const bool large = kibibytes >= 1024 && kibibytes % 1024 == 0;
+        text += fmt::format("{}L{} {} {}", text.empty() ? "" : ", ", cache.level,
+                            large ? kibibytes >> 10 : kibibytes, large ? "MiB" : "KiB");
     }
     return text;
-}
-
-/// Of the whole machine, in GiB; 0 where the system does not tell.
-double memoryGiB() {
-    std::ifstream in("/proc/meminfo");
-    std::string name;
-    double kibibytes = 0;
-    in >> name >> kibibytes;
-    return in && name == "MemTotal:" ? kibibytes / (1 << 20) : 0;
 }
 
 } // namespace
@@ -58,9 +37,11 @@ MachineFacts processorFacts() {
                        {"threads", fmt::format("{}", usableCores())},
                        {"vectors", translatedFormat("{}, {} numbers at a time", name(level),
                                                     elements[static_cast<std::size_t>(level)])}};
-    if (std::string caches = cachesText(); !caches.empty()) facts.emplace_back("caches", std::move(caches));
-    if (const double memory = memoryGiB(); memory > 0)
-        facts.emplace_back("memory", translatedFormat("{:.1f} GiB", memory));
+    static const std::string caches = cachesText(); // they stay, and frames ask for them
+    static const std::uint64_t memory = platform::machineMemory();
+    if (!caches.empty()) facts.emplace_back("caches", caches);
+    if (memory > 0)
+        facts.emplace_back("memory", translatedFormat("{:.1f} GiB", static_cast<double>(memory) / (1 << 30)));
     return facts;
 }
 

@@ -1,8 +1,10 @@
-// Fast physical cores, counted in made-up descriptions of processors.
+// Fast physical cores, counted in made-up descriptions of processors; what this machine tells of itself.
 #include "engine/platform/topology.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "engine/cpu/cpu_info.h"
+#include "engine/platform/processors.h"
 
 using namespace lockstep;
 using namespace lockstep::platform;
@@ -106,4 +109,16 @@ TEST_CASE("the processor at hand") {
     CHECK(cores.fast >= 1);
     CHECK(cores.fast <= cores.physical);
     CHECK(cores.physical <= usableCores());
+}
+
+TEST_CASE("caches come with their size, the nearest first, and memory is larger than they are") {
+    const std::vector<DataCache> caches = dataCaches();
+    std::uint64_t largest = 0;
+    for (const DataCache& cache : caches) {
+        CHECK(cache.level >= 1);
+        CHECK(cache.bytes >= 1024);
+        largest = std::max(largest, cache.bytes);
+    }
+    CHECK(std::ranges::is_sorted(caches, {}, &DataCache::level));
+    CHECK(machineMemory() > largest);
 }
