@@ -176,3 +176,24 @@ TEST_CASE("a state with a broken sketch is refused, and leaves all as it was") {
     CHECK(outcome.code != 0);
     CHECK(outcome.says("sketch 'launch'"));
 }
+
+TEST_CASE("a prediction in the words of an earlier version is left out, and the rest comes back") {
+    const Folder folder;
+    Json state = Json::parse(contents(lockstep::test::stateOf("parallelism")));
+    Json& parallelism = state["exhibits"]["parallelism"];
+    parallelism["predictions"]["branches"] = "up to a third as many times as branches";
+    parallelism["predictions"]["launch"] = "3 to 10 times";
+    parallelism["sketches"]["launch"] = Json::array({{1, 2}, {10, 20}});
+    std::ofstream(folder.file("old.json")) << state.dump();
+    std::ofstream(folder.file("script.txt")) << "state " << folder.file("now.json") << "\n";
+    const Outcome outcome = lockstep::test::run("show " + folder.file("old.json") + " --headless --script " +
+                                                folder.file("script.txt"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Json now = Json::parse(contents(folder.file("now.json")))["exhibits"]["parallelism"];
+    CHECK(now["predictions"] == Json{{"launch", "3 to 10 times"}});
+    CHECK(now["sketches"]["launch"].size() == 2);
+    parallelism["predictions"]["launch"] = 3;
+    std::ofstream(folder.file("old.json")) << state.dump();
+    CHECK(lockstep::test::run("show " + folder.file("old.json") + " --headless --frames 1").code != 0);
+}

@@ -1,5 +1,7 @@
 #include "demos/exhibits/parallelism/parallelism_state.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,8 +34,11 @@ ParallelismState parallelismFromJson(const nlohmann::ordered_json& state) {
     if (state.contains("predictions"))
         for (const auto& [name, choice] : jsonField(state, "predictions").items()) {
             const Experiment& experiment = experimentFromName(name);
-            read.predictions.emplace_back(
-                &experiment, jsonWord(state["predictions"], name.c_str(), filled(experiment.choices)));
+            const auto choices = filled(experiment.choices);
+            const auto words = jsonValue<std::string>(state["predictions"], name.c_str());
+            const auto found = std::ranges::find(choices, words);
+            if (found != choices.end()) // else a choice of an earlier version: the rest is worth no less
+                read.predictions.emplace_back(&experiment, static_cast<std::size_t>(found - choices.begin()));
         }
     if (state.contains("sketches"))
         for (const auto& [name, sketch] : jsonField(state, "sketches").items())
