@@ -156,8 +156,9 @@ double mostWords(const AccessRecord& record) {
     return std::max(all.perOutput(all.memory), all.perOutput(all.shared));
 }
 
-/// "64 of 4,224 words from memory, in all 33 per output", on a bar that is full at `most` words per output.
-/// What is read by then is no measure of a kernel: one loads early, another one late.
+/// "64 of 4,224 words from memory, for 128 outputs: 33 each", or "no words from shared memory", on a bar that
+/// is full at `most` words per output. What is read by then is no measure of a kernel: one loads early,
+/// another one late.
 void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, const RecordReads& all,
                  double most, ImU32 colour) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -165,6 +166,12 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, c
     const float width = ImGui::GetContentRegionAvail().x;
     const float height = counterHeight(ui);
     const double words = reads.*counter.words;
+    const std::string from(translated(counter.from));
+    if (all.*counter.words == 0) {
+        ui.muted(translatedFormat("no {}", from));
+        ImGui::SetCursorScreenPos({at.x, at.y + height});
+        return;
+    }
     const double each = reads.perOutput(words);
     const float share = most > 0 ? static_cast<float>(std::min(each / most, 1.0)) : 0;
     const ImVec2 end{at.x + width, at.y + height - ui.px(4)};
@@ -182,9 +189,10 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, c
     const float baseline = at.y + ui.px(1) + 0.8f * (large - ImGui::GetFontSize());
     const std::string total = grouped(static_cast<std::uint64_t>(std::llround(all.*counter.words)));
     const std::string inAll = threeDigits(all.perOutput(all.*counter.words));
-    const std::string from(translated(counter.from));
-    for (const std::string& text : {translatedFormat("of {} {}, in all {} per output", total, from, inAll),
-                                    translatedFormat("of {} {}", total, from), from}) {
+    const std::string outputs = grouped(static_cast<std::uint64_t>(std::llround(reads.outputs)));
+    for (const std::string& text :
+         {translatedFormat("of {} {}, for {} outputs: {} each", total, from, outputs, inAll),
+          translatedFormat("of {} {}", total, from), from}) {
         if (left + lettersWidth(text) > end.x) continue; // half a sentence says something else
         draw.AddText({left, baseline}, ui.theme.text, text.c_str());
         break;
@@ -193,8 +201,7 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, c
     ui.explainItem({.title = counter.from,
                     .values = {{"so far", count},
                                {"in all", total},
-                               {"outputs of the workgroup",
-                                grouped(static_cast<std::uint64_t>(std::llround(reads.outputs)))},
+                               {"outputs of the workgroup", outputs},
                                {"words per output, in all", inAll}},
                     .text = "What the workgroup has read so far. All bars here share one scale: words per "
                             "output, because the workgroups compute different numbers of outputs."});
