@@ -94,5 +94,9 @@ check "Second Vulkan driver (SwiftShader)" check_second_driver
 for title in "${failed[@]}"; do printf 'FAILED: %s (see above)\n' "$title" >&2; done
 
 say "Test suite (Release)"
-ctest --test-dir build/release --output-on-failure -j "$(nproc)"
+if ! ctest --test-dir build/release --output-on-failure -j "$(nproc)"; then
+    say "The tests that failed, once more and alone: what they say stands at the end, and the run has failed"
+    ctest --test-dir build/release --output-on-failure --rerun-failed
+    exit 8
+fi
 [ ${#failed[@]} = 0 ]

@@ -7,9 +7,9 @@ namespace lockstep::platform {
 
 /// While it lives, the first interrupt is only noted; a second one ends the program at once. Interrupts are
 /// SIGINT, SIGTERM and SIGHUP, on Windows Ctrl-C, Ctrl-Break and a console that closes. A second SIGHUP does
-/// not end it: a terminal that closes may send two. Where SIGHUP is ignored, as under nohup, it stays
-/// ignored. Windows ends a program some seconds after its console was closed. One at a time; keep it until
-/// the results are written.
+/// not end it, nor after the guard has gone: a terminal that closes may send two. Where SIGHUP is ignored, as
+/// under nohup, it stays ignored. Windows ends a program some seconds after its console was closed. One at a
+/// time; keep it until the results are written.
 class InterruptGuard {
   public:
     InterruptGuard();
