@@ -55,7 +55,7 @@ download() {
 # library SOURCE [CMake options]: configures, builds and installs one into $libraries.
 library() {
     local source=$1 folder
-    folder=$work/build-$(basename "$source")
+    folder=$kept/build-$(basename "$source")
     shift
     say "$(basename "$source")"
     cmake -S "$source" -B "$folder" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
@@ -66,9 +66,9 @@ library() {
 }
 
 build_libraries() {
-    local sources=$work/sources name
+    local sources=$kept/sources name
     download "$sources"
-    rm -rf "$libraries"
+    rm -rf "$kept/recipe" "$libraries" "$kept"/build-*
     mkdir -p "$libraries/include" "$libraries/lib" "$libraries/share/cmake"
     for name in "${header_folders[@]}"; do cp -r "/usr/include/$name" "$libraries/include/"; done
     for name in "${header_packages[@]}"; do
@@ -87,16 +87,15 @@ build_libraries() {
         -DSHADERC_SKIP_COPYRIGHT_CHECK=ON -DSHADERC_SPIRV_TOOLS_DIR="$sources/spirv-tools" \
         -DSHADERC_GLSLANG_DIR="$sources/glslang" -DSPIRV-Headers_SOURCE_DIR="$libraries" -DSPIRV_SKIP_EXECUTABLES=ON \
         -DENABLE_GLSLANG_BINARIES=OFF -DENABLE_CTEST=OFF
-    cp "$work/build-shaderc/libshaderc/libshaderc_combined.a" "$libraries/lib/"
+    cp "$kept/build-shaderc/libshaderc/libshaderc_combined.a" "$libraries/lib/"
     cp -r "$sources/shaderc/libshaderc/include/shaderc" "$libraries/include/"
 }
 
 install_packages "${build_packages[@]}" "${toolchain_packages[@]}" doctest-dev
-work=$kept/$(recipe_sum)
-libraries=$work/libraries
-if [ ! -e "$work/done" ]; then
+libraries=$kept/libraries
+if [ "$(cat "$kept/recipe" 2>/dev/null)" != "$(recipe_sum)" ]; then
     build_libraries
-    touch "$work/done"
+    recipe_sum >"$kept/recipe"
 fi
 say "Lockstep for Windows"
 cmake -S . -B build/windows -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \

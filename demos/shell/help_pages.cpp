@@ -68,8 +68,9 @@ std::optional<std::filesystem::path> HelpPages::draw(Ui& ui, LessonDesk& lessons
     std::optional<std::filesystem::path> lesson;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+    const float units = shows(HelpPage::lessons) ? 1200 : 800; // lessons stand in two columns
     ImGui::SetNextWindowSize(
-        {std::min(ui.px(800), size.x - ui.px(16)), std::min(ui.px(900), size.y - ui.px(48))});
+        {std::min(ui.px(units), size.x - ui.px(16)), std::min(ui.px(900), size.y - ui.px(48))});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.theme.panel);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(24), ui.px(20)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(10));
@@ -164,6 +165,76 @@ std::vector<std::string> aboutLines(std::string_view about, float width) {
     return shown;
 }
 
+constexpr float lessonColumnUnits = 460; // of lessons, at least
+
+/// Where the list has an entry.
+struct PlacedLesson {
+    std::vector<std::string> lines; ///< of its subject
+    float caption = 0;              ///< height of its group's name above it; 0: it opens no group
+    float height = 0;
+    std::size_t column = 0;
+    float y = 0; ///< of the entry itself, below the caption
+};
+
+/// Below each other with `gap` between them, `groupGap` more before a group. Columns are about equally long;
+/// a group stays together. Returns the longest one's length.
+float placeInColumns(std::vector<PlacedLesson>& entries, std::size_t columns, float gap, float groupGap) {
+    float all = 0;
+    for (const PlacedLesson& entry : entries) all += entry.caption + entry.height + gap;
+    float before = 0, y = 0, longest = 0;
+    std::size_t column = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        PlacedLesson& entry = entries[i];
+        if (entry.caption > 0) {
+            float group = 0;
+            for (std::size_t k = i; k < entries.size() && (k == i || entries[k].caption == 0); ++k)
+                group += entries[k].caption + entries[k].height + gap;
+            const auto middle = static_cast<std::size_t>((before + group / 2) * static_cast<float>(columns) /
+                                                         std::max(all, 1.0f));
+            if (std::min(middle, columns - 1) > column) {
+                column = std::min(middle, columns - 1);
+                y = 0;
+            }
+            if (y > 0) y += groupGap;
+        }
+        entry.column = column;
+        entry.y = y + entry.caption;
+        y = entry.y + entry.height + gap;
+        before += entry.caption + entry.height + gap;
+        longest = std::max(longest, y);
+    }
+    return longest;
+}
+
+/// A lesson in the list: number, title, minutes or what became of it, subject.
+void drawLessonEntry(const Ui& ui, const LessonEntry& entry, std::size_t count,
+                     const std::vector<std::string>& lines, ImVec2 at, ImVec2 size,
+                     const LessonDesk& lessons) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (ImGui::IsItemHovered())
+        draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(6));
+    const float line = ImGui::GetTextLineHeight();
+    const std::string progress = progressText(entry, lessons);
+    const std::string right = progress.empty() ? minutesText(entry.minutes) : progress;
+    const float top = at.y + ui.px(5);
+    const bool done = lessons.done(entry.name);
+    const std::string number = done ? "✓" : std::to_string(count);
+    ImGui::PushFont(ui.fonts.strong);
+    draw.AddText({at.x + ui.px(30) - lettersWidth(number), top}, done ? ui.theme.good : ui.theme.muted,
+                 number.c_str());
+    const float left = at.x + ui.px(numberUnits);
+    const float wide = size.x - ui.px(numberUnits + 8);
+    drawText(draw, {left, top}, ui.theme.text, fittedText(entry.title, wide - textWidth(right) - ui.px(12)));
+    ImGui::PopFont();
+    draw.AddText({left + wide - textWidth(right), top}, done ? ui.theme.good : ui.theme.muted, right.c_str());
+    float next = top + line + ui.px(2);
+    for (const std::string& words : lines) {
+        draw.AddText({left, next}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());
+        next += line;
+    }
+    drawStepsDone(ui, entry, lessons, {left, at.y + size.y - ui.px(5)}, wide);
+}
+
 } // namespace
 
 std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& lessons) {
@@ -175,38 +246,41 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
     }
     const std::vector<LessonEntry>& entries = lessons.list();
     const float line = ImGui::GetTextLineHeight();
-    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
-    std::vector<std::vector<std::string>> abouts;
-    abouts.reserve(entries.size());
-    for (const LessonEntry& entry : entries)
-        abouts.push_back(aboutLines(aboutOf(entry), room - ui.px(numberUnits + 8)));
-    const auto heightOf = [&](std::size_t i) {
-        return static_cast<float>(1 + std::max<std::size_t>(abouts[i].size(), 1)) * line + ui.px(18);
-    };
-    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    const ImVec2 page = ImGui::GetContentRegionAvail();
+    const float inner = page.x - ImGui::GetStyle().ScrollbarSize;
+    const std::size_t columns = inner >= ui.px(2 * lessonColumnUnits) ? 2 : 1;
+    const float between = ui.px(24);
+    const float room = (inner - between * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     const auto opensGroup = [&](std::size_t i) {
         return !entries[i].group.empty() && (i == 0 || entries[i].group != entries[i - 1].group);
     };
-    const auto captionOf = [&](std::size_t i) {
-        return opensGroup(i) ? line + gap + (i > 0 ? ui.px(10) + gap : 0) : 0.0f;
-    };
+    std::vector<PlacedLesson> placed;
+    const float gap = ui.px(2);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        PlacedLesson entry{.lines = aboutLines(aboutOf(entries[i]), room - ui.px(numberUnits + 8))};
+        entry.height =
+            static_cast<float>(1 + std::max<std::size_t>(entry.lines.size(), 1)) * line + ui.px(14);
+        entry.caption = opensGroup(i) ? line + gap : 0;
+        placed.push_back(std::move(entry));
+    }
+    const float longest = placeInColumns(placed, columns, gap, ui.px(10));
     // As many entries as the page holds as a whole; the others are reached by scrolling.
     float whole = 0;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const float next = whole + (i > 0 ? gap : 0) + captionOf(i) + heightOf(i);
-        if (next > ImGui::GetContentRegionAvail().y) break;
-        whole = next;
-    }
+    for (const PlacedLesson& each : placed)
+        if (const float end = each.y + each.height; end <= page.y) whole = std::max(whole, end);
     ImGui::BeginChild("lesson list", {0, whole});
+    const ImVec2 start = ImGui::GetCursorPos();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const LessonEntry& entry = entries[i];
         const std::string name = "lesson/" + entry.name;
+        const float x = start.x + static_cast<float>(placed[i].column) * (room + between);
         if (opensGroup(i)) {
-            if (i > 0) ImGui::Dummy({0, ui.px(10)});
+            ImGui::SetCursorPos({x, start.y + placed[i].y - placed[i].caption});
             ui.text(entry.group, ui.theme.accent, ui.fonts.strong);
         }
+        ImGui::SetCursorPos({x, start.y + placed[i].y});
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float height = heightOf(i);
+        const float height = placed[i].height;
         if (ui.tile(name.c_str(),
                     "Opens this lesson where you left it. Your own settings come back when you close it.",
                     {room, height}) &&
@@ -216,31 +290,10 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         }
         if (ui.hidden(name.c_str())) continue;
         ui.explainItem({.title = entry.title, .text = aboutOf(entry)});
-        ImDrawList& draw = *ImGui::GetWindowDrawList();
-        if (ImGui::IsItemHovered())
-            draw.AddRectFilled(at, {at.x + room, at.y + height}, ui.theme.hovered, ui.px(6));
-        const std::string progress = progressText(entry, lessons);
-        const std::string right = progress.empty() ? minutesText(entry.minutes) : progress;
-        const float top = at.y + ui.px(5);
-        const bool done = lessons.done(entry.name);
-        const std::string number = done ? "✓" : std::to_string(i + 1);
-        ImGui::PushFont(ui.fonts.strong);
-        draw.AddText({at.x + ui.px(30) - lettersWidth(number), top}, done ? ui.theme.good : ui.theme.muted,
-                     number.c_str());
-        const float left = at.x + ui.px(numberUnits);
-        const float wide = room - ui.px(numberUnits + 8);
-        drawText(draw, {left, top}, ui.theme.text,
-                 fittedText(entry.title, wide - textWidth(right) - ui.px(12)));
-        ImGui::PopFont();
-        draw.AddText({left + wide - textWidth(right), top}, done ? ui.theme.good : ui.theme.muted,
-                     right.c_str());
-        float next = top + line + ui.px(2);
-        for (const std::string& words : abouts[i]) {
-            draw.AddText({left, next}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());
-            next += line;
-        }
-        drawStepsDone(ui, entry, lessons, {left, at.y + height - ui.px(7)}, wide);
+        drawLessonEntry(ui, entry, i + 1, placed[i].lines, at, {room, height}, lessons);
     }
+    ImGui::SetCursorPos(start);
+    ImGui::Dummy({inner, longest});
     ImGui::EndChild();
     return pressed;
 }

@@ -106,7 +106,7 @@ void drawWorkgroupView(Ui& ui, Inside& inside) {
                         ImGui::GetStyle().ItemSpacing.y + ui.px(2);
     const float axis = timed ? ImGui::GetTextLineHeight() + ui.px(6) : 0;
     const float titled = ui.fonts.body->FontSize + ui.px(3);
-    const float most = titled + static_cast<float>(rowsOf(spans)) * ui.px(48); // a higher row says no more
+    const float most = titled + static_cast<float>(rowsOf(spans)) * ui.px(110); // a higher row says no more
     const float height = std::max(std::min(room.y - below - axis, most), ui.px(40));
     drawWorkgroups(ui, spans, ui.theme.gpu, title, {start, {start.x + room.x, start.y + height}});
     if (timed) drawTimes(ui, operation.milliseconds(), {start.x, start.y + height}, room.x);

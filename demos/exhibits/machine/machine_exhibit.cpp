@@ -50,17 +50,38 @@ void drawBars(const Ui& ui, const CardRow& row, const Decades& decades, ImVec2 l
     }
 }
 
-/// Rows without any number, in a line: those that say why are told with their reason (cardNotes).
-std::string leftOut(const CardPart& part) {
+/// Of all rows, or of those alone that do not say why.
+std::string namesWithoutNumber(const CardPart& part, bool unexplained = false) {
     std::string names;
     for (const CardRow& row : part.rows)
-        if (!(row.cpu > 0 || row.gpu > 0) && row.note.empty())
+        if (!(row.cpu > 0 || row.gpu > 0) && !(unexplained && !row.note.empty()))
             names.append(names.empty() ? "" : ", ").append(translated(row.name));
+    return names;
+}
+
+/// Rows without any number, in a line: those that say why are told with their reason (cardNotes).
+std::string leftOut(const CardPart& part) {
+    const std::string names = namesWithoutNumber(part, true);
     return names.empty() ? names : translatedFormat("Not measured: {}.", names);
 }
 
-/// A line per row: name, bars, both numbers; below them, what could not be measured. `blank`: nothing was
-/// measured yet, and rows without a number are shown, too.
+/// What a part answers, for as long as it has no answer.
+const char* questionOf(const CardPart& part) {
+    const std::pair<std::string_view, const char*> questions[] = {
+        {"roofs", "How much arithmetic can each do in a second, with numbers of 64 to 8 bits?"},
+        {"copies", "How many bytes can move in a second, within a memory and between the two?"},
+        {"races", "How many examples a second does each train on, with a small network and a large one?"},
+        {"ladder", "The same training, written in many ways: what does each way bring?"},
+        {"population", "How fast do many small networks train at once?"},
+        {"widths", "How wide must layers be for the GPU to be faster?"},
+        {"batches", "How large must a batch be for the GPU to be faster?"},
+    };
+    const auto found = std::ranges::find(questions, part.id, [](const auto& each) { return each.first; });
+    return found == std::end(questions) ? "" : found->second;
+}
+
+/// A line per row with a number: name, bars, both numbers; below them, what could not be measured. `blank`:
+/// nothing was measured yet; a question stands above, and the names of the lines to come below.
 void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
@@ -74,8 +95,12 @@ void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
     };
     const std::string title = fittedText(part.title, numbers - at.left);
     draw.AddText({at.left, at.y}, ui.theme.text, title.c_str());
-    put(at.right - number, "CPU", cpu);
-    put(at.right, "GPU", gpu);
+    std::size_t numbersShown = 0; // a bar alone has nothing to be compared with
+    for (const CardRow& row : part.rows) numbersShown += (row.cpu > 0 ? 1 : 0) + (row.gpu > 0 ? 1 : 0);
+    if (numbersShown > 0) {
+        put(at.right - number, "CPU", cpu);
+        put(at.right, "GPU", gpu);
+    }
     // Behind the title, or below it.
     float unit = at.left + lettersWidth(title) + ui.px(8);
     if (unit + textWidth(part.unit) > numbers) {
@@ -86,22 +111,24 @@ void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
     at.y += step;
     draw.AddLine({at.left, at.y}, {at.right, at.y}, ui.theme.border, ui.line());
     at.y += ui.px(3);
+    const auto tell = [&](std::string_view words, ImU32 colour) {
+        ImGui::SetCursorScreenPos({at.left, at.y});
+        ui.paragraph(words, colour, at.right - at.left);
+        at.y = ImGui::GetItemRectMax().y + ui.px(2);
+    };
+    if (blank) tell(questionOf(part), ui.theme.text);
     // A name that would leave its bars too little stands on a line of its own.
     const float most = 0.6f * (numbers - at.left);
     float names = ui.px(12);
     for (const CardRow& row : part.rows)
         if (const float name = textWidth(row.name) + ui.px(12); name <= most) names = std::max(names, name);
     const Decades decades(part);
-    const auto shown = [&](const CardRow& row) { return blank || row.cpu > 0 || row.gpu > 0; };
-    std::size_t numbersShown = 0; // a bar alone has nothing to be compared with
-    for (const CardRow& row : part.rows) numbersShown += (row.cpu > 0 ? 1 : 0) + (row.gpu > 0 ? 1 : 0);
+    const auto shown = [](const CardRow& row) { return row.cpu > 0 || row.gpu > 0; };
     const float top = at.y;
     float bottom = top;
     for (const CardRow& row : part.rows) {
         if (!shown(row)) continue;
-        const bool folded =
-            textWidth(row.name) + ui.px(12) > ((row.cpu > 0 || row.gpu > 0) ? most : numbers - at.left);
-        bottom += folded ? 2 * step : step;
+        bottom += textWidth(row.name) + ui.px(12) > most ? 2 * step : step;
     }
     if (numbersShown > 1)
         for (const double share : decades.lines()) {
@@ -112,23 +139,21 @@ void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
     for (const CardRow& row : part.rows) {
         if (!shown(row)) continue;
         drawText(draw, {at.left, at.y}, ui.theme.muted, fittedText(row.name, at.right - at.left));
-        const bool bars = row.cpu > 0 || row.gpu > 0;
-        if (textWidth(row.name) + ui.px(12) > (bars ? most : numbers - at.left)) at.y += step;
+        if (textWidth(row.name) + ui.px(12) > most) at.y += step;
         if (numbersShown > 1)
             drawBars(ui, row, decades, {at.left + names, at.y}, numbers - at.left - names - ui.px(6));
         put(at.right - number, cardCell(row, row.cpu), row.cpu > 0 ? cpu : ui.theme.muted);
         put(at.right, cardCell(row, row.gpu), row.gpu > 0 ? gpu : ui.theme.muted);
         at.y += step;
     }
-    const auto tell = [&](const std::string& words) {
-        ImGui::SetCursorScreenPos({at.left, at.y});
-        ui.paragraph(words, ui.theme.muted, at.right - at.left);
-        at.y = ImGui::GetItemRectMax().y + ui.px(2);
-    };
     const SmallLetters small(ui);
-    if (const std::string rows = leftOut(part); !blank && !rows.empty()) tell(rows);
-    for (const std::string& note : cardNotes(part)) tell(note);
-    if (!part.remark.empty()) tell(part.remark);
+    if (blank) {
+        tell(namesWithoutNumber(part), ui.theme.muted);
+    } else {
+        if (const std::string rows = leftOut(part); !rows.empty()) tell(rows, ui.theme.muted);
+        for (const std::string& note : cardNotes(part)) tell(note, ui.theme.muted);
+        if (!part.remark.empty()) tell(part.remark, ui.theme.muted);
+    }
     at.y += ui.px(10);
 }
 

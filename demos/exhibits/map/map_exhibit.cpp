@@ -55,7 +55,7 @@ struct LegendWords {
 };
 constexpr LegendWords fullLegend = {"blue: converged; mean loss, % of the first",
                                     "orange: diverged at this step", ": not diverged, but no better"};
-constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", ""};
+constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", ": no better"};
 constexpr float legendGap = 24; // units between the two bars
 
 float legendWidth(const Ui& ui) { return (ImGui::GetContentRegionAvail().x - ui.px(legendGap)) / 2; }

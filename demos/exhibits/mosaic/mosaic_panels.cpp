@@ -289,14 +289,15 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     const PlotLine lines[] = {
         {.name = "median", .colour = ui.theme.text, .x = spread.steps, .y = spread.losses[3]},
         {.name = "best", .colour = colour, .dashed = true, .x = spread.steps, .y = spread.losses[0]},
-        {.name = "90 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
+        {.name = "p95", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
     };
     const PlotBand bands[] = {
         {faded(colour, 0.14f), spread.steps, spread.losses[0], spread.losses[6]},
         {faded(colour, 0.16f), spread.steps, spread.losses[1], spread.losses[5]},
         {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
     };
-    plot.draw(ui, "mosaic losses", "How the networks' losses are spread.", lines,
+    plot.draw(ui, "mosaic losses",
+              "How the networks' losses are spread. p95: of 100 networks, 95 have a lower loss.", lines,
               {.x = {.title = "step", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = "", .log = true},
                .empty = "Press Run. Lines: best, median. Bands: 50, 90 and 100 % of the networks",

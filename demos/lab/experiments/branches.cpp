@@ -169,43 +169,92 @@ void conclude(const LabResult& result, MeasuredValues& values) {
     values["gpu_subgroups_high_factor"].number = subgroups->high;
 }
 
-// What a subgroup executes, a row at a time: who takes that branch is filled, who waits is an outline. still:
-// only who takes which branch, as long as time would be the answer
-void drawSubgroup(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t invocations, std::uint32_t ways,
-                  bool neighbours, double share, bool still) {
-    const SmallLetters small(ui);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float letters = ImGui::GetFontSize();
-    labText(draw, at,
-            neighbours ? ways == 1 ? std::string("Neighbours differ: 1 branch")
-                         : still   ? translatedFormat("Neighbours differ: {} branches", ways)
-                                   : translatedFormat("Neighbours differ: {} branches in turn", ways)
-                       : "Subgroups differ: one branch in each",
-            ui.theme.text);
-    const float names = textWidth(translatedFormat("branch {}", "00 "));
-    const float width = std::min((size.x - names) / static_cast<float>(invocations), ui.px(40));
-    const float top = at.y + letters + ui.px(6);
-    const float height = std::min((at.y + size.y - top) / static_cast<float>(ways), 1.8f * letters);
-    const auto executed = still ? ways : std::min(ways, 1 + static_cast<std::uint32_t>(share * ways));
-    for (std::uint32_t way = 0; way < ways; ++way) {
-        const float y = top + static_cast<float>(way) * height;
-        const bool here = neighbours || way == ways / 2;
+/// A row of a subgroup's lanes, with what stands before it.
+struct Lanes {
+    ImVec2 at; ///< of the first one
+    float width, height;
+    std::uint32_t count;
+
+    void draw(const Ui& ui, std::string_view name, const auto& works, const auto& text) const {
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        const float letters = ImGui::GetFontSize();
         if (height >= letters)
-            labText(draw, {at.x, y + (height - letters) / 2 - ui.px(1)}, translatedFormat("branch {}", way),
-                    ui.theme.muted);
-        if (neighbours && way >= executed) continue;
-        for (std::uint32_t i = 0; i < invocations && here; ++i) {
-            const float x = at.x + names + static_cast<float>(i) * width;
-            const bool works = !neighbours || i % ways == way;
-            if (still && !works) continue;
-            labCell(ui, draw, {x, y},
-                    {x + width - ui.px(2), y + height - ui.px(height > ui.px(6) ? 2.f : 1.f)}, ui.theme.gpu,
-                    works, works ? fmt::format("{}", i) : "", "88");
+            labText(list, {at.x - ui.px(6), at.y + (height - letters) / 2 - ui.px(1)}, name, ui.theme.muted,
+                    1);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const float x = at.x + static_cast<float>(i) * width;
+            labCell(ui, list, {x, at.y},
+                    {x + width - ui.px(2), at.y + height - ui.px(height > ui.px(6) ? 2.f : 1.f)},
+                    ui.theme.gpu, works(i), works(i) ? text(i) : std::string(), "88");
         }
-        if (!here && !still)
-            labText(draw, {at.x + names, y + (height - letters) / 2 - ui.px(1)},
-                    height >= letters ? "skipped" : "", ui.theme.muted);
     }
+};
+
+/// One of the two groupings: invocations take branches 0 to `ways` - 1.
+struct Grouping {
+    std::uint32_t invocations; ///< of a subgroup
+    std::uint32_t ways;
+    bool neighbours; ///< differ; otherwise, subgroups do
+};
+
+/// Title above, names on the left: the first row of lanes. `rows` fit below each other.
+Lanes firstLanes(const Ui& ui, ImVec2 at, ImVec2 size, const Grouping& of, std::uint32_t rows,
+                 std::string_view title, std::string_view longestName) {
+    const float letters = ImGui::GetFontSize();
+    labText(*ImGui::GetWindowDrawList(), at, title, ui.theme.text);
+    const float names = textWidth(longestName) + ui.px(24);
+    const float top = at.y + letters + ui.px(6);
+    return {{at.x + names, top},
+            std::min((size.x - names) / static_cast<float>(of.invocations), ui.px(40)),
+            std::min((at.y + size.y - top) / static_cast<float>(rows), 1.8f * letters),
+            of.invocations};
+}
+
+/// Which branch each invocation of some subgroups takes: all that can be shown while time is the question.
+void drawAssignment(const Ui& ui, ImVec2 at, ImVec2 size, const Grouping& of) {
+    const SmallLetters small(ui);
+    constexpr std::uint32_t subgroups = 4;
+    Lanes row = firstLanes(ui, at, size, of, subgroups,
+                           of.neighbours ? "Neighbours differ: the branch that each invocation takes"
+                                         : "Subgroups differ: the branch that each invocation takes",
+                           translatedFormat("subgroup {}", 0));
+    for (std::uint32_t each = 0; each < subgroups; ++each) {
+        row.draw(
+            ui, translatedFormat("subgroup {}", each), [](std::uint32_t) { return true; },
+            [&](std::uint32_t i) { return fmt::format("{}", (of.neighbours ? i : each) % of.ways); });
+        row.at.y += row.height;
+    }
+}
+
+/// What a subgroup executes, time going down: who takes a row's branch is filled, who waits is an outline.
+void drawExecution(const Ui& ui, ImVec2 at, ImVec2 size, const Grouping& of, double share) {
+    const SmallLetters small(ui);
+    Lanes row =
+        firstLanes(ui, at, size, of, of.ways,
+                   !of.neighbours ? "Subgroups differ: one branch, in one turn"
+                   : of.ways == 1 ? std::string("Neighbours differ: 1 branch")
+                                  : translatedFormat("Neighbours differ: {} branches in turn", of.ways),
+                   translatedFormat("branch {}", "00"));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 arrow{at.x + ui.px(4), row.at.y};
+    const float tip = row.at.y + row.height * static_cast<float>(of.ways) - ui.px(2);
+    draw.AddLine(arrow, {arrow.x, tip}, ui.theme.muted, ui.line());
+    for (const float side : {-1.0f, 1.0f})
+        draw.AddLine({arrow.x + side * ui.px(4), tip - ui.px(5)}, {arrow.x, tip}, ui.theme.muted, ui.line());
+    const std::uint32_t turns = of.neighbours ? of.ways : 1;
+    const auto executed = std::min(turns, 1 + static_cast<std::uint32_t>(share * of.ways));
+    for (std::uint32_t turn = 0; turn < executed; ++turn) {
+        const std::uint32_t branch = of.neighbours ? turn : of.ways / 2;
+        row.draw(
+            ui, translatedFormat("branch {}", branch),
+            [&](std::uint32_t i) { return !of.neighbours || i % of.ways == branch; },
+            [](std::uint32_t i) { return fmt::format("{}", i); });
+        row.at.y += row.height;
+    }
+    const float letters = ImGui::GetFontSize();
+    if (executed == turns && turns < of.ways && row.at.y + letters < at.y + size.y)
+        labText(draw, {row.at.x, row.at.y + ui.px(2)}, "done: no other branch has takers here",
+                ui.theme.muted);
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
@@ -219,31 +268,34 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     for (std::uint32_t count = std::min(invocations, 8u); count > 0; count /= 2) ways.push_back(count);
     for (std::uint32_t count = 16; count <= invocations; count *= 2) ways.push_back(count);
     const double now = view.seconds / each;
-    const bool still = !result.measured();
-    const std::uint32_t shown = still ? ways.front() : ways[static_cast<std::size_t>(now) % ways.size()];
-    const double share = 1.5 * (now - std::floor(now));
-    const LabPlace place = labPlace(ui, result.measured() ? 0.45f : 0.6f);
+    const bool measured = result.measured();
+    const LabPlace place = labPlace(ui, measured ? 0.45f : 0.6f);
+    const auto drawGrouping = [&](ImVec2 at, ImVec2 size, bool neighbours) {
+        Grouping of{invocations, invocations, neighbours};
+        if (!measured) return drawAssignment(ui, at, size, of);
+        of.ways = ways[static_cast<std::size_t>(now) % ways.size()];
+        drawExecution(ui, at, size, of, 1.5 * (now - std::floor(now)));
+    };
     const float gap = ui.px(24);
     const ImVec2 size{place.low ? place.size.x : (place.size.x - gap) / 2, place.size.y - ui.px(8)};
     if (place.low) { // one after the other
         const double all = each * static_cast<double>(ways.size());
-        drawSubgroup(ui, place.at, size, invocations, shown, still || std::fmod(view.seconds, 2 * all) < all,
-                     share, still);
+        drawGrouping(place.at, size, std::fmod(view.seconds, 2 * all) < all);
     } else {
-        drawSubgroup(ui, place.at, size, invocations, shown, true, share, still);
-        drawSubgroup(ui, {place.at.x + size.x + gap, place.at.y}, size, invocations, shown, false, share,
-                     still);
+        drawGrouping(place.at, size, true);
+        drawGrouping({place.at.x + size.x + gap, place.at.y}, size, false);
     }
     drawLabCurves(ui, experiment, result, view, place.curves);
 }
 
-/// Eight invocations in four branches: each branch takes a turn, and the others wait.
+/// Eight invocations in four branches, time going down: each branch takes a turn, and the others wait.
 LabScene scene() {
-    LabScene scene{.beats = 16};
+    LabScene scene{.beats = 16,
+                   .lines = {{0.5f, 0.2f, 0.5f, 5.7f}, {0.2f, 5.3f, 0.5f, 5.7f}, {0.8f, 5.3f, 0.5f, 5.7f}}};
     for (int branch = 0; branch < 4; ++branch)
         for (int i = 0; i < 8; ++i)
-            scene.blocks.push_back({2.0f * static_cast<float>(i), 1.5f * static_cast<float>(branch), 1.8f,
-                                    1.2f, i % 4 == branch ? 3.0 * branch : labNever, 3.0 * branch + 2});
+            scene.blocks.push_back({1.4f + 1.82f * static_cast<float>(i), 1.5f * static_cast<float>(branch),
+                                    1.65f, 1.2f, i % 4 == branch ? 3.0 * branch : labNever, 3.0 * branch});
     return scene;
 }
 

@@ -302,7 +302,7 @@ float drawTimes(const Ui& ui, const LabResult& result) {
         y += row;
     }
     drawText(draw, {start.x + labels, y}, ui.theme.muted,
-             "one time scale; filled: one worker alone; light: all of them");
+             "one time scale; filled: what one worker has to do alone; light: what can be shared");
     const float height = y + row + ui.px(4) - start.y;
     ImGui::Dummy({0, height - ImGui::GetStyle().ItemSpacing.y});
     return height;
