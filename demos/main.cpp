@@ -6,14 +6,17 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "demos/words/streams.h"
 #include "engine/platform/apart.h"
+#include "engine/platform/terminal.h"
 #include "lockstep/version.h"
 
 namespace lockstep::demos {
@@ -102,12 +105,22 @@ constexpr const char* outOfMemory = "lockstep: out of memory: the system gives t
                                     "other programs, raise its limit (ulimit "
                                     "-v), or ask for less\n";
 
-/// Says on standard error what went wrong. Returns the exit code.
+/// On standard error, and where nobody sees that, in a box. Throws nothing.
+template <class... Args> void sayWhy(fmt::format_string<Args...> format, Args&&... args) noexcept {
+    try {
+        const std::string text = fmt::format(format, std::forward<Args>(args)...);
+        writePlain(stderr, "lockstep: " + text);
+        platform::showWithoutTerminal(text);
+    } catch (...) { // NOLINT(bugprone-empty-catch): no memory for a message
+    }
+}
+
+/// Says what went wrong. Returns the exit code.
 int runOrSayWhy(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::invalid_argument& error) {
-        printError("lockstep: {}\n(lockstep COMMAND --help lists a command's options)\n", error.what());
+        sayWhy("{}\n(lockstep COMMAND --help lists a command's options)\n", error.what());
         return 2;
     } catch (const std::bad_alloc&) {
         writeText(stderr, outOfMemory); // formatting would take some
@@ -117,15 +130,14 @@ int runOrSayWhy(int argc, char** argv) {
         return 1;
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::resource_unavailable_try_again) // a thread has no memory, or no number
-            printError(
-                "lockstep: no further thread can be started: {}; close other programs, or give --threads "
-                "a smaller number\n",
-                error.what());
+            sayWhy("no further thread can be started: {}; close other programs, or give --threads a smaller "
+                   "number\n",
+                   error.what());
         else
-            printError("lockstep: {}\n", error.what());
+            sayWhy("{}\n", error.what());
         return 1;
     } catch (const std::exception& error) {
-        printError("lockstep: {}\n", error.what());
+        sayWhy("{}\n", error.what());
         return 1;
     }
 }

@@ -8,15 +8,16 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <optional>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <typeinfo>
 
-#include <unistd.h>
 #include <zlib.h>
+
+#include "tests/environment.h"
 
 namespace lockstep::test {
 
@@ -28,9 +29,9 @@ inline std::span<const std::byte> asBytes(std::string_view text) {
 class TemporaryFolder {
   public:
     TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a folder " + pattern);
-        path_ = pattern;
+        std::random_device random;
+        do path_ = std::filesystem::temp_directory_path() / ("lockstep-" + std::to_string(random()));
+        while (!std::filesystem::create_directory(path_));
     }
     ~TemporaryFolder() {
         std::error_code ignored;
@@ -54,16 +55,7 @@ class TemporaryFolder {
 
 /// LOCKSTEP_CACHE_DIR for as long as it lives.
 class CacheFolder : public TemporaryFolder {
-  public:
-    CacheFolder() {
-        if (const char* before = std::getenv(variable)) before_ = before;
-        setenv(variable, path().c_str(), 1);
-    }
-    ~CacheFolder() { before_ ? setenv(variable, before_->c_str(), 1) : unsetenv(variable); }
-
-  private:
-    static constexpr const char* variable = "LOCKSTEP_CACHE_DIR";
-    std::optional<std::string> before_;
+    const Environment variable_{"LOCKSTEP_CACHE_DIR", path().string()};
 };
 
 /// Big-endian 32-bit numbers one after the other, as in the header of an IDX file.

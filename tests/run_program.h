@@ -37,6 +37,13 @@ inline std::string withoutDriver(const Folder& folder) {
     return "VK_DRIVER_FILES=" + missing + " VK_ICD_FILENAMES=" + missing;
 }
 
+/// The program under test: by default this build's own, or what LOCKSTEP_TEST_PROGRAM names, such as a
+/// Windows build under Wine.
+inline std::string program() {
+    const char* other = std::getenv("LOCKSTEP_TEST_PROGRAM");
+    return other == nullptr ? LOCKSTEP_PROGRAM : other;
+}
+
 inline std::string contents(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
@@ -59,7 +66,7 @@ struct Outcome {
 /// Runs the program. `environment` is put before it, as a shell reads it.
 inline Outcome run(const std::string& arguments, const std::string& environment = "") {
     const Folder folder;
-    const std::string command = environment + " '" LOCKSTEP_PROGRAM "' " + arguments + " >" +
+    const std::string command = environment + " '" + program() + "' " + arguments + " >" +
                                 folder.file("out") + " 2>" + folder.file("err") + " </dev/null";
     const int status = std::system(command.c_str());
     Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
@@ -85,7 +92,7 @@ inline Outcome interrupted(const std::vector<std::string>& words, const std::str
         arguments.push_back(nullptr);
         if (ignored != 0) std::signal(ignored, SIG_IGN);
         const int file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
-        if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0) execv(LOCKSTEP_PROGRAM, arguments.data());
+        if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0) execv(program().c_str(), arguments.data());
         _exit(127);
     }
     for (int waited = 0; contents(out).find(announcement) == std::string::npos && waited < 3000; ++waited)

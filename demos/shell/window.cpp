@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "engine/gpu/error.h"
+#include "engine/platform/messages.h"
 
 namespace lockstep::demos {
 
@@ -107,7 +108,7 @@ VkSurfaceKHR Window::createSurface(VkInstance instance) const {
 void Window::handleEvents(double seconds) {
     if (seconds < 0)
         glfwWaitEvents();
-    else if (seconds > 0)
+    else if (seconds > 0 && !platform::waitForMessages(seconds))
         glfwWaitEventsTimeout(seconds);
     else
         glfwPollEvents();

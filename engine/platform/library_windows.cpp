@@ -2,6 +2,12 @@
 
 #include <windows.h>
 
+// A laptop's second graphics card: drivers look for these names in the program's file, and wake it.
+extern "C" {
+__declspec(dllexport) extern const DWORD NvOptimusEnablement = 1;
+__declspec(dllexport) extern const DWORD AmdPowerXpressRequestHighPerformance = 1;
+}
+
 namespace lockstep::platform {
 
 const char* const nvidiaManagement = "nvml.dll";

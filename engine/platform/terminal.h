@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <system_error>
 
 namespace lockstep::platform {
@@ -21,6 +22,10 @@ bool obeysEscapes(std::FILE* stream);
 
 /// Columns of the terminal; 0 if it is none.
 std::size_t terminalColumns(std::FILE* stream);
+
+/// Shows a message in a box where nobody sees standard error: on Windows, in a program that was started by a
+/// double click. Elsewhere it does nothing.
+void showWithoutTerminal(const std::string& message);
 
 /// What closing the stream's file would report, as network file systems do only then; the stream stays open.
 std::error_code errorOfClosing(std::FILE* stream);

@@ -33,6 +33,8 @@ std::size_t terminalColumns(std::FILE* stream) {
     return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+void showWithoutTerminal(const std::string&) {}
+
 std::error_code errorOfClosing(std::FILE* stream) {
     const int copy = ::dup(::fileno(stream)); // closing a copy is enough
     if (copy < 0 || ::close(copy) == 0) return {};

@@ -54,6 +54,12 @@ std::size_t terminalColumns(std::FILE* stream) {
     return static_cast<std::size_t>(screen.srWindow.Right - screen.srWindow.Left + 1);
 }
 
+// lockstep.exe starts the program with a console that has no window.
+void showWithoutTerminal(const std::string& message) {
+    if (GetConsoleWindow() == nullptr && (_fileno(stderr) < 0 || isTerminal(stderr)))
+        MessageBoxA(nullptr, message.c_str(), "Lockstep", MB_ICONERROR); // UTF-8, as the manifest says
+}
+
 std::error_code errorOfClosing(std::FILE* stream) {
     if (_fileno(stream) < 0) return {};
     const int copy = _dup(_fileno(stream)); // closing a copy is enough

@@ -688,9 +688,9 @@ TEST_CASE("messages about a state are German, and name its fields as the file do
 
 TEST_CASE("the environment chooses a language for which there is a table") {
     const auto asked = [](const char* all, const char* messages, const char* lang) {
-        setenv("LC_ALL", all, 1);
-        setenv("LC_MESSAGES", messages, 1);
-        setenv("LANG", lang, 1);
+        setVariable("LC_ALL", all);
+        setVariable("LC_MESSAGES", messages);
+        setVariable("LANG", lang);
         return environmentLanguage();
     };
     CHECK(asked("", "", "de_AT.UTF-8") == "de");

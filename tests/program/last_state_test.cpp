@@ -31,21 +31,19 @@ std::string textOf(const std::filesystem::path& file) {
 /// One start of the program, with a folder's last state.
 class Start {
   public:
-    explicit Start(const TemporaryFolder& folder, const std::filesystem::path& stateFile = {}) {
-        setenv("LOCKSTEP_STATE_FILE", (folder.path() / "state.json").c_str(), 1);
+    explicit Start(const TemporaryFolder& folder, const std::filesystem::path& stateFile = {})
+        : variable_("LOCKSTEP_STATE_FILE", (folder.path() / "state.json").string()) {
         ShowOptions options;
         options.stateFile = stateFile;
         restoreLast(app);
         beginWith(app, options);
     }
-    ~Start() {
-        storeLast(app);
-        unsetenv("LOCKSTEP_STATE_FILE");
-    }
+    ~Start() { storeLast(app); }
     Start(const Start&) = delete;
     Start& operator=(const Start&) = delete;
 
   private:
+    const Environment variable_;
     const char* device_ = std::getenv("LOCKSTEP_TEST_DEVICE");
     Machines machines_{0, device_ == nullptr ? "" : device_};
     Graphics graphics_{machines_.openForDrawing({})};

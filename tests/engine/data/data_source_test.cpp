@@ -26,22 +26,6 @@ std::string loadRefusal(const std::string& spec, const DataOptions& options = {}
     return refusal([&] { loadDataset(spec, options); });
 }
 
-// Sets an environment variable for a scope.
-class Environment {
-  public:
-    Environment(const char* name, const std::string& value) : name_(name) {
-        if (const char* before = std::getenv(name)) before_ = before;
-        setenv(name, value.c_str(), 1);
-    }
-    ~Environment() { before_.empty() ? unsetenv(name_) : setenv(name_, before_.c_str(), 1); }
-    Environment(const Environment&) = delete;
-    Environment& operator=(const Environment&) = delete;
-
-  private:
-    const char* name_;
-    std::string before_;
-};
-
 Dataset numbered(std::size_t count) {
     Dataset data;
     data.name = "numbered";

@@ -56,7 +56,7 @@ void become(int descriptor, Stream stream, const std::string& file) {
 /// Starts the program with these streams; its standard input is /dev/null.
 Outcome runWith(const std::string& arguments, Stream out, Stream err) {
     const Folder folder;
-    const std::string command = "exec '" LOCKSTEP_PROGRAM "' " + arguments;
+    const std::string command = "exec '" + program() + "' " + arguments;
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -126,7 +126,7 @@ TEST_CASE("a terminal that closes under a job that ignores its signal costs the 
     REQUIRE(grantpt(terminal) == 0);
     REQUIRE(unlockpt(terminal) == 0);
     const std::string name = ptsname(terminal);
-    const std::string command = "exec '" LOCKSTEP_PROGRAM "' train --seconds 2 " + spiral + "--save " + model;
+    const std::string command = "exec '" + program() + "' train --seconds 2 " + spiral + "--save " + model;
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
