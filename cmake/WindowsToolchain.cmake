@@ -24,3 +24,8 @@ set(CMAKE_CXX_FLAGS_INIT "${unaligned_moves}")
 # The compiler's own libraries are in the program: nothing is to be installed.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static")
+# Tests run here, too: tests/windows.sh.
+find_program(LOCKSTEP_WINE wine)
+if(LOCKSTEP_WINE)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${LOCKSTEP_WINE})
+endif()

@@ -89,7 +89,7 @@ build_libraries() {
         -DSHADERC_GLSLANG_DIR="$sources/glslang" -DSPIRV-Headers_SOURCE_DIR="$libraries" -DSPIRV_SKIP_EXECUTABLES=ON \
         -DENABLE_GLSLANG_BINARIES=OFF -DENABLE_CTEST=OFF
     cp "$kept/build-shaderc/libshaderc/libshaderc_combined.a" "$libraries/lib/"
-    cp -r "$sources/shaderc/libshaderc/include/shaderc" "$libraries/include/"
+    cp -r "$sources/shaderc/libshaderc/include/shaderc" "$sources/spirv-tools/include/spirv-tools" "$libraries/include/"
 }
 
 install_packages "${build_packages[@]}" "${toolchain_packages[@]}" doctest-dev

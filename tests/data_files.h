@@ -94,7 +94,7 @@ inline std::string gzipped(std::string_view content) {
     z_stream stream{};
     if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         throw std::runtime_error("zlib failed to start");
-    std::string compressed(deflateBound(&stream, content.size()) + 64, '\0');
+    std::string compressed(deflateBound(&stream, static_cast<uLong>(content.size())) + 64, '\0');
     std::string input(content);
     stream.next_in = reinterpret_cast<Bytef*>(input.data());
     stream.avail_in = static_cast<uInt>(input.size());

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "engine/platform/library.h"
+#include "engine/platform/sleep.h"
 
 namespace lockstep {
 
@@ -66,7 +67,7 @@ void waitForChange(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
         if (value.load(std::memory_order_acquire) != old) return;
         relax();
     }
-    value.wait(old, std::memory_order_acquire);
+    platform::sleepWhile(value, old);
 }
 
 } // namespace
@@ -95,7 +96,7 @@ void ThreadTeam::dismiss() {
 void ThreadTeam::call(std::uint32_t threads) {
     const std::uint32_t runs = call_.load(std::memory_order_relaxed) >> calledBits;
     call_.store((runs + 1) << calledBits | threads, std::memory_order_release);
-    call_.notify_all();
+    platform::wakeAll(call_);
 }
 
 void ThreadTeam::run(const std::function<void(std::size_t)>& work, std::size_t threads) {
@@ -125,7 +126,7 @@ void ThreadTeam::workerLoop(std::size_t thread) {
         if (thread >= (seen & mostThreads)) continue;
         (*work_)(thread);
         finished_.fetch_add(1, std::memory_order_release);
-        finished_.notify_one();
+        platform::wakeOne(finished_);
     }
 }
 
@@ -134,7 +135,7 @@ void ThreadTeam::waitForAll() {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == running_) {
         arrived_.store(0, std::memory_order_relaxed);
         generation_.store(generation + 1, std::memory_order_release);
-        generation_.notify_all();
+        platform::wakeAll(generation_);
         return;
     }
     waitForChange(generation_, generation);

@@ -3,9 +3,12 @@
 // lie.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -26,20 +29,32 @@ std::atomic<std::uint64_t> alignedBytes{0}; // of AlignedArray, alive
 
 } // namespace
 
-// Of what is aligned to 64 bytes, as arenas are. In front of each stands its size.
+// Of what is aligned to 64 bytes, as arenas are. In front of each stands where its memory begins, and its
+// size.
+struct Front {
+    void* begin;
+    std::size_t size;
+};
+
 void* operator new(std::size_t size, std::align_val_t alignment) {
-    const auto grain = static_cast<std::size_t>(alignment);
-    void* memory = std::aligned_alloc(grain, grain + (size + grain - 1) / grain * grain);
-    if (memory == nullptr) throw std::bad_alloc();
-    *static_cast<std::size_t*>(memory) = grain == 64 ? size : 0;
-    alignedBytes += grain == 64 ? size : 0;
-    return static_cast<char*>(memory) + grain;
+    const auto grain = std::max(static_cast<std::size_t>(alignment), sizeof(Front));
+    std::size_t room = size + 2 * grain;
+    void* const begin = std::malloc(room);
+    if (begin == nullptr) throw std::bad_alloc();
+    void* memory = static_cast<char*>(begin) + sizeof(Front);
+    room -= sizeof(Front);
+    std::align(grain, size, memory, room);
+    const Front front{begin, grain == 64 ? size : 0};
+    alignedBytes += front.size;
+    std::memcpy(static_cast<char*>(memory) - sizeof front, &front, sizeof front);
+    return memory;
 }
-void operator delete(void* memory, std::align_val_t alignment) noexcept {
+void operator delete(void* memory, std::align_val_t) noexcept {
     if (memory == nullptr) return;
-    void* begin = static_cast<char*>(memory) - static_cast<std::size_t>(alignment);
-    alignedBytes -= *static_cast<std::size_t*>(begin);
-    std::free(begin);
+    Front front;
+    std::memcpy(&front, static_cast<char*>(memory) - sizeof front, sizeof front);
+    alignedBytes -= front.size;
+    std::free(front.begin);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
     operator delete(memory, alignment);

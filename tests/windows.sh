@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Tries the Windows build on Linux, by Wine on software Vulkan and a display of its own: as a person would from a command
+# line and in a window, then by the tests that are built for Windows and those of Linux that start the program.
+#   tests/windows.sh [PATTERN]   only tests whose name matches, such as '^(csv|race)_test$'; by default all
+# Before: scripts/windows.sh, and for the tests that start the program a build in build/release.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+pattern=${1:-.}
+build=$PWD/build/windows
+exe=$build/demos/lockstep.exe
+[ -f "$exe" ] || { echo "$exe is missing: scripts/windows.sh builds it" >&2; exit 1; }
+program=$build/lockstep-by-wine # as scripts and tests start it
+printf '#!/bin/sh\nexec wine "%s" "$@"\n' "$exe" >"$program"
+chmod +x "$program"
+script=windows
+. tests/window/display.sh # Wine finds Vulkan only with a display
+unset LOCKSTEP_STATE_FILE
+export WINEPREFIX=$folder/wine WINEDEBUG=-all WINEDLLOVERRIDES='mscoree=;mshtml='
+wine wineboot -i >/dev/null 2>&1
+stop_wine() { wineserver -k 2>/dev/null || true; wineserver -w 2>/dev/null || true; finish; }
+trap stop_wine EXIT
+
+# runs CODE PATTERN COMMAND...: ends with this code, and says (standard output and error) what matches.
+runs() {
+    local expected=$1 words=$2 code=0
+    shift 2
+    timeout 300 "$@" >"$folder/said" 2>&1 </dev/null || code=$?
+    if [ "$code" != "$expected" ] || ! grep -qE -- "$words" "$folder/said"; then
+        cat "$folder/said" >&2
+        fail "'${*}' ended with $code (expected: $expected), and '$words' was to be said"
+    fi
+    echo "  $code  ${*#"$program"}"
+}
+
+echo "The command line"
+place=$folder/"Übung Ωμέγα 日本 🙂"
+mkdir "$place"
+small="--data spiral --layers 8,8 --steps 30 --quiet"
+runs 0 '^lockstep [0-9]+\.[0-9]+\.[0-9]+$' "$program" --version
+runs 0 'used: the best device' "$program" devices
+runs 2 'no command|not expected|nosuch' "$program" nosuch
+runs 1 'no such file' "$program" predict --model "$place/missing.safetensors"
+runs 0 'same mathematics' "$program" race --quick $small
+runs 0 'saved to' "$program" train $small --lane cpu:best --save "$place/Größe.safetensors" --json "$place/r.json"
+runs 0 'accuracy' "$program" predict --model "$place/Größe.safetensors"
+long=$place
+for i in 1 2 3 4 5; do long=$long/$(printf 'a%.0s' {1..80}); done
+mkdir -p "$long"
+runs 0 'saved to' "$program" train $small --lane cpu:best --save "$long/model.safetensors"
+[ -s "$long/model.safetensors" ] || fail "a path of ${#long} characters holds nothing"
+printf 'x,y,class\r\n1,2,a\r\n2,1,b\r\n3,4,a\r\n4,3,b\r\n1,3,a\r\n3,1,b\r\n' >"$place/crlf.csv"
+runs 0 'x, y' "$program" data "csv:$place/crlf.csv"
+runs 0 . "$program" show playground --headless --frames 3 --png "$place/Bild.png"
+WINEDLLOVERRIDES="$WINEDLLOVERRIDES;vulkan-1=" runs 1 'driver by its maker' "$program" train $small --lane gpu:best
+
+echo "Interrupted, it saves what it has"
+timeout 300 wine "$exe" train --data spiral --lane cpu:best --seconds 60 --quiet --save "$place/stopped.safetensors" \
+    >"$folder/said" 2>&1 &
+sleep 3
