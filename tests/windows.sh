@@ -15,21 +15,23 @@ chmod +x "$program"
 script=windows
 . tests/window/display.sh # Wine finds Vulkan only with a display
 unset LOCKSTEP_STATE_FILE
+export LC_ALL=C.UTF-8 # in which Wine reads what is written on a command line
 export WINEPREFIX=$folder/wine WINEDEBUG=-all WINEDLLOVERRIDES='mscoree=;mshtml='
 wine wineboot -i >/dev/null 2>&1
 stop_wine() { wineserver -k 2>/dev/null || true; wineserver -w 2>/dev/null || true; finish; }
 trap stop_wine EXIT
 
-# runs CODE PATTERN COMMAND...: ends with this code, and says (standard output and error) what matches.
+# runs CODE PATTERN COMMAND...: ends with this code, and says (standard output and error) what matches, if a pattern is given.
 runs() {
     local expected=$1 words=$2 code=0
     shift 2
     timeout 300 "$@" >"$folder/said" 2>&1 </dev/null || code=$?
-    if [ "$code" != "$expected" ] || ! grep -qE -- "$words" "$folder/said"; then
+    if [ "$code" != "$expected" ] || { [ -n "$words" ] && ! grep -qE -- "$words" "$folder/said"; }; then
         cat "$folder/said" >&2
         fail "'${*}' ended with $code (expected: $expected), and '$words' was to be said"
     fi
-    echo "  $code  ${*#"$program"}"
+    local words="${*//$program/lockstep}"
+    echo "  $code  ${words//$folder/...}"
 }
 
 echo "The command line"
@@ -49,11 +51,49 @@ mkdir -p "$long"
 runs 0 'saved to' "$program" train $small --lane cpu:best --save "$long/model.safetensors"
 [ -s "$long/model.safetensors" ] || fail "a path of ${#long} characters holds nothing"
 printf 'x,y,class\r\n1,2,a\r\n2,1,b\r\n3,4,a\r\n4,3,b\r\n1,3,a\r\n3,1,b\r\n' >"$place/crlf.csv"
-runs 0 'x, y' "$program" data "csv:$place/crlf.csv"
-runs 0 . "$program" show playground --headless --frames 3 --png "$place/Bild.png"
+runs 0 '2 features' "$program" data "csv:$place/crlf.csv"
+runs 0 '' "$program" show playground --headless --frames 3 --png "$place/Bild.png"
 WINEDLLOVERRIDES="$WINEDLLOVERRIDES;vulkan-1=" runs 1 'driver by its maker' "$program" train $small --lane gpu:best
+
+runs 0 'used: the best' "$program" devices # with a loader again
 
 echo "Interrupted, it saves what it has"
 timeout 300 wine "$exe" train --data spiral --lane cpu:best --seconds 60 --quiet --save "$place/stopped.safetensors" \
     >"$folder/said" 2>&1 &
-sleep 3
+child=$!
+for ((i = 0; i < 300; i++)); do
+    grep -q until "$folder/said" && break
+    pause 0.1
+done
+pause 1
+pkill -INT -P "$child" # timeout's child
+code=0
+wait "$child" || code=$?
+[ "$code" = 130 ] && grep -q 'saved to' "$folder/said" || fail "interrupted, it ended with $code: $(cat "$folder/said")"
+runs 0 accuracy "$program" predict --model "$place/stopped.safetensors"
+
+echo "A window: a race from its start to its end, by the keyboard"
+cd "$folder"
+: >"$folder/log"
+wine "$exe" show race --size 1280x800 --log >>"$folder/log" 2>&1 &
+window_process=$!
+wait_for '^size '
+for ((i = 0; i < 100; i++)); do
+    window=$(xdotool search --onlyvisible --name '^Lockstep$' 2>/dev/null | head -1) || true
+    [ -z "$window" ] || break
+    pause 0.1
+done
+[ -n "$window" ] || fail "no window is shown"
+focus
+xdotool key space
+wait_for '^trained [0-9]+ at '
+xdotool key ctrl+s
+wait_for '^message State saved to '
+quit
+cd - >/dev/null
+
+echo "Tests"
+failed=0
+ctest --test-dir "$build" --output-on-failure -j 2 -R "$pattern" >"$folder/ctest" 2>&1 || failed=1
+grep -E '(Passed|Failed|Timeout|tests passed|\*\*\*)' "$folder/ctest" || true
+[ "$failed" = 0 ] || { cat "$folder/ctest" >&2; fail "tests built for Windows failed"; }
