@@ -33,6 +33,10 @@ int WINAPI wWinMain(HINSTANCE, HINSTANCE, PWSTR, int) {
     const bool terminal = AttachConsole(ATTACH_PARENT_PROCESS) != 0;
     STARTUPINFOW start{};
     GetStartupInfoW(&start);
+    start.dwFlags |= STARTF_USESTDHANDLES; // what was redirected
+    start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+    start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
     PROCESS_INFORMATION process{};
     if (CreateProcessW(program.c_str(), line.data(), nullptr, nullptr, TRUE, terminal ? 0 : CREATE_NO_WINDOW,
                        nullptr, nullptr, &start, &process) == 0) {
