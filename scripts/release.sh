@@ -37,7 +37,7 @@ try() {
         printf 'failed: %s\nexpected: %s\n%s\n' "$*" "$expected" "$output" >&2
         return 1
     }
-    echo "ok: ${*##*/lockstep }"
+    echo "ok: $(basename "$1") ${*:2}"
 }
 
 # try_program PROGRAM: what a person does first.
