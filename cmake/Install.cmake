@@ -48,9 +48,11 @@ if(LOCKSTEP_BUILD_DEMOS)
   install(TARGETS lockstep RUNTIME COMPONENT program)
   # demos/kit/assets.cpp looks there.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets/ DESTINATION share/lockstep COMPONENT program PATTERN pictures EXCLUDE)
-  install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.desktop DESTINATION share/applications COMPONENT program)
-  install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.svg DESTINATION share/icons/hicolor/scalable/apps COMPONENT program)
-  install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.metainfo.xml DESTINATION share/metainfo COMPONENT program)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.desktop DESTINATION share/applications COMPONENT program)
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.svg DESTINATION share/icons/hicolor/scalable/apps COMPONENT program)
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.metainfo.xml DESTINATION share/metainfo COMPONENT program)
+  endif()
   # What a person sees first in an unpacked bundle.
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
           DESTINATION . COMPONENT bundle EXCLUDE_FROM_ALL)
