@@ -66,8 +66,8 @@ if [ -f "$files/$windows.zip" ]; then
     unzip -q "$files/$windows.zip" -d "$unpacked"
     program=$(find "$unpacked" -name lockstep.exe)
     if command -v wine >/dev/null; then
-        rm "$home/picture.png"
-        try "^lockstep $version" wine "$program" --version
+        # Without a locale, wine finds no folder with an umlaut.
+        try "^lockstep $version" env LANG=C.UTF-8 WINEDEBUG=-all wine "$program" --version
     else
         echo "the zip for Windows was unpacked, but not started: there is no wine"
     fi
