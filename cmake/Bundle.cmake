@@ -8,19 +8,14 @@ foreach(name IN ITEMS opentype/inter/Inter-Regular.otf opentype/inter/Inter-Semi
     list(APPEND lockstep_fonts /usr/share/fonts/${name})
   endif()
 endforeach()
-foreach(package IN ITEMS fonts-inter fonts-dejavu-core)
-  if(EXISTS /usr/share/doc/${package}/copyright)
-    list(APPEND lockstep_font_notices /usr/share/doc/${package}/copyright)
-  endif()
-endforeach()
-# Fashion-MNIST and its licence (MIT), where it is installed.
+# Fashion-MNIST (MIT), where it is installed.
 if(EXISTS /usr/share/datasets/fashion-mnist)
-  set(lockstep_fashion_mnist /usr/share/datasets/fashion-mnist /usr/share/doc/dataset-fashion-mnist/copyright)
+  set(lockstep_fashion_mnist /usr/share/datasets/fashion-mnist)
 endif()
 add_custom_target(bundle
   COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DNAME=${lockstep_bundle_name}
-          -DVULKAN_LOADER=${Vulkan_LIBRARY} "-DFONTS=${lockstep_fonts}" "-DFONT_NOTICES=${lockstep_font_notices}"
-          "-DFASHION_MNIST=${lockstep_fashion_mnist}" -P ${PROJECT_SOURCE_DIR}/cmake/MakeBundle.cmake
+          -DVULKAN_LOADER=${Vulkan_LIBRARY} "-DFONTS=${lockstep_fonts}"
+          -DFASHION_MNIST=${lockstep_fashion_mnist} -P ${PROJECT_SOURCE_DIR}/cmake/MakeBundle.cmake
   DEPENDS lockstep
   COMMENT "Packing ${lockstep_bundle_name}.tar.gz"
   VERBATIM)

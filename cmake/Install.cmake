@@ -46,9 +46,18 @@ if(LOCKSTEP_BUILD_DEMOS)
   set_target_properties(lockstep PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
   target_link_options(lockstep PRIVATE $<$<PLATFORM_ID:Linux>:-Wl,--disable-new-dtags>)
   install(TARGETS lockstep RUNTIME COMPONENT program)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets DESTINATION . COMPONENT program OPTIONAL)
-  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . COMPONENT bundle
-          EXCLUDE_FROM_ALL)
+  # demos/kit/assets.cpp looks there.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets/ DESTINATION share/lockstep COMPONENT program PATTERN pictures EXCLUDE)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.desktop DESTINATION share/applications COMPONENT program)
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.svg DESTINATION share/icons/hicolor/scalable/apps COMPONENT program)
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/linux/lockstep.metainfo.xml DESTINATION share/metainfo COMPONENT program)
+  endif()
+  # What a person sees first in an unpacked bundle.
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
+          DESTINATION . COMPONENT bundle EXCLUDE_FROM_ALL)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets/pictures DESTINATION assets COMPONENT bundle EXCLUDE_FROM_ALL
+          FILES_MATCHING PATTERN "*.png")
   # The report of a machine with a GPU, which needs no more than the bundle: tests/bench/gpu_report.sh.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/bench DESTINATION tests COMPONENT bundle EXCLUDE_FROM_ALL
           USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.py" PATTERN "gpu_report.sh" PATTERN "README.md"

@@ -1,18 +1,21 @@
 # cmake -DBUILD=<build folder> -DNAME=<archive without .tar.gz> -DVULKAN_LOADER=<libvulkan.so> -DFONTS=<files>
-#       -DFONT_NOTICES=<their licences> "-DFASHION_MNIST=<folder>;<licence>" -P MakeBundle.cmake
-#   NAME/bin/lockstep           starts libexec/lockstep (bundle_start.sh)
-#   NAME/libexec/lockstep       the program; finds its libraries in ../lib
-#   NAME/libexec/libvulkan.so.1 for a system that has a driver but no loader; the system's own comes first
-#   NAME/lib/                   every other library but glibc's, which has to fit the system's kernel and drivers
-#   NAME/lib/runtime/           those among them that drivers use as well
-#   NAME/tests/bench/           gpu_report.sh and what it runs
-#   NAME/assets/fonts/          the fonts of the window and their licences
-#   NAME/assets/data/           Fashion-MNIST and its licence
-#   NAME/licences/              of every library inside, by Debian's packages; LIBRARIES.txt says which is whose
-#   NAME/assets/, README.md, LICENSE
+#       -DFASHION_MNIST=<folder> -P MakeBundle.cmake
+#   NAME/bin/lockstep               starts libexec/lockstep (bundle_start.sh)
+#   NAME/libexec/lockstep           the program; finds its libraries in ../lib
+#   NAME/libexec/libvulkan.so.1     for a system that has a driver but no loader; the system's own comes first
+#   NAME/lib/                       every other library but glibc's, which has to fit the system's kernel and drivers
+#   NAME/lib/runtime/               those among them that drivers use as well
+#   NAME/share/                     what `cmake --install` puts there, too
+#   NAME/share/lockstep/fonts/      the fonts of the window
+#   NAME/share/lockstep/data/       Fashion-MNIST
+#   NAME/share/lockstep/licences/   of everything inside, by Debian's packages; LIBRARIES.txt says which is whose
+#   NAME/tests/bench/               gpu_report.sh and what it runs
+#   NAME/README.md, CHANGELOG.md, LICENSE and the README's pictures
+# With SOURCE_DATE_EPOCH in the environment, equal files give an equal archive.
 cmake_minimum_required(VERSION 3.25)
 
 set(folder ${BUILD}/bundle/${NAME})
+set(assets ${folder}/share/lockstep)
 file(REMOVE_RECURSE ${BUILD}/bundle)
 foreach(component IN ITEMS program bundle)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder} --component ${component} --strip
@@ -38,14 +41,28 @@ foreach(library IN LISTS libraries)
   file(COPY_FILE ${library} ${folder}/lib/${name})
 endforeach()
 
-# notice(<package> <what is of it>): copies the package's licence, and the licences that it only names.
+# notice(<package> <what is of it>): copies the package's licence, and the licences that it only names. The package has to be in
+# libraries.json, which *Help, About* shows.
+set(texts ${assets}/licences)
+file(READ ${texts}/libraries.json listed)
+string(JSON rows LENGTH "${listed}")
+math(EXPR last "${rows} - 1")
 function(notice package what)
-  set(texts ${folder}/licences)
-  if(NOT EXISTS /usr/share/doc/${package}/copyright)
-    message(WARNING "no licence of ${what}: /usr/share/doc/${package}/copyright is missing")
-    return()
+  foreach(row RANGE ${last})
+    string(JSON name GET "${listed}" ${row} name)
+    string(JSON packages GET "${listed}" ${row} packages)
+    if("${package}" MATCHES "^(${packages})$")
+      set(found ${name})
+    endif()
+  endforeach()
+  if(NOT found)
+    message(FATAL_ERROR "${what} is of the package '${package}': add it to assets/licences/libraries.json")
   endif()
-  file(APPEND ${texts}/LIBRARIES.txt "${what} ${package}\n")
+  if(NOT EXISTS /usr/share/doc/${package}/copyright)
+    message(FATAL_ERROR "no licence of ${what}: /usr/share/doc/${package}/copyright is missing")
+  endif()
+  execute_process(COMMAND ${DPKG_QUERY} -W -f=\${Version} ${package} OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+  file(APPEND ${texts}/LIBRARIES.txt "${what} ${package} ${version}\n")
   file(COPY_FILE /usr/share/doc/${package}/copyright ${texts}/${package}.txt)
   file(READ ${texts}/${package}.txt text)
   string(REGEX MATCHALL "/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]" named "${text}")
@@ -57,10 +74,9 @@ function(notice package what)
     endif()
   endforeach()
 endfunction()
-file(MAKE_DIRECTORY ${folder}/licences)
 find_program(DPKG_QUERY dpkg-query)
 if(DPKG_QUERY)
-  foreach(library IN LISTS libraries VULKAN_LOADER)
+  foreach(library IN LISTS libraries ITEMS ${VULKAN_LOADER})
     if(NOT EXISTS ${library})
       continue()
     endif()
@@ -74,31 +90,30 @@ if(DPKG_QUERY)
     string(REGEX MATCH "^[a-z0-9.+-]+" package "${owner}")
     notice("${package}" ${name})
   endforeach()
-  foreach(package IN ITEMS libimgui-dev libcli11-dev nlohmann-json3-dev libstb-dev libglm-dev # compiled in
-                        libshaderc-dev glslang-dev spirv-tools)
-    notice(${package} ${package})
+  foreach(row RANGE ${last}) # compiled in, and what is no library
+    string(JSON packages GET "${listed}" ${row} packages)
+    string(JSON shared ERROR_VARIABLE usual GET "${listed}" ${row} shared)
+    if(NOT usual AND NOT shared)
+      notice(${packages} ${packages})
+    endif()
   endforeach()
 else()
   message(WARNING "no dpkg-query: the bundle has no licences of libraries")
 endif()
 
 foreach(font IN LISTS FONTS)
-  file(COPY ${font} DESTINATION ${folder}/assets/fonts)
+  file(COPY ${font} DESTINATION ${assets}/fonts)
 endforeach()
-foreach(notice IN LISTS FONT_NOTICES)
-  cmake_path(GET notice PARENT_PATH package)
-  cmake_path(GET package FILENAME package)
-  file(COPY_FILE ${notice} ${folder}/assets/fonts/${package}-licence.txt)
-endforeach()
-
 if(FASHION_MNIST)
-  list(GET FASHION_MNIST 0 data)
-  list(GET FASHION_MNIST 1 licence)
-  file(COPY ${data}/ DESTINATION ${folder}/assets/data/fashion-mnist FILES_MATCHING PATTERN "*-ubyte.gz")
-  file(COPY_FILE ${licence} ${folder}/assets/data/fashion-mnist/LICENCE.txt)
+  file(COPY ${FASHION_MNIST}/ DESTINATION ${assets}/data/fashion-mnist FILES_MATCHING PATTERN "*-ubyte.gz")
 endif()
 
-execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${BUILD}/${NAME}.tar.gz --format=gnutar ${NAME}
+set(date "")
+if(DEFINED ENV{SOURCE_DATE_EPOCH})
+  set(date --mtime=@$ENV{SOURCE_DATE_EPOCH})
+endif()
+execute_process(COMMAND tar --create --format=gnu --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX ${date} ${NAME}
+                COMMAND gzip --no-name --best OUTPUT_FILE ${BUILD}/${NAME}.tar.gz
                 WORKING_DIRECTORY ${BUILD}/bundle COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${BUILD}/${NAME}.tar.gz bytes)
 math(EXPR megabytes "${bytes} / 1000000")

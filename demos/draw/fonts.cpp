@@ -34,7 +34,7 @@ std::string firstThatExists(const std::vector<std::string>& names) {
         "/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/dejavu",   "/usr/share/fonts/TTF",
         "/usr/share/fonts/inter",          "/usr/share/fonts/dejavu-sans-fonts", "/Library/Fonts"};
     const fs::path program = platform::programFolder();
-    folders.insert(folders.begin(), {program / "assets/fonts", program / "../assets/fonts"});
+    folders.insert(folders.begin(), {program / "assets/fonts", program / "../share/lockstep/fonts"});
     std::error_code ignored;
     for (const std::string& name : names)
         for (const fs::path& folder : folders)

@@ -11,7 +11,8 @@ namespace fs = std::filesystem;
 fs::path assetFolder(std::string_view name) {
     const fs::path program = platform::programFolder();
     std::error_code unknown;
-    for (const fs::path& assets : {program / "assets", program / "../assets", fs::path(LOCKSTEP_ASSETS)})
+    for (const fs::path& assets :
+         {program / "assets", program / "../share/lockstep", program / LOCKSTEP_ASSETS})
         if (fs::is_directory(assets / name, unknown)) return (assets / name).lexically_normal();
     return {};
 }

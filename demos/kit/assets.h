@@ -1,4 +1,4 @@
-// What comes with the program: presets, lessons.
+// What comes with the program: presets, lessons, licences.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,8 @@
 
 namespace lockstep::demos {
 
-/// The folder of that name ("presets"): beside the program, or in the source tree. Empty: nowhere.
+/// The folder of that name ("presets"): in `assets` beside the program, in share/lockstep of the prefix that
+/// it is installed in, or in the source tree. Empty: nowhere.
 std::filesystem::path assetFolder(std::string_view name);
 
 /// The files of all presets, by name.

@@ -440,11 +440,13 @@ void App::drawViewMenu() {
 }
 
 void App::drawHelpMenu() {
-    if (!ui_->menu("Help", "The lessons, the keys, and the glossary.")) return;
+    if (!ui_->menu("Help", "The lessons, the keys, the glossary, and about Lockstep.")) return;
     if (ui_->menuItem("Lessons", lessonsWords, nullptr)) openHelp(HelpPage::lessons);
     if (ui_->menuItem("Keys", "Lists the keyboard shortcuts.", "F1")) openHelp(HelpPage::keys);
     if (ui_->menuItem("Glossary", "Explains the terms that this window uses.", nullptr))
         openHelp(HelpPage::glossary);
+    if (ui_->menuItem("About", "Shows the version, and the libraries inside with their licences.", nullptr))
+        openHelp(HelpPage::about);
     ImGui::EndMenu();
 }
 

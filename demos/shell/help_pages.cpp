@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "demos/kit/assets.h"
+#include "demos/shell/files.h"
 #include "demos/sound/sound.h"
 #include "demos/words/glossary.h"
+#include "engine/files/file_bytes.h"
+#include "lockstep/version.h"
 
 namespace lockstep::demos {
 
@@ -48,6 +55,48 @@ void drawKeys(Ui& ui) {
     if (!Sound::available()) ui.muted("The View menu has no sound: this program was built without OpenAL.");
 }
 
+/// A row of assets/licences/libraries.json.
+struct Library {
+    std::string name;
+    std::string use; ///< "reads gzip"
+    std::string licence;
+};
+
+// Empty where the file is missing or damaged.
+std::vector<Library> readLibraries() {
+    std::vector<Library> libraries;
+    try {
+        const std::vector<std::byte> bytes = readFileBytes(assetFolder("licences") / "libraries.json");
+        for (const auto& row : nlohmann::json::parse(asText(bytes)))
+            libraries.push_back({row.at("name"), row.at("use"), row.at("licence")});
+    } catch (const std::exception&) {
+        libraries.clear();
+    }
+    return libraries;
+}
+
+void drawAbout(Ui& ui) {
+    static const std::vector<Library> libraries = readLibraries();
+    ui.text("Lockstep " LOCKSTEP_VERSION, 0, ui.fonts.strong);
+    ui.paragraph("Trains neural networks on your graphics card and races it against your processor.");
+    ui.paragraph("By the Lockstep authors, under the MIT license.");
+    ui.paragraph("Nothing leaves this machine: Lockstep has no network code.");
+    ImGui::Dummy({0, ui.px(8)});
+    ui.heading("Libraries, fonts and data inside");
+    if (libraries.empty()) ui.muted("The list of libraries was not found beside the program.");
+    for (const Library& library : libraries) {
+        ui.text(library.name, 0, ui.fonts.strong);
+        ImGui::SameLine(ui.px(280));
+        ui.muted(library.licence);
+        ui.paragraph(library.use);
+        ImGui::Dummy({0, ui.px(4)});
+    }
+    const std::filesystem::path texts = assetFolder("licences");
+    std::error_code unknown;
+    if (std::filesystem::exists(texts / "LIBRARIES.txt", unknown))
+        ui.paragraph(translatedFormat("The licences in full are in {}.", shownName(texts)), ui.theme.muted);
+}
+
 // By name in the language shown.
 std::vector<Term> glossaryByName() {
     std::vector<Term> terms(glossary().begin(), glossary().end());
@@ -78,8 +127,9 @@ std::optional<std::filesystem::path> HelpPages::draw(Ui& ui, LessonDesk& lessons
     constexpr ImGuiWindowFlags flags =
         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Help", &open_, flags)) {
-        ui.segments("##help", "Switches between the keys, the glossary, and the lessons.", page_,
-                    std::array<std::string, 3>{"Keys", "Glossary", "Lessons"});
+        ui.segments("##help",
+                    "Switches between the keys, the glossary, the lessons, and what the program is made of.",
+                    page_, std::array<std::string, 4>{"Keys", "Glossary", "Lessons", "About"});
         if (shows(HelpPage::glossary)) {
             ImGui::SameLine(0, ui.px(16));
             ImGui::SetNextItemWidth(-2 * ImGui::GetFrameHeight());
@@ -99,6 +149,8 @@ std::optional<std::filesystem::path> HelpPages::draw(Ui& ui, LessonDesk& lessons
             drawKeys(ui);
         else if (shows(HelpPage::glossary))
             drawGlossary(ui);
+        else if (shows(HelpPage::about))
+            drawAbout(ui);
         else
             lesson = drawLessons(ui, lessons);
         ImGui::EndChild();

@@ -1,4 +1,4 @@
-// What F1 opens: the keys and the glossary; and the lessons beside them.
+// What F1 opens: the keys and the glossary; beside them the lessons, and what the program is made of.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace lockstep::demos {
 
-enum class HelpPage : std::size_t { keys, glossary, lessons };
+enum class HelpPage : std::size_t { keys, glossary, lessons, about };
 
 class HelpPages {
   public:
@@ -22,7 +22,7 @@ class HelpPages {
     /// Opens it on the keys or the glossary, whichever was read last.
     void toggle() {
         open_ = !open_;
-        if (open_ && shows(HelpPage::lessons)) open(HelpPage::keys);
+        if (open_ && !shows(HelpPage::glossary)) open(HelpPage::keys);
     }
     void close() { open_ = false; }
     bool isOpen() const { return open_; }

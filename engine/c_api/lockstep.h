@@ -23,7 +23,7 @@ extern "C" {
 /** A network, its examples, and the machine that trains it. */
 typedef struct lockstep_trainer lockstep_trainer;
 
-/** "0.1.0" */
+/** The library's version, such as "1.2.3". */
 LOCKSTEP_API const char* lockstep_version(void);
 
 /** Why the last call of this thread that failed did so; "" if none has. Valid until its next failure. */

@@ -36,8 +36,8 @@ struct DataOptions {
 ///   circle, xor, gauss, spiral, plane, multi-gauss, moons, checkerboard, rings, spiral3, pinwheel, blobs
 ///                   generated 2-D points (points_2d.h)
 ///   fashion-mnist   from the first of these folders that has it: $LOCKSTEP_DATA/fashion-mnist; relative to
-///                   the program's folder, assets/data/fashion-mnist, ../assets/data/fashion-mnist (the
-///                   bundle's copy) and ../share/lockstep/data/fashion-mnist; and last
+///                   the program's folder, assets/data/fashion-mnist, ../assets/data/fashion-mnist and
+///                   ../share/lockstep/data/fashion-mnist (the bundle's copy); and last
 ///                   /usr/share/datasets/fashion-mnist (Debian's package)
 ///   idx:FOLDER      a folder with files in MNIST's format (mnist_folder.h); idx:FOLDER/emnist-letters
 ///                   chooses among several sets in it by what their names begin with (idx_folder.h)

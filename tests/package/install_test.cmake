@@ -1,6 +1,6 @@
 # cmake -DBUILD=<build folder> -DSOURCE=<source folder> -P install_test.cmake
 # Installs into a temporary folder, builds the programs of demos/embed against that package alone, and runs them: by CMake, by
-# pkg-config, and from Python. The README shows the first one.
+# pkg-config, and from Python. The README shows the first one. The program's place is tested, too.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE}/README.md readme)
@@ -81,6 +81,22 @@ list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
 string(JOIN "" all ${headers})
 file(WRITE ${folder}/host/all.cpp "${all}")
 run(c++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I${folder}/host ${folder}/host/all.cpp ${flags})
+# All of it, the program too: nothing outside the folders that a prefix has. The program lists a preset that only this prefix has.
+set(prefix "${folder}/a whole prefix")
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
+list(FILTER installed EXCLUDE REGEX "^(bin|lib|include|share/(lockstep|doc|applications|icons|metainfo))/")
+if(installed)
+  message(FATAL_ERROR "installed outside of the prefix's own folders: ${installed}")
+endif()
+file(COPY_FILE ${prefix}/share/lockstep/presets/race-tiny.json ${prefix}/share/lockstep/presets/race-installed.json)
+execute_process(COMMAND env -i ${prefix}/bin/lockstep show --list OUTPUT_VARIABLE shown COMMAND_ERROR_IS_FATAL ANY)
+if(NOT shown MATCHES "race-installed")
+  message(FATAL_ERROR "the installed program does not find share/lockstep of its prefix: ${shown}")
+endif()
+run(desktop-file-validate ${prefix}/share/applications/lockstep.desktop)
+run(appstreamcli validate --no-net ${prefix}/share/metainfo/lockstep.metainfo.xml)
+
 file(GLOB_RECURSE license ${folder}/prefix/share/doc/lockstep/LICENSE)
 if(NOT license)
   message(FATAL_ERROR "the license is not installed")

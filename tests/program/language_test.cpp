@@ -187,6 +187,14 @@ std::set<std::string> textsOfPresets() {
     return texts;
 }
 
+/// What Help, About says of the libraries inside.
+std::set<std::string> textsOfLibraries() {
+    std::set<std::string> texts;
+    for (const auto& row : nlohmann::json::parse(contents(root / "assets/licences/libraries.json")))
+        texts.insert(row.at("use").get<std::string>());
+    return texts;
+}
+
 std::vector<std::string> paragraphsOf(const std::string& markdown) {
     std::vector<std::string> paragraphs;
     for (std::size_t at = 0; at < markdown.size();) {
@@ -214,6 +222,7 @@ std::set<std::string> textsOfTheProgram() {
         }
     texts.merge(lessonGroups());
     texts.merge(textsOfPresets());
+    texts.merge(textsOfLibraries());
     return texts;
 }
 
@@ -356,6 +365,10 @@ TEST_CASE("every table of words has all that the window says") {
             CHECK(has(text));
         }
         for (const std::string& text : textsOfPresets()) {
+            CAPTURE(text);
+            CHECK(has(text));
+        }
+        for (const std::string& text : textsOfLibraries()) {
             CAPTURE(text);
             CHECK(has(text));
         }
