@@ -71,6 +71,17 @@ check_second_driver() {
     manifest=$(scripts/swiftshader.sh) && tests/second_driver_test.sh build/release "$manifest" SwiftShader
 }
 
+# The program for Windows and a dozen of its tests, by Wine: in CI, and wherever scripts/windows.sh has been run. CI ends after
+# 90 minutes; on a machine so slow that the libraries could not be built in time, this is left out, and said.
+check_windows() {
+    local tests=(cpu_trainer csv draw gzip half inference lane map plain_ops race reference safetensors)
+    local kept=${XDG_CACHE_HOME:-$HOME/.cache}/lockstep-windows/recipe
+    [ -f "$kept" ] || [ -n "${CI:-}" ] || { echo "left out: scripts/windows.sh has not been run"; return 0; }
+    [ -f "$kept" ] || [ $SECONDS -lt 1600 ] || { echo "left out: no time is left to build its libraries"; return 0; }
+    scripts/windows.sh "$shaders" -DLOCKSTEP_BUILD_TESTS=ON lockstep lockstep_start "${tests[@]/%/_test}" &&
+        tests/windows.sh "^($(IFS='|' && echo "${tests[*]}"))_test\$"
+}
+
 # The same for every compiler: compiled once.
 shaders=-DLOCKSTEP_SHADERS_FROM=$PWD/build/release
 
@@ -91,6 +102,7 @@ check "Address and undefined-behaviour sanitizers" check_asan
 check "Thread sanitizer" check_tsan
 check "Fuzzing the file readers" check_fuzz
 check "Second Vulkan driver (SwiftShader)" check_second_driver
+check "Windows, by Wine" check_windows
 for title in "${failed[@]}"; do printf 'FAILED: %s (see above)\n' "$title" >&2; done
 
 say "Test suite (Release)"

@@ -22,8 +22,9 @@ set(unaligned_moves "-Wa,-muse-unaligned-vector-move")
 set(CMAKE_C_FLAGS_INIT "${unaligned_moves}")
 set(CMAKE_CXX_FLAGS_INIT "${unaligned_moves}")
 # The compiler's own libraries are in the program: nothing is to be installed.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
-set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static")
+# And no time of linking: the same sources make the same file.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
 # Tests run here, too: tests/windows.sh.
 find_program(LOCKSTEP_WINE wine)
 if(LOCKSTEP_WINE)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds Lockstep for Windows (x86-64) on Debian 12, in build/windows. The libraries that it uses are built from Debian's
-# sources the first time, and kept in $XDG_CACHE_HOME/lockstep-windows (by default ~/.cache/lockstep-windows).
+# Builds Lockstep for Windows (x86-64) on Debian 12, in build/windows, and packs it: lockstep-VERSION-windows-x86_64.zip. The
+# libraries that it uses are built from Debian's sources the first time, and kept in $XDG_CACHE_HOME/lockstep-windows (by
+# default ~/.cache/lockstep-windows).
 #   scripts/windows.sh [-DNAME=VALUE...] [TARGET...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -100,3 +101,4 @@ if [ "$(cat "$kept/recipe" 2>/dev/null)" != "$(recipe_sum)" ]; then
 fi
 say "Lockstep for Windows"
 LOCKSTEP_WINDOWS_LIBRARIES=$libraries build windows "$@"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} scripts/windows_zip.py build/windows build/windows

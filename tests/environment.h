@@ -7,6 +7,13 @@
 
 namespace lockstep::test {
 
+/// For doctest::skip(): what Windows lacks, or what Wine's Vulkan does not hand on (layers).
+#ifdef _WIN32
+inline constexpr bool onWindows = true;
+#else
+inline constexpr bool onWindows = false;
+#endif
+
 /// nothing: removes it
 inline void setVariable(const char* name, const std::optional<std::string>& value) {
 #ifdef _WIN32

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Tries the Windows build on Linux, by Wine on software Vulkan and a display of its own: as a person would from a command
-# line and in a window, then by the tests that are built for Windows and those of Linux that start the program.
+# line and in a window, then by the tests that are built for Windows. Tests that start the program are programs of Linux, and
+# start this one where LOCKSTEP_TEST_PROGRAM names build/windows/lockstep-by-wine.
 #   tests/windows.sh [PATTERN]   only tests whose name matches, such as '^(csv|race)_test$'; by default all
-# Before: scripts/windows.sh, and for the tests that start the program a build in build/release.
+# Before: scripts/windows.sh. Tests are those that were built: scripts/windows.sh -DLOCKSTEP_BUILD_TESTS=ON.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/packages.sh
+install_packages wine wine64 xvfb xdotool openbox
 pattern=${1:-.}
 build=$PWD/build/windows
 exe=$build/demos/lockstep.exe

@@ -164,7 +164,6 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
         folders.push_back(std::filesystem::path(chosen) / "fashion-mnist");
     if (const std::filesystem::path program = platform::programFolder(); !program.empty()) {
         folders.push_back(program / "assets/data/fashion-mnist");
-        folders.push_back(program.parent_path() / "assets/data/fashion-mnist");
         folders.push_back(program.parent_path() / "share/lockstep/data/fashion-mnist");
     }
     folders.emplace_back("/usr/share/datasets/fashion-mnist");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "engine/net/fused.h"
 #include "engine/net/names.h"
 #include "engine/net/random.h"
 #include "shaders/shared/tanh.h"
@@ -45,7 +46,7 @@ float quotientTanh(float x) {
     using namespace shared;
     x = std::clamp(x, -tanhLimit, tanhLimit); // a NaN stays one
     const float u = x * x;
-    return std::clamp(LOCKSTEP_TANH_QUOTIENT(x, u, std::fma), -1.0f, 1.0f);
+    return std::clamp(LOCKSTEP_TANH_QUOTIENT(x, u, fused), -1.0f, 1.0f);
 }
 
 float activated(Activation activation, float z) {
@@ -55,7 +56,7 @@ float activated(Activation activation, float z) {
 
 /// d f'(z), from f(z).
 float derived(Activation activation, float d, float value) {
-    if (activation == Activation::tanh) return d * std::fma(-value, value, 1.0f);
+    if (activation == Activation::tanh) return d * fused(-value, value, 1.0f);
     return activation == Activation::relu && !(value > 0) ? 0 : d;
 }
 
@@ -76,7 +77,7 @@ class PlainNetwork {
         for (std::size_t example = 0; example < job_.examples; ++example) {
             const float* x = data_.inputs.data() + example * job_.inputs;
             const float error = forward(x, data_.targets[example]);
-            squares = std::fma(error, error, squares);
+            squares = fused(error, error, squares);
             backward(x, error);
         }
         return squares;
@@ -84,9 +85,9 @@ class PlainNetwork {
 
     void update(const shared::MapStart& start) {
         for (std::size_t i = 0; i < first_.size(); ++i)
-            first_[i] = std::fma(-start.firstStep, dFirst_[i], first_[i]);
+            first_[i] = fused(-start.firstStep, dFirst_[i], first_[i]);
         for (std::size_t h = 0; h < second_.size(); ++h)
-            second_[h] = std::fma(-start.secondStep, dSecond_[h], second_[h]);
+            second_[h] = fused(-start.secondStep, dSecond_[h], second_[h]);
     }
 
   private:
@@ -94,19 +95,19 @@ class PlainNetwork {
         float sum = 0;
         for (std::size_t h = 0; h < job_.hidden; ++h) {
             float z = 0;
-            for (std::size_t i = 0; i < job_.inputs; ++i) z = std::fma(first_[h * job_.inputs + i], x[i], z);
+            for (std::size_t i = 0; i < job_.inputs; ++i) z = fused(first_[h * job_.inputs + i], x[i], z);
             values_[h] = activated(job_.activation, z);
-            sum = std::fma(second_[h], values_[h], sum);
+            sum = fused(second_[h], values_[h], sum);
         }
-        return std::fma(sum, 1.0f / static_cast<float>(job_.hidden), -target);
+        return fused(sum, 1.0f / static_cast<float>(job_.hidden), -target);
     }
 
     void backward(const float* x, float error) {
         for (std::size_t h = 0; h < job_.hidden; ++h) {
-            dSecond_[h] = std::fma(error, values_[h], dSecond_[h]);
+            dSecond_[h] = fused(error, values_[h], dSecond_[h]);
             const float d = derived(job_.activation, error * second_[h], values_[h]);
             float* row = dFirst_.data() + h * job_.inputs;
-            for (std::size_t i = 0; i < job_.inputs; ++i) row[i] = std::fma(d, x[i], row[i]);
+            for (std::size_t i = 0; i < job_.inputs; ++i) row[i] = fused(d, x[i], row[i]);
         }
     }
 

@@ -183,9 +183,10 @@ TEST_CASE("files that cannot be read") {
     CHECK(loadComplaint("csv:" + here) == "cannot read " + here + ": it is a folder");
     CHECK(loadComplaint("csv:" + here + "/none") == "cannot read " + here + "/none: no such file");
     CHECK(loadComplaint("csv:" + empty) == "cannot read " + empty + ": the file is empty");
-    CHECK(loadComplaint("csv:/dev/null") == "cannot read /dev/null: it is a device or a pipe");
+    if (!onWindows)
+        CHECK(loadComplaint("csv:/dev/null") == "cannot read /dev/null: it is a device or a pipe");
     CHECK(complaint([&] { readFileBytes(folder.write("large", "12345"), 4); }) ==
-          "cannot read " + here + "/large: it has 5 bytes; the limit is 4");
+          "cannot read " + (folder.path() / "large").string() + ": it has 5 bytes; the limit is 4");
 }
 
 TEST_CASE("text in messages is short and has no control characters") {

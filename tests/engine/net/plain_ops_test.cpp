@@ -5,11 +5,14 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "engine/net/activation.h"
+#include "engine/net/fused.h"
 #include "engine/net/plain_ops.h"
+#include "shaders/shared/lab.h"
 
 using namespace lockstep;
 using doctest::Approx;
@@ -286,4 +289,28 @@ TEST_CASE("an update touches its range only, and keeps padding 0") {
     CHECK(weights[1] != 5);
     CHECK(weights[3] == 0);
     CHECK(m[0] == 0);
+}
+
+TEST_CASE("a fused multiply-add rounds once, also where a sum in double would look like a tie") {
+    const auto power = [](int exponent) { return std::ldexp(1.0f, exponent); };
+    const float a = 1 + power(-12); // its square is 1 + 2^-11 and half a unit in the last place
+    CHECK(fused(a, a, 0) == 1 + power(-11));
+    CHECK(fused(a, a, power(-60)) == 1 + power(-11) + power(-23));
+    CHECK(fused(a, a, -power(-60)) == 1 + power(-11));
+    CHECK(fused(-a, a, -power(-60)) == -1 - power(-11) - power(-23));
+    CHECK(std::isnan(fused(INFINITY, 0, 1)));
+    CHECK(fused(3e38f, 10, -INFINITY) == -INFINITY);
+    if (std::fma(a, a, power(-60)) != fused(a, a, power(-60))) return; // this C library's is no measure
+    std::uint32_t state = 1;
+    for (int i = 0; i < 1'000'000; ++i) {
+        float operands[3];
+        for (float& operand : operands) {
+            state = shared::xorshift(state);
+            operand = std::bit_cast<float>(state);
+        }
+        const float expected = std::fma(operands[0], operands[1], operands[2]);
+        const float found = fused(operands[0], operands[1], operands[2]);
+        if (std::isnan(expected) && std::isnan(found)) continue;
+        REQUIRE(std::bit_cast<std::uint32_t>(found) == std::bit_cast<std::uint32_t>(expected));
+    }
 }
