@@ -90,8 +90,8 @@ double seenOf(double passed) {
     return seen + passed;
 }
 
-// Clocks that are not the driver's: of a card that idled, and a card's own ticks and valid bits, a second
-// before it wraps around.
+// Clocks that are not the driver's: a coarse one, of a card that idled, and a card's own ticks and valid
+// bits, a second before it wraps around.
 VKAPI_ATTR VkResult VKAPI_CALL getQueryResults(VkDevice handle, VkQueryPool pool, std::uint32_t first,
                                                std::uint32_t count, std::size_t size, void* data,
                                                VkDeviceSize stride, VkQueryResultFlags flags) {
@@ -100,7 +100,9 @@ VKAPI_ATTR VkResult VKAPI_CALL getQueryResults(VkDevice handle, VkQueryPool pool
         device.next.GetQueryPoolResults(handle, pool, first, count, size, data, stride, flags);
     const Card* card = plan().card();
     const bool idled = plan().has("waking-clock") || plan().has("resting-clock");
-    if ((card == nullptr && !idled) || result != VK_SUCCESS || (flags & VK_QUERY_RESULT_64_BIT) == 0)
+    const std::uint64_t step = plan().number("coarse-clock");
+    if ((card == nullptr && !idled && step == 0) || result != VK_SUCCESS ||
+        (flags & VK_QUERY_RESULT_64_BIT) == 0)
         return result;
     const double tick = card == nullptr ? 1 : static_cast<double>(card->limits.tick);
     const auto second = static_cast<std::uint64_t>(1e9 / tick);
@@ -116,6 +118,7 @@ VKAPI_ATTR VkResult VKAPI_CALL getQueryResults(VkDevice handle, VkQueryPool pool
         ticks = card == nullptr ? device.firstTick + static_cast<std::uint64_t>(scaled)
                                 : withBits(static_cast<std::uint64_t>(scaled) - second,
                                            card->families[0].timestampValidBits);
+        if (step > 0) ticks -= ticks % step;
         std::memcpy(place, &ticks, sizeof ticks);
     }
     return result;

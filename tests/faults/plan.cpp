@@ -15,10 +15,12 @@ constexpr std::string_view plain[] = {
     "vulkan-1.1",          "no-timestamps",        "low-limits",          "staged",
     "non-coherent",        "lost-counter",         "suboptimal",          "once",
     "slow-present",        "second-queue",         "fifo-only",           "parked",
-    "first-shows-nothing", "first-has-no-formats", "waking-clock",        "resting-clock"};
+    "first-shows-nothing", "first-has-no-formats", "waking-clock",        "double-subgroups",
+    "resting-clock"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "slow-clock",
+                                        "coarse-clock",
                                         "budget",
                                         "create",
                                         "vkQueueSubmit",
