@@ -4,12 +4,17 @@
 
 #include "engine/cpu/thread_team.h"
 #include "engine/plan/work.h"
+#include "engine/tune/comparison.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+// A device that idled takes up to half a second of work to reach its speed. Software is always awake, and a
+// rough measurement need not be exact.
+double leastSeconds(const gpu::Device& device, bool rough) { return rough || device.software() ? 0 : 0.5; }
 
 // Doubles the sides of a square product as long as the next one, of eight times the work, will take
 // milliseconds: a large product on a small GPU would look like a hang.
@@ -40,7 +45,9 @@ double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool roug
     const gpu::Buffer target(device, bytes, to, "copy target");
     gpu::Recorder recorder(device);
     double least = 1e30;
-    for (int round = 0; round < (rough ? 2 : 5); ++round) {
+    const double begin = hostSeconds();
+    for (int round = 0; round < (rough ? 2 : 5) || hostSeconds() - begin < leastSeconds(device, rough);
+         ++round) {
         recorder.begin();
         recorder.copy(source.view(), target.view());
         least = std::min(least, recorder.submitAndTime());
@@ -65,14 +72,23 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
     std::uint32_t invocations = 1u << 10;
     millisecondsOf(invocations); // compiles it
     double least = millisecondsOf(invocations);
-    // The device is filled first: a few workgroups with many rounds would take as long, and leave it idle.
-    while (least < longEnough && (invocations < most || params.rounds < mostRounds)) {
-        (invocations < most ? invocations : params.rounds) *= 2;
-        least = millisecondsOf(invocations);
+    constexpr int looks = 3;
+    double rate = 0;
+    for (int look = 0; look < looks; ++look) {
+        // A faster clock needs more work. The device is filled first: a few workgroups with many rounds would
+        // take as long, and leave it idle.
+        while (least < longEnough && (invocations < most || params.rounds < mostRounds)) {
+            (invocations < most ? invocations : params.rounds) *= 2;
+            least = millisecondsOf(invocations);
+        }
+        const double begin = hostSeconds();
+        for (int round = 0;
+             round < (rough ? 1 : 4) || hostSeconds() - begin < leastSeconds(device, rough) / looks; ++round)
+            least = std::min(least, millisecondsOf(invocations));
+        rate = std::max(rate, operations * params.rounds * invocations / least * 1e-6);
+        if (rough) break;
     }
-    for (int round = 0; round < (rough ? 1 : 12); ++round)
-        least = std::min(least, millisecondsOf(invocations));
-    return operations * params.rounds * invocations / least * 1e-6;
+    return rate;
 }
 
 double matrixRoof(gpu::Device& device, Kernels& kernels, bool int8, bool rough) {

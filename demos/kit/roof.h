@@ -27,8 +27,8 @@ struct Roof {
 };
 
 /// Billions of operations per second of a kernel that keeps everything in registers
-/// (shaders/roof/roof*.comp): its dispatches grow until they fill the device; the best of some counts. With
-/// `rough`, of fewer: the work is the same, so that it finds the same or a little less.
+/// (shaders/roof/roof*.comp): its dispatches grow until they fill the device; the best of half a second
+/// counts. With `rough`, of fewer: the work is the same, so that it finds the same or a little less.
 ///   operations   of one invocation in one round
 ///   bytes        that an invocation writes
 double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel, double operations,
@@ -37,7 +37,7 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
 /// Bytes of each of the two buffers of copyRate(): more than most caches hold.
 std::uint64_t copyBytes(gpu::Device& device);
 /// Gigabytes per second, each counted once, that the device's queue copies between two buffers: the best of
-/// some rounds. With `rough`, of fewer rounds with the same buffers.
+/// half a second. With `rough`, of fewer rounds with the same buffers.
 double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool rough = false);
 
 /// Billions of operations per second in products of fp16 tiles with fp32 sums, or of int8 tiles with int32

@@ -76,7 +76,8 @@ class LabBench {
     bool stopped() const { return stop_; }
     /// The same, for work that watches a flag.
     const std::atomic<bool>& stop() const { return stop_; }
-    /// Invocations that run together, in one register of a software device or one subgroup of a card.
+    /// Invocations that run together, in one register of a software device or one subgroup of a card, as its
+    /// driver reports it. A kernel may run in smaller ones (branches.cpp).
     std::uint32_t subgroupSize() const { return device_ == nullptr ? 1 : device_->limits().subgroupSize; }
     /// A usual size for workgroups here: whole subgroups, and not too large for any device.
     std::uint32_t groupSize() const { return software() ? 32 : 128; }

@@ -12,14 +12,19 @@ namespace lockstep {
 
 namespace {
 
-// What other programs take makes a round slower, never faster: the best one counts.
-template <class Work> double leastSeconds(int rounds, Work work) {
+// What other programs take makes a round slower, never faster: the best one counts. A processor that idled
+// takes up to half a second of work to reach its speed.
+template <class Work> double leastSeconds(Work work) {
     using Clock = std::chrono::steady_clock;
+    using Seconds = std::chrono::duration<double>;
+    constexpr int rounds = 3;
+    constexpr double longEnough = 0.5;
     double least = 1e30;
-    for (int round = 0; round < rounds; ++round) {
+    const Clock::time_point start = Clock::now();
+    for (int round = 0; round < rounds || Seconds(Clock::now() - start).count() < longEnough; ++round) {
         const Clock::time_point begin = Clock::now();
         work();
-        least = std::min(least, std::chrono::duration<double>(Clock::now() - begin).count());
+        least = std::min(least, Seconds(Clock::now() - begin).count());
     }
     return least;
 }
@@ -31,7 +36,7 @@ double roofGflops(ThreadTeam& team) {
     constexpr std::size_t rounds = 1 << 20; // some 6 ms
     std::atomic<float> kept{0};
     const double seconds =
-        leastSeconds(15, [&] { team.run([&](std::size_t) { kept.store(kernels.multiplyAdds(rounds)); }); });
+        leastSeconds([&] { team.run([&](std::size_t) { kept.store(kernels.multiplyAdds(rounds)); }); });
     return 1e-9 * static_cast<double>(rounds * kernels.roundFlops * team.size()) / seconds;
 }
 
@@ -39,7 +44,7 @@ double roofGigabytesPerSecond(ThreadTeam& team) {
     constexpr std::size_t bytes = std::size_t{64} << 20;
     AlignedArray<char> from(bytes);
     AlignedArray<char> to(bytes);
-    const double seconds = leastSeconds(7, [&] {
+    const double seconds = leastSeconds([&] {
         team.run([&](std::size_t thread) {
             const Share part = shareOf(bytes, thread, team.size(), 4096);
             std::memcpy(to.data() + part.begin, from.data() + part.begin, part.end - part.begin);

@@ -12,15 +12,17 @@ constexpr VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 constexpr VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
-// Without resizable BAR, the host reaches 256 MiB of a card's memory, which other programs use as well.
-constexpr std::uint64_t smallUpload = std::uint64_t{1} << 20;
+// Without resizable BAR, the host reaches 256 MiB of a card's memory, which other programs use as well. A
+// population's orders of examples take a few of them where batches are large.
+constexpr std::uint64_t smallUpload = std::uint64_t{16} << 20;
 
 } // namespace
 
 // For kernels, the largest heap comes first: without resizable BAR, the small heap that the host reaches
 // would fill up at once. Readback comes from cached memory in any heap, because the host reads a card's
-// memory slowly. What the host writes is best on the card where it is small: records of steps, which kernels
-// read in their inner loops. Larger uploads are copied once, and go to the largest heap.
+// memory slowly. What the host writes is best on the card where it is small: records of steps and orders of
+// examples, which kernels read in their inner loops. Larger uploads are copied once, and go to the largest
+// heap.
 std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
                                        Memory kind, std::uint64_t bytes) {
     const VkMemoryPropertyFlags good = kind == Memory::upload ? coherent : visible | cached;

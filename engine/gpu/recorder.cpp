@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -15,10 +16,16 @@ namespace lockstep::gpu {
 
 namespace {
 
-constexpr VkPipelineStageFlags workStages =
-    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-constexpr VkAccessFlags workWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-constexpr VkAccessFlags workAccesses = workWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+constexpr VkPipelineStageFlags kernelStage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+constexpr VkPipelineStageFlags workStages = kernelStage | VK_PIPELINE_STAGE_TRANSFER_BIT;
+
+constexpr VkAccessFlags writesOf(VkPipelineStageFlags stages) {
+    return VK_ACCESS_SHADER_WRITE_BIT | (stages == workStages ? VK_ACCESS_TRANSFER_WRITE_BIT : 0);
+}
+constexpr VkAccessFlags accessesOf(VkPipelineStageFlags stages) {
+    return writesOf(stages) | VK_ACCESS_SHADER_READ_BIT |
+           (stages == workStages ? VK_ACCESS_TRANSFER_READ_BIT : 0);
+}
 
 constexpr std::size_t mostClockRegions = 65; // the last of them is never read
 constexpr std::uint64_t clockRegionBytes =
@@ -93,10 +100,11 @@ void Recorder::begin() {
     slot.recorded = 0;
     slot.flops = 0;
     if (slot.sets) slot.sets->reset();
-    if (slot.queries) device_.vk().CmdResetQueryPool(slot.commands, slot.queries.get(), 0, queries);
+    transfers_ = false;
+    if (slot.queries) device_.vk().CmdResetQueryPool(slot.commands, slot.queries.get(), 0, 2);
     writeTimestamp(0);
     // The tracker does not see what earlier submissions wrote, so one barrier up front covers all of it.
-    memoryBarrier(workStages, workAccesses);
+    memoryBarrier(workStages, kernelStage, accessesOf(kernelStage));
 }
 
 // The only rule for correctness: emit a full memory barrier before an access that conflicts with one since
@@ -106,15 +114,27 @@ void Recorder::begin() {
 bool Recorder::order(std::span<const Access> accesses) {
     const bool hazard = hazards_.add(accesses);
     if (!hazard && !profiling_) return false;
-    memoryBarrier(workStages, workAccesses);
+    workBarrier();
     if (hazard) ++barriers_;
     return true;
 }
 
-void Recorder::memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess) {
+// Most submissions have kernels only, and their barriers need not wait for copies and fills. The first of
+// these in a submission waits for everything before it, and from then on all barriers cover both.
+void Recorder::beforeTransfer() {
+    if (std::exchange(transfers_, true)) return;
+    workBarrier();
+}
+
+VkPipelineStageFlags Recorder::stagesSoFar() const { return transfers_ ? workStages : kernelStage; }
+
+void Recorder::workBarrier() { memoryBarrier(stagesSoFar(), stagesSoFar(), accessesOf(stagesSoFar())); }
+
+void Recorder::memoryBarrier(VkPipelineStageFlags fromStages, VkPipelineStageFlags toStages,
+                             VkAccessFlags toAccess) {
     if (!device_.options().barriers) return;
-    const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, workWrites, toAccess};
-    device_.vk().CmdPipelineBarrier(current().commands, workStages, toStages, 0, 1, &barrier, 0, nullptr, 0,
+    const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, writesOf(fromStages), toAccess};
+    device_.vk().CmdPipelineBarrier(current().commands, fromStages, toStages, 0, 1, &barrier, 0, nullptr, 0,
                                     nullptr);
 }
 
@@ -223,6 +243,8 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
                             kernel.info().pushConstantBytes, params);
     const bool timed = (profiling_ || tracing_) && slot.timed.size() < timedDispatches;
     const auto query = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
+    if (timed && slot.timed.empty() && slot.queries) // few submissions time their dispatches
+        vk.CmdResetQueryPool(slot.commands, slot.queries.get(), 2, queries - 2);
     // A traced dispatch may overlap the previous one, so its start must not wait for that one's end.
     if (timed)
         writeTimestamp(query,
@@ -299,6 +321,7 @@ void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) 
 void Recorder::fill(const BufferView& view, std::uint32_t word) {
     requireRecording("fill");
     ++current().recorded;
+    beforeTransfer();
     order(std::array{accessOf(view, false, true)});
     device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
 }
@@ -307,6 +330,7 @@ void Recorder::copy(const BufferView& from, const BufferView& to) {
     requireRecording("copy");
     if (from.size != to.size) throw std::logic_error("a copy between views of different sizes");
     ++current().recorded;
+    beforeTransfer();
     order(std::array{accessOf(from, true, false), accessOf(to, false, true)});
     const VkBufferCopy region{from.offset, to.offset, to.size};
     device_.vk().CmdCopyBuffer(current().commands, from.buffer, to.buffer, 1, &region);
@@ -316,12 +340,12 @@ void Recorder::writeTimestamp(std::uint32_t query, VkPipelineStageFlagBits after
     if (!current().queries) return;
     device_.vk().CmdWriteTimestamp(current().commands, after, current().queries.get(), query);
     // After drawing on the same queue, llvmpipe delays timestamps until the next barrier.
-    if (device_.software()) memoryBarrier(workStages, workAccesses);
+    if (device_.software()) workBarrier();
 }
 
 Ticket Recorder::submit() {
     Slot& slot = current();
-    memoryBarrier(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT); // mapped results
+    memoryBarrier(stagesSoFar(), VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT); // mapped results
     writeTimestamp(1);
     check(device_.vk().EndCommandBuffer(slot.commands), "vkEndCommandBuffer");
     recording_ = false;
@@ -401,6 +425,9 @@ double Recorder::millisecondsFromQueries(Slot& slot) {
         return static_cast<double>((ticks[to] - ticks[from]) & valid) * millisecondsPerTick;
     };
     if (slot.traced && !traceOrigin_) traceOrigin_ = ticks[0];
+    if (slot.traced)
+        for (const std::uint64_t tick : ticks)
+            clockTicks_ = std::gcd(clockTicks_, (tick - *traceOrigin_) & valid);
     const double start =
         slot.traced ? static_cast<double>((ticks[0] - *traceOrigin_) & valid) * millisecondsPerTick : 0;
     for (std::size_t index = 0; index < slot.timed.size(); ++index) {

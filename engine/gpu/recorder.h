@@ -80,6 +80,11 @@ class Recorder {
     void traceDispatches(bool on) { tracing_ = on; }
     /// Returns the traces of submissions that have finished since the last call, in dispatch order.
     std::vector<TracedDispatch> takeTrace();
+    /// Milliseconds by which the clock moved in all traces: the divisor that their times share. Some clocks
+    /// count nanoseconds and move by a microsecond. 0: no traces, or no timestamps.
+    double clockStep() const {
+        return static_cast<double>(clockTicks_) * device_.limits().timestampNanoseconds * 1e-6;
+    }
 
     /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Adds the necessary barriers. Throws
     /// std::runtime_error, naming the kernel, for too few or many views or one that cannot be bound.
@@ -159,7 +164,11 @@ class Recorder {
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
     void bind(const AnyKernel& kernel, std::span<const BufferView> views);
     bool order(std::span<const Access> accesses);
-    void memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess);
+    void beforeTransfer();
+    VkPipelineStageFlags stagesSoFar() const;
+    void workBarrier();
+    void memoryBarrier(VkPipelineStageFlags fromStages, VkPipelineStageFlags toStages,
+                       VkAccessFlags toAccess);
     void writeTimestamp(std::uint32_t query,
                         VkPipelineStageFlagBits after = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
     void collect(Slot& slot);
@@ -178,6 +187,7 @@ class Recorder {
     std::optional<CountedTime> recordingTime_; ///< while recording
     bool profiling_ = false;
     bool tracing_ = false;
+    bool transfers_ = false; ///< the submission has fills or copies
     HazardTracker hazards_;
     std::vector<Access> accesses_;
     std::map<std::uint64_t, DispatchPace> paces_; ///< by kernel
@@ -193,6 +203,7 @@ class Recorder {
     std::map<std::string, KernelTiming> timings_;
     std::vector<TracedDispatch> trace_;
     std::optional<std::uint64_t> traceOrigin_; ///< ticks
+    std::uint64_t clockTicks_ = 0;             ///< of clockStep()
     std::optional<Buffer> clocks_;             ///< regions for the workgroups of one dispatch each
     std::size_t clockRegions_ = 0;             ///< used since the last takeTrace()
     double traceBarrier_ = 0;                  ///< milliseconds by which everything traced so far has ended

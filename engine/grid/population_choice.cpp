@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/gpu/error.h"
+#include "engine/tune/comparison.h"
 #include "engine/tune/kernel_cache.h"
-#include "engine/tune/kernel_trial.h"
 
 namespace lockstep {
 

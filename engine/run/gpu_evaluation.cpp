@@ -52,8 +52,9 @@ ScoreSum GpuEvaluation::score(Split split, std::vector<std::uint64_t>& confusion
     recorder_.takeFinished();
 
     const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
-    const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
-    confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
+    const std::vector<std::uint32_t> counts =
+        arenas_.scoreCounts.downloadValues<std::uint32_t>(1 + arenas_.classes * arenas_.classes);
+    confusion.assign(counts.begin() + 1, counts.end());
     return {std::accumulate(sums, sums + ops_.scoredGroups(), 0.0), counts[0]};
 }
 

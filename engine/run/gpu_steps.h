@@ -56,6 +56,7 @@ class GpuSteps {
     void limitWorkgroups();
     void chooseWhole(Tuning& tuning);
     void chooseFused(Tuning& tuning);
+    void settleOnce(const Tuning& tuning);
     void countDispatches();
     std::string key() const;
     double millisecondsOf(std::uint64_t first, std::uint64_t steps);
@@ -72,6 +73,7 @@ class GpuSteps {
     GpuOps ops_;
     std::optional<WholeStep> wholeStep_; ///< instead of ops_
     bool mayChange_ = false;
+    bool settled_ = false; ///< the device, for the comparison of steps
     double coldMilliseconds_ = 0;
     std::size_t dispatches_ = 0;
     std::size_t barriers_ = 0;

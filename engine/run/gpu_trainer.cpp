@@ -385,6 +385,7 @@ void GpuTrainer::runTraced(StepTrace& trace) {
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
     trace.operations = operationsOf(recorder_.takeTrace());
+    trace.clockStepMs = recorder_.clockStep();
     for (TracedOperation& operation : trace.operations) {
         trace.totalMs = std::max(trace.totalMs, operation.endMs); // between submissions time passes, too
         operation.replaced = kernels_.replaced(operation.source);

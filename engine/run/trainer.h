@@ -117,9 +117,10 @@ class Trainer {
     /// needs a new trainer.
     virtual void setOptimizer(const OptimizerSettings& settings) = 0;
 
-    /// Trains on until the machine's speed settles, that is, until two looks of `lookSeconds` agree within 3
-    /// %, for at most `mostSeconds` and while `goesOn` (asked often); then takes it all back: weights, losses
-    /// and times are as before. Returns the steps and seconds of the last look.
+    /// Trains on until the machine's speed settles: for half a second and three looks of `lookSeconds` at
+    /// least, until two looks agree within 3 %, for at most `mostSeconds` and while `goesOn` (asked often).
+    /// Then takes it all back: weights, losses and times are as before. Returns the steps and seconds of the
+    /// last look.
     virtual Pace rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) = 0;
 
     /// LossScaling::skippedSteps; 0 unless in half precision. Waits for the requested steps.

@@ -5,6 +5,7 @@
 
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
+#include "engine/tune/comparison.h"
 
 namespace lockstep {
 
@@ -101,7 +102,8 @@ void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
 }
 
 Pace TrainerBase::rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) {
-    constexpr double settled = 0.03;
+    // Clocks may rest on their way up: two looks that agree soon after the start prove little.
+    const double leastLooks = std::max(3.0, 0.5 / lookSeconds);
     const auto start = std::chrono::steady_clock::now();
     const TrainerState before = state(); // waits for what was requested
     const Stopwatch training = training_;
@@ -109,6 +111,7 @@ Pace TrainerBase::rehearse(double lookSeconds, double mostSeconds, const std::fu
     rehearsing_ = true;
     WorkSizer chunk({20, 1 << 20});
     Pace last;
+    double looks = 0;
     const auto onTime = [&] { return secondsSince(start) < mostSeconds && goesOn(); };
     do {
         const Pace previous = last;
@@ -122,8 +125,7 @@ Pace TrainerBase::rehearse(double lookSeconds, double mostSeconds, const std::fu
         }
         finish();
         last.seconds = secondsSince(look);
-        const double change = std::abs(last.stepsPerSecond() - previous.stepsPerSecond());
-        if (change <= settled * previous.stepsPerSecond()) break;
+        if (++looks >= leastLooks && agree(previous.stepsPerSecond(), last.stepsPerSecond())) break;
     } while (!failedStep_ && onTime());
     rehearsing_ = false;
     rehearsed_ = true;

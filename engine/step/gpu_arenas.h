@@ -62,7 +62,7 @@ class GpuArenas {
     gpu::Buffer lastLayerPartials; ///< of last_layer.comp: its counter, then a sum per workgroup
     gpu::Buffer targets;           ///< of the batch at hand
     gpu::Buffer scoreSums;         ///< mapped
-    gpu::Buffer scoreCounts;       ///< mapped: hits, then the confusion matrix
+    gpu::Buffer scoreCounts;       ///< hits, then the confusion matrix
     gpu::Buffer layerPlaces;       ///< for weight_gradients.comp or, in half precision, layer_table.glsl
     std::optional<gpu::Buffer>
         stepRecords; ///< of whole steps, a ring: step s is at s % GpuMemory::stepRecords

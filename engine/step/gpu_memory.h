@@ -70,7 +70,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"loss partials", MemoryCategory::bookkeeping},
     {"last layer's partials", MemoryCategory::bookkeeping},
     {"score sums", MemoryCategory::bookkeeping, gpu::Memory::readback},
-    {"score counts", MemoryCategory::bookkeeping, gpu::Memory::readback},
+    {"score counts", MemoryCategory::bookkeeping},
     {"places of layers", MemoryCategory::bookkeeping},
     {"loss scale", MemoryCategory::bookkeeping},
     {"records of steps", MemoryCategory::bookkeeping, gpu::Memory::upload},

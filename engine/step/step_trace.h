@@ -63,7 +63,8 @@ struct StepTrace {
     std::uint64_t step = 0; ///< counted from 0
     MachineInfo machine;
     float loss = 0;
-    bool timed = true; ///< false: a device without timestamps; all times but wallMs are 0
+    bool timed = true;      ///< false: a device without timestamps; all times but wallMs are 0
+    double clockStepMs = 0; ///< by which the device's clock moves; 0: not known
     /// The batch, activations and gradients of preactivations are stored as fp16; products read weights as
     /// fp16.
     bool half = false;
@@ -76,6 +77,10 @@ struct StepTrace {
     double wallMs = 0;                       ///< by the host's clock: recording, launch and waiting included
     std::map<TensorId, TracedTensor> tensors; ///< empty unless requested
 
+    /// Whether the clock moved only once in that time, or not at all.
+    bool tooShort(const TracedOperation& operation) const {
+        return clockStepMs > 0 && operation.milliseconds() < 1.5 * clockStepMs;
+    }
     /// Null if the tensor was not kept.
     const TracedTensor* find(const TensorId& id) const {
         const auto found = tensors.find(id);

@@ -1,9 +1,10 @@
 #include "engine/tune/fusion_choice.h"
 
-#include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "engine/net/names.h"
+#include "engine/tune/comparison.h"
 
 namespace lockstep {
 
@@ -11,8 +12,8 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
                    const std::function<double(std::uint64_t)>& stepMilliseconds, Tuning& tuning) {
     constexpr double worthwhile = 0.99; // of the time without
     constexpr double hopeless = 1.5;
-    const auto time = [&] { return std::min(stepMilliseconds(16), stepMilliseconds(16)); };
-    double best = 0; // not measured
+    constexpr int rounds = 3;
+    constexpr std::uint64_t steps = 8; // of a sample
     for (const Operation fusion : joinedOperations) {
         if (!fusions.possible(fusion)) continue;
         const std::string entry = concat("fusion ", name(fusion), key);
@@ -22,14 +23,17 @@ void chooseFusions(StepFusions& fusions, KernelCache* cache, const std::string& 
         }
         if (tuning.skipped()) continue;
         if (!tuning.progress().going()) tuning.beginLast(std::string(wholeTrainingStep));
-        if (best == 0) best = time();
-        fusions.set(fusion, true);
-        stepMilliseconds(1); // compiles
-        const double few = stepMilliseconds(2);
-        const double now = few > hopeless * best ? few : time();
-        fusions.set(fusion, now < worthwhile * best);
-        if (cache) cache->remember(entry, {{}, fusions.on(fusion) ? now : MeasuredKernel::unusable});
-        best = std::min(best, now);
+        const auto time = [&](bool fused, std::uint64_t count) {
+            fusions.set(fusion, fused);
+            return stepMilliseconds(count);
+        };
+        time(true, 1); // compiles
+        std::vector<double> least{time(false, 2), time(true, 2)};
+        if (least[1] <= hopeless * least[0])
+            least = leastInTurn(
+                2, rounds, [&](std::size_t at) { return time(at == 1, steps); }, [] { return true; });
+        fusions.set(fusion, least[1] < worthwhile * least[0]);
+        if (cache) cache->remember(entry, {{}, fusions.on(fusion) ? least[1] : MeasuredKernel::unusable});
         tuning.tell([](TuningProgress& progress) { progress.done += 1.0 / std::size(joinedOperations); });
     }
     if (cache) cache->store();

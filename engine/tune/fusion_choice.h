@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// Switches on each fusion that makes steps faster next to those before it. What is known from an earlier
-/// start is not measured again.
+/// Switches on each fusion that makes steps faster next to those before it: steps with and without it are
+/// timed in turn. What is known from an earlier start is not measured again.
 /// Once the comparison is skipped, fusions that were not measured stay as they are, and are not remembered.
 ///   cache              null: every time is measured, and forgotten
 ///   key                what the time of a step depends on

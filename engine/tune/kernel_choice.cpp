@@ -5,16 +5,17 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
 #include "engine/plan/operation.h"
 #include "engine/plan/work.h"
 #include "engine/step/lane_spec.h"
+#include "engine/tune/comparison.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
@@ -95,16 +96,53 @@ class Chooser {
                        });
     }
 
-    /// Milliseconds of the operation `update` on a layer's parameters.
-    double updateTime(DenseShape shape, Optimizer optimizer) {
-        shape.rows = 1;
-        const std::string key = sizeOf("update", shape) + " " + std::string(lockstep::name(optimizer));
-        if (const auto known = cache_.find(key)) return known->milliseconds;
-        if (tuning_.skipped()) return 0;
-        UpdateTrial trial(device_, shape, optimizer, cancelled_);
-        const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
-        cache_.remember(key, {{}, milliseconds});
-        return milliseconds;
+    /// Milliseconds of a layer's weight gradients and its update: folded, and apart.
+    struct FoldedAndApart {
+        double folded = 0;
+        double apart = 0;
+    };
+    /// Times what chooseFolded() and choose() have chosen again, in turn: one was compared before the other.
+    /// Both are 0 where the comparison is skipped.
+    FoldedAndApart foldedAgainstApart(const DenseShape& shape, Activation activation, Optimizer optimizer,
+                                      MeasuredKernel folded, MeasuredKernel product) {
+        const DenseShape trial = trialOf(shape);
+        const std::string key = sizeOf("update", trial) + " " + std::string(name(activation)) + " " +
+                                std::string(name(optimizer));
+        if (const auto known = cache_.find(key)) // by itself; those of the other two are of the same rounds
+            return {folded.milliseconds, product.milliseconds + known->milliseconds};
+        if (tuning_.skipped()) return {};
+        UpdateTrial update(device_, trial, optimizer, cancelled_);
+        ProductTrial gradients(device_, Product::backwardWeights, trial, activation, simdKernels(), false,
+                               cancelled_);
+        const std::vector<double> least = leastInTurn(
+            3, 3,
+            [&](std::size_t at) {
+                if (at == 0)
+                    return timeOf(
+                        folded.kernel,
+                        [&](const ProductKernel& kernel, double limit) {
+                            return update.measureFolded(kernels_.denseUpdate(kernel, optimizer), 2, limit);
+                        },
+                        0);
+                if (at == 1)
+                    return timeOf(
+                        product.kernel,
+                        [&](const ProductKernel& kernel, double limit) {
+                            return gradients.measure(
+                                kernels_.dense(Product::backwardWeights, kernel, activation), 2, limit);
+                        },
+                        0);
+                return update.measureUpdate(kernels_.update(optimizer), 2);
+            },
+            [this, round = 0]() mutable { return round++ == 0 || timeLeft(); });
+        const FoldedAndApart times{least[0], least[1] + least[2]};
+        if (std::max(times.folded, times.apart) == neverDone) return times; // not remembered: see fastest()
+        folded.milliseconds = least[0];
+        product.milliseconds = least[1];
+        cache_.remember(keyOf(optimizer, trial), folded);
+        cache_.remember(keyOf(Product::backwardWeights, trial, activation), product);
+        cache_.remember(key, {{}, least[2]});
+        return times;
     }
 
     /// Has the drivers of GPUs compile, on all threads, what is going to be compared; software Vulkan
@@ -220,74 +258,62 @@ class Chooser {
             return *known;
         tuning_.begin(what.words);
         comparisonsLeft_ -= std::min<std::size_t>(comparisonsLeft_, 1);
-        MeasuredKernel best{{}, MeasuredKernel::unusable};
-        std::vector<MeasuredKernel> right;
         bool comparedAll = true;
-        for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto first = [&](std::size_t at, double best) {
             const ProductKernel& candidate = all[at];
             tellTime(at, all.size());
             kernelsLeft_ -= std::min<std::size_t>(kernelsLeft_, 1);
-            const bool found = !right.empty();
-            const std::optional<MeasuredKernel> before = cache_.find(keyOf(key, candidate));
-            if (!before && (found || tuning_.skipped()) && !timeLeft()) {
+            const bool found = best != neverDone;
+            if (const auto before = cache_.find(keyOf(key, candidate))) return before->milliseconds;
+            if ((found || tuning_.skipped()) && !timeLeft()) {
                 comparedAll = false;
-                continue;
+                return neverDone;
             }
-            if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
+            if (found && device_.software() && hopeless(candidate, flops, best)) return neverDone;
+            warmUp(candidate, measure);
             constexpr double farBehind = 4; // times as long
-            timed_ += before ? 0 : 1;
-            const MeasuredKernel now =
-                before ? *before
-                       : MeasuredKernel{candidate, timeOf(candidate, measure,
-                                                          found ? farBehind * best.milliseconds : 0)};
-            if (!now.usable()) continue; // perhaps another time: what refuses today may not tomorrow
-            if (!before) cache_.remember(keyOf(key, candidate), now);
-            right.push_back(now);
-            if (!found || now.milliseconds < best.milliseconds) best = now;
-        }
-        if (comparedAll) best = playOff(right, best, measure);
-        const bool skipped = tuning_.skipped(); // a play-off that was cut short decides nothing either
-        best.complete = comparedAll && !skipped;
+            ++timed_;
+            const double now = timeOf(candidate, measure, found ? farBehind * best : 0);
+            // A kernel that fails is not remembered: what is refused today may not be tomorrow.
+            if (now != neverDone) cache_.remember(keyOf(key, candidate), {candidate, now});
+            return now;
+        };
+        const Fastest winner = fastestOf(
+            all.size(), !device_.software(), first,
+            [&](std::size_t at) { return timeOf(all[at], measure, 0); }, [&] { return timeLeft(); });
+        const bool skipped = tuning_.skipped(); // what was cut short decides nothing either
+        const bool usable = winner.milliseconds != neverDone;
+        MeasuredKernel best{{}, MeasuredKernel::unusable};
+        if (usable) best = {all[winner.at], winner.milliseconds};
+        best.complete = comparedAll && winner.decided && !skipped;
         if (best.complete) tuning_.tell([](TuningProgress& now) { ++now.compared; });
-        if (!skipped && best.usable()) cache_.remember(key, best);
-        if (skipped && !best.usable() && !all.empty()) return {all.front(), 0, false};
+        if (!skipped && usable) cache_.remember(key, best);
+        if (skipped && !usable && !all.empty()) return {all.front(), 0, false};
         return best;
     }
 
-    // Other programs come and go, and a kernel that was timed a moment later may have won by luck. Those that
-    // came close are timed again, in turn.
-    template <class Measure>
-    MeasuredKernel playOff(std::vector<MeasuredKernel> candidates, MeasuredKernel best, Measure measure) {
-        constexpr double close = 1.5; // times as long
-        constexpr int rounds = 3;
-        std::erase_if(candidates, [&](const MeasuredKernel& one) {
-            return one.milliseconds > close * best.milliseconds;
-        });
-        if (candidates.size() < 2) return best;
-        const std::vector<double> least = leastInTurn(
-            candidates.size(), rounds,
-            [&](std::size_t at) {
-                const double now = timeOf(candidates[at].kernel, measure, 0);
-                return now == MeasuredKernel::unusable ? std::numeric_limits<double>::infinity() : now;
-            },
-            [&] { return timeLeft(); });
-        const auto winner = std::ranges::min_element(least);
-        if (*winner >= std::numeric_limits<double>::max()) return best; // no time for a round
-        return {candidates[static_cast<std::size_t>(winner - least.begin())].kernel, *winner};
+    // Before the first kernel of a session is timed. The time that a GPU takes to wake up is not the
+    // comparison's.
+    template <class Measure> void warmUp(const ProductKernel& likeliest, Measure measure) {
+        if (std::exchange(warm_, true) || device_.software() || !timeLeft()) return;
+        const Clock::time_point begin = Clock::now();
+        settle([&] { return timeOf(likeliest, measure, 0); }, [&] { return !tuning_.skipped(); });
+        start_ += Clock::now() - begin;
+        measuringSince_ = Clock::now();
     }
 
-    // Milliseconds; `unusable` for a kernel that is wrong, or takes longer than `limit` milliseconds (0:
-    // none). One that the driver refuses is a candidate less, no reason to stop.
+    // Milliseconds; infinity for a kernel that is wrong, or takes longer than `limit` milliseconds (0: none).
+    // One that the driver refuses is a candidate less, no reason to stop.
     template <class Measure>
     static double timeOf(const ProductKernel& kernel, Measure measure, double limit) {
         try {
             const TrialResult result = measure(kernel, limit);
-            return result.verified() ? result.milliseconds : MeasuredKernel::unusable;
+            return result.verified() ? result.milliseconds : neverDone;
         } catch (const gpu::OutOfMemoryError&) {
             throw;
         } catch (const gpu::GpuError& error) {
             if (gpu::endsDevice(error)) throw;
-            return MeasuredKernel::unusable;
+            return neverDone;
         }
     }
 
@@ -309,6 +335,7 @@ class Chooser {
     std::size_t comparisonsLeft_ = 0;           ///< not begun
     std::size_t kernelsLeft_ = 0;               ///< not looked at
     std::size_t timed_ = 0;
+    bool warm_ = false; ///< the device has settled
 };
 
 // The weights' gradients of all layers: folded with the update, or apart from it. Folded is the likelier one,
@@ -317,28 +344,29 @@ void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer op
                            StepKernels& step) {
     step.foldsUpdate = true;
     bool inTime = true;
-    double foldedTime = 0;
+    std::vector<MeasuredKernel> folded;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
-        const MeasuredKernel folded = chooser.chooseFolded(dense, optimizer);
-        step.foldsUpdate = step.foldsUpdate && folded.usable();
-        step.layers[layer].backwardWeights = folded.kernel;
-        foldedTime += folded.milliseconds;
+        folded.push_back(chooser.chooseFolded(dense, optimizer));
+        step.foldsUpdate = step.foldsUpdate && folded.back().usable();
+        step.layers[layer].backwardWeights = folded.back().kernel;
         inTime = inTime && (chooser.known(Product::backwardWeights, dense, shape.activationOf(layer)) ||
                             chooser.timeLeft());
     }
     if (step.foldsUpdate && !inTime) return;
     StepKernels apart = step;
     apart.foldsUpdate = false;
-    double apartTime = 0;
+    double gain = 0; // milliseconds that folding saves
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
-        const MeasuredKernel product =
-            chooser.choose(Product::backwardWeights, dense, shape.activationOf(layer));
+        const Activation activation = shape.activationOf(layer);
+        const MeasuredKernel product = chooser.choose(Product::backwardWeights, dense, activation);
         apart.layers[layer].backwardWeights = product.kernel;
-        apartTime += product.milliseconds + chooser.updateTime(dense, optimizer);
+        if (!step.foldsUpdate) continue;
+        const auto times = chooser.foldedAgainstApart(dense, activation, optimizer, folded[layer], product);
+        gain += times.apart - times.folded;
     }
-    if (!step.foldsUpdate || foldedTime > apartTime) step = apart;
+    if (!step.foldsUpdate || gain < 0) step = apart;
 }
 
 StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {

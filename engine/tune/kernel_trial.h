@@ -1,9 +1,7 @@
 // Kernels on trial over random numbers: checked against the processor first, then timed.
 #pragma once
 
-#include <algorithm>
 #include <deque>
-#include <limits>
 #include <vector>
 
 #include "engine/cpu/kernels.h"
@@ -23,23 +21,6 @@ struct TrialResult {
     bool hopeless = false;        ///< given up before its end: nothing else is known
     bool verified() const { return !hopeless && largestDifference <= tolerance; }
 };
-
-/// Times candidates in turn, so that what slows the machine for a while slows each of them. Returns the least
-/// of each, because other programs only ever add time; infinity for a candidate that has failed.
-///   measure(i)   milliseconds of candidate i, now; infinity when it fails, and then it is out
-///   goesOn()     asked before every round
-template <class Measure, class GoesOn>
-std::vector<double> leastInTurn(std::size_t candidates, int rounds, Measure measure, GoesOn goesOn) {
-    constexpr double failed = std::numeric_limits<double>::infinity();
-    std::vector<double> least(candidates, std::numeric_limits<double>::max());
-    for (int round = 0; round < rounds && goesOn(); ++round)
-        for (std::size_t at = 0; at < candidates; ++at) {
-            if (least[at] == failed) continue;
-            const double now = measure(at);
-            least[at] = now == failed ? failed : std::min(least[at], now);
-        }
-    return least;
-}
 
 /// Random numbers on the host and on the device.
 struct TrialOperand {

@@ -56,7 +56,8 @@ class Tuning {
   public:
     /// seconds   for which kernels are compared, compilation included; 0: none are, as after skip(). Without
     ///           a value 0.9 on software Vulkan and 2.5 on a GPU. A few more may pass: at least one kernel of
-    ///           every product is tried, and drivers take their time to compile it
+    ///           every product is tried, and drivers take their time to compile it. The second at most in
+    ///           which a GPU that idled reaches its speed is not counted
     explicit Tuning(std::optional<double> seconds = std::nullopt)
         : seconds_(seconds), skip_(seconds == 0.0) {}
 

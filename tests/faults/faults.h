@@ -12,6 +12,11 @@
 //   vulkan-1.1            devices offer Vulkan 1.1
 //   no-timestamps         queues have no timestamps
 //   slow-clock:N          timestamps say that everything takes N times as long
+//   waking-clock          timestamps say that work takes four times as long at first, and less and less so
+//                         over the first second after the first of them, as on a card that idled
+//   resting-clock         the same, resting at two and a half times as long for half of that second
+//   double-subgroups      devices report subgroups of twice the size that kernels run in
+//   coarse-clock:N        timestamps move by N ticks
 //   low-limits            no more than the specification's required minimum (128 invocations, 16 KiB shared)
 //   non-coherent          mapped memory shows nothing of the other side's writes until flushed or invalidated
 //   staged                device-local memory cannot be mapped

@@ -41,6 +41,10 @@ VKAPI_ATTR void VKAPI_CALL getProperties2(VkPhysicalDevice physical, VkPhysicalD
     if (const auto slower = plan().number("slow-clock"); slower > 0)
         out->properties.limits.timestampPeriod *= static_cast<float>(slower);
     if (plan().has("non-coherent")) out->properties.limits.nonCoherentAtomSize = pretendedAtom;
+    for (auto* next = static_cast<VkBaseOutStructure*>(out->pNext); next != nullptr; next = next->pNext)
+        if (plan().has("double-subgroups") &&
+            next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)
+            reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(next)->subgroupSize *= 2;
     if (!plan().has("low-limits")) return;
     lower(out->properties.limits);
     for (auto* next = static_cast<VkBaseOutStructure*>(out->pNext); next != nullptr; next = next->pNext)

@@ -14,6 +14,7 @@
 #include "demos/kit/exhibit.h"
 #include "demos/kit/source_text.h"
 #include "demos/lab/experiment.h"
+#include "tests/faults/provoke.h"
 #include "tests/measured_experiment.h"
 #include "tests/run_program.h"
 #include "tests/sanitized.h"
@@ -23,6 +24,7 @@ namespace {
 using namespace lockstep;
 using namespace lockstep::demos;
 using lockstep::test::contents;
+using lockstep::test::Faults;
 using lockstep::test::Folder;
 using lockstep::test::measured;
 using lockstep::test::Outcome;
@@ -149,6 +151,20 @@ TEST_CASE("in the window: cards first, a click opens a page, and there are ways 
     CHECK(open("cards").empty());
     CHECK(open("forward") == "one-to-all");
     CHECK(open("back").empty());
+}
+
+TEST_CASE("a subgroup is what a kernel runs in, whatever its driver reports") {
+    const Experiment& branches = experimentFromName("branches");
+    const LabResult plain = measured(branches);
+    const double size = plain.number("gpu_subgroup_size");
+    const Faults faults("double-subgroups");
+    CHECK(gpu::listDevices({}).front().limits.subgroupSize == 2 * size);
+    const LabResult doubled = measured(branches);
+    CHECK(doubled.number("gpu_subgroup_size") == size);
+    CHECK(doubled.number("gpu_neighbours_branches") == plain.number("gpu_neighbours_branches"));
+    const std::string words = std::to_string(static_cast<int>(size)) + " branches in a subgroup";
+    CAPTURE(explanationText(branches, doubled));
+    CHECK(explanationText(branches, doubled).find(words) != std::string::npos);
 }
 
 TEST_CASE("every experiment measures both machines, and its results come back from JSON") {

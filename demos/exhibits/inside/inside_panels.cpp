@@ -62,6 +62,12 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
             continue;
         }
         const double time = each->milliseconds();
+        if (trace->tooShort(*each)) {
+            detail.values.emplace_back(
+                lane, ui.timing(translatedFormat("too short for the clock, which moves by {}",
+                                                 timeText(trace->clockStepMs))));
+            continue;
+        }
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
         std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
         if (each->bytes > 0)

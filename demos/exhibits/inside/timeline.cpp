@@ -206,14 +206,22 @@ bool needsShortNames(const Ui& ui, const Frame& frame, const InsideModel& model)
     return false;
 }
 
-void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, bool waits, ImVec2 min, ImVec2 max,
-             bool lit) {
+/// How a bar stands among the others.
+struct BarState {
+    bool waits;    ///< for those before it
+    bool lit;      ///< below the mouse
+    bool tooShort; ///< for the clock
+};
+
+void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
+             const BarState& state) {
     const float inset = ui.px(5);
     const ImVec2 low{min.x, min.y + inset};
     const ImVec2 high{max.x, max.y - inset};
     fillOperation(ui, frame.draw, low, high, operation.shownAs());
-    if (waits) frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
-    if (lit)
+    if (state.tooShort) frame.draw.AddRectFilled(low, high, faded(ui.theme.panel, 0.7f));
+    if (state.waits) frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
+    if (state.lit)
         frame.draw.AddRect({low.x - ui.line(), low.y - ui.px(2)}, {high.x + ui.line(), high.y + ui.px(2)},
                            ui.theme.muted, 0, 0, ui.line(1.5f));
     const auto [left, room] = nameRoom(ui, frame, low.x, high.x);
@@ -259,8 +267,9 @@ void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t m
         if (right < low.x || left > high.x) continue;
         if (over && mouse.x >= left - 1 && mouse.x <= right + 1) timeline.hovered = OperationAt{machine, i};
         const bool chosen = selected == OperationAt{machine, i};
-        drawBar(ui, frame, operations[i], waits[i], {left, low.y}, {right, high.y},
-                timeline.hovered == OperationAt{machine, i});
+        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y},
+                {waits[i], timeline.hovered == OperationAt{machine, i},
+                 measured && trace->tooShort(operations[i])});
         if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
         if (!operations[i].replaced) continue;
         const OperationTimes* times = model.timesOf(operations[i]);

@@ -34,16 +34,23 @@ std::uint32_t wayOf(std::uint32_t i, std::uint32_t way, std::uint32_t turns) {
 class DeviceWays {
   public:
     /// As many invocations as all ways leave time for.
-    DeviceWays(LabBench& bench, std::uint32_t ways)
+    explicit DeviceWays(LabBench& bench)
         : bench_(bench), items_(bench.rough()      ? 256
                                 : bench.software() ? 1 << 10
                                                    : 1 << 14),
-          values_(bench.buffer(std::uint64_t{4} * items_ * largerBy, "values")) {
-        if (bench.rough()) return;
+          values_(bench.buffer(std::uint64_t{4} * items_ * largerBy, "values")),
+          subgroups_(bench.buffer(4, "subgroups")) {
         milliseconds(1, 1); // compiles
-        const double room = bench.device()->longestSubmission() / (3 * ways * milliseconds(1, 1));
+        subgroup_ = bench.groupSize() / std::max(subgroups_.downloadValues<std::uint32_t>(1).front(), 1u);
+        if (bench.rough()) return;
+        const double room = bench.device()->longestSubmission() / (3 * mostBranches() * milliseconds(1, 1));
         items_ *= std::clamp(std::bit_floor(static_cast<std::uint32_t>(room)), 1u, largerBy);
     }
+
+    /// Invocations of a subgroup of this kernel. Drivers may report another size for the device: Intel's say
+    /// 32 and run 8 to 32.
+    std::uint32_t subgroup() const { return subgroup_; }
+    std::uint32_t mostBranches() const { return std::min(subgroup_, mostWays); }
 
     /// Nanoseconds that the device spends on a turn of an invocation.
     double nanoseconds(std::uint32_t ways, std::uint32_t together) {
@@ -61,13 +68,16 @@ class DeviceWays {
     double milliseconds(std::uint32_t ways, std::uint32_t together) {
         const LabKernel& kernel = bench_.kernel("lab_branches", {{shared::labGroupSize, bench_.groupSize()}});
         return bench_.deviceMilliseconds([&](gpu::Recorder& recorder) {
-            recorder.dispatch(kernel, {items_, 1, 1}, {items_, rounds, ways, together}, {values_.view()});
+            recorder.dispatch(kernel, {items_, 1, 1}, {items_, rounds, ways, together},
+                              {values_.view(), subgroups_.view()});
         });
     }
 
     LabBench& bench_;
     std::uint32_t items_;
     gpu::Buffer values_;
+    gpu::Buffer subgroups_; ///< of a workgroup
+    std::uint32_t subgroup_ = 1;
 };
 
 // The processor's ways are functions: a call through a table is a branch, and no compiler makes it a
@@ -115,17 +125,17 @@ void relate(LabResult& result, bool gpu, std::string_view name, const std::strin
 void measure(LabBench& bench, LabResult& result) {
     const auto whole = [](double value) { return static_cast<std::uint32_t>(value); };
     const auto same = [](double) { return 1.0; }; // every item takes as many turns
-    const std::uint32_t subgroup = std::max(bench.subgroupSize(), 1u);
-    const std::vector<double> ways = labValues(1, std::min(subgroup, mostWays), 2);
     std::optional<DeviceWays> device;
     if (bench.device() != nullptr) {
-        device.emplace(bench, std::min(subgroup, mostWays));
-        result.numbers["gpu_subgroup_size"] = subgroup;
+        device.emplace(bench);
+        result.numbers["gpu_subgroup_size"] = device->subgroup();
     }
+    const std::vector<double> ways = labValues(1, device ? device->mostBranches() : 1, 2);
     bench.sweep(result, {true, "neighbours differ", ways,
                          [&](double value) { return device->nanoseconds(whole(value), 1); }});
-    bench.sweep(result, {true, "subgroups differ", ways,
-                         [&](double value) { return device->nanoseconds(whole(value), subgroup); }, same});
+    bench.sweep(result,
+                {true, "subgroups differ", ways,
+                 [&](double value) { return device->nanoseconds(whole(value), device->subgroup()); }, same});
     const std::uint32_t items = bench.rough() ? 1 << 10 : 1 << 18;
     for (const bool sorted : {false, true})
         bench.sweep(result,

@@ -39,6 +39,7 @@ TEST_CASE("a card with a small window: records live on it, staging and tensors d
     const auto memory = memoryOf(
         {12288, 23920, 246}, {{0, 1}, {local, 0}, {visible, 1}, {visible | cached, 1}, {local | visible, 2}});
     CHECK(firstOf(memory, Memory::upload, small) == 4);
+    CHECK(firstOf(memory, Memory::upload, 4 << 20) == 4); // orders of examples
     CHECK(firstOf(memory, Memory::upload, large) == 2);
     CHECK(firstOf(memory, Memory::device, small) == 1);
     CHECK(firstOf(memory, Memory::device, large) == 1);

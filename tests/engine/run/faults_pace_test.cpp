@@ -109,3 +109,23 @@ TEST_CASE("training steps whose products take too long go out in pieces, and lea
     CHECK(trainer->deviceSeconds() == trained);
     CHECK(device.counters().submissions - untilNow > 40); // uncut 18, three chunks of six
 }
+
+TEST_CASE("what a coarse clock cannot see is too short for it") {
+    const Dataset data = classData();
+    const TrainJob job = jobFor(data, {33, 13});
+    const auto traceWith = [&](const std::string& clock) {
+        const Faults faults(clock);
+        gpu::Device device{gpu::DeviceOptions{}};
+        return makeGpuTrainer(job, "blocked", device)->traceStep({});
+    };
+    const StepTrace coarse = traceWith("coarse-clock:1000000000"); // a second
+    CHECK(std::fmod(coarse.clockStepMs, 1000) == 0);               // 0: all of it within a second
+    for (const TracedOperation& operation : coarse.operations) CHECK(operation.milliseconds() <= 1000);
+    const StepTrace some = traceWith("coarse-clock:1000");
+    CHECK(some.clockStepMs >= 1e-3);
+    CHECK(std::ranges::any_of(some.operations, [&](const auto& each) { return !some.tooShort(each); }));
+    const StepTrace fine = traceWith("");
+    CHECK(fine.clockStepMs > 0);
+    CHECK(fine.clockStepMs < 1e-3);
+    for (const TracedOperation& operation : fine.operations) CHECK_FALSE(fine.tooShort(operation));
+}
