@@ -22,6 +22,7 @@
 #include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
+#include "tests/environment.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::demos;

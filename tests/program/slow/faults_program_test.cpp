@@ -28,7 +28,7 @@ struct Run {
 Run runProgram(const CacheFolder& folder, const std::string& arguments, const std::string& faults) {
     const Faults injected(faults);
     const std::string out = (folder.path() / "out").string();
-    const std::string command = "'" + program() + "' " + arguments + " >" + out + " 2>&1 </dev/null";
+    const std::string command = "'" LOCKSTEP_PROGRAM "' " + arguments + " >" + out + " 2>&1 </dev/null";
     const int status = std::system(command.c_str());
     std::ostringstream text;
     text << std::ifstream(out).rdbuf();
