@@ -65,6 +65,39 @@ rungs_agree() { # the lanes left out, options of race
     [ $code = 0 ] && printf '%s\n' "$output" | grep -q '^same mathematics'
 }
 
+# What reading the kernels let expect of some cards, before any had been tried: milliseconds per step of gpu:best.
+expectations='RTX 3060|W|0.050|0.110
+RTX 3060|W-big|2.3|2.9
+GTX 1060|W|0.080|0.120
+GTX 1060|W-big|7|9
+Iris.*Xe|W|0.150|0.250
+Iris.*Xe|W-big|14|20'
+
+# expected WORKLOAD: of the table of `bench` on standard input, which passes through; then how gpu:best compares.
+expected() {
+    awk -F '  +' -v workload="$1" -v table="$expectations" '
+        { print }
+        $1 == "gpu:best" { device = $2; took = $3 }
+        END {
+            if (took !~ /^[0-9.]+$/) exit
+            print ""
+            rows = split(table, lines, "\n")
+            for (i = 1; i <= rows; i++) {
+                split(lines[i], field, "|")
+                if (field[2] != workload || device !~ field[1]) continue
+                verdict = took + 0 < field[3] + 0 ? "faster than expected" : took + 0 > field[4] + 0 ? "OUT OF ORDER: slower" : "in order"
+                printf "gpu:best, %s: %s ms per step; expected of this card: %s to %s: %s\n", workload, took, field[3], field[4], verdict
+                exit
+            }
+            printf "gpu:best, %s: %s ms per step; nothing was expected of this device\n", workload, took
+        }'
+}
+bench_w() { within "$lockstep" bench "$@" | expected W; return "${PIPESTATUS[0]}"; }
+bench_w_big() {
+    within "$lockstep" bench --widths 784,2048,2048,10 --batch 512 --lane cpu:best --lane gpu:best "$@" | expected W-big
+    return "${PIPESTATUS[0]}"
+}
+
 echo "# Report of $(date -u +%Y-%m-%d), $("$lockstep" --version), load $(cut -d' ' -f1 /proc/loadavg 2>/dev/null)"
 section "Devices" "$lockstep" devices "${chosen[@]}"
 
@@ -89,11 +122,10 @@ seconds=0.5
 if [ -n "$quick" ]; then
     section "Kernels and rungs, a small network" "$lockstep" bench --widths 12,8,4 --batch 16 --seconds $seconds "${chosen[@]}"
 elif [ -n "$minutes" ]; then
-    section "W: 784-256-128-10, batch 128" "$lockstep" bench "${chosen[@]}" --lane cpu:best --lane gpu:best $(json_file bench-w)
+    section "W: 784-256-128-10, batch 128" bench_w "${chosen[@]}" --lane cpu:best --lane gpu:best $(json_file bench-w)
 else
-    section "W: 784-256-128-10, batch 128" "$lockstep" bench "${chosen[@]}" $(json_file bench-w)
-    section "W-big: 784-2048-2048-10, batch 512" "$lockstep" bench --widths 784,2048,2048,10 --batch 512 "${chosen[@]}" \
-        --lane cpu:best --lane gpu:best $(json_file bench-w-big)
+    section "W: 784-256-128-10, batch 128" bench_w "${chosen[@]}" $(json_file bench-w)
+    section "W-big: 784-2048-2048-10, batch 512" bench_w_big "${chosen[@]}" $(json_file bench-w-big)
 fi
 data=(--data spiral --layers 256,128 --batch 128 --steps 2000)
 [ -d /usr/share/datasets/fashion-mnist ] && data=(--data fashion-mnist --epochs 3)

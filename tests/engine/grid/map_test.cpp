@@ -9,6 +9,7 @@
 
 #include "engine/cpu/simd_kernels.h"
 #include "engine/grid/map.h"
+#include "tests/environment.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;
@@ -323,7 +324,8 @@ TEST_CASE("more rounds than one dispatch may have are divided") {
     CHECK(found.close > 0.9);
 }
 
-TEST_CASE("maps are trained within a device's minimum limits, and validation is silent") {
+TEST_CASE("maps are trained within a device's minimum limits, and validation is silent" *
+          doctest::skip(test::onWindows)) {
     gpu::DeviceOptions options = testDeviceOptions();
     options.minimumLimits = true;
     options.validation = true;
