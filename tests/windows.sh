@@ -10,8 +10,7 @@ cd "$(dirname "$0")/.."
 install_packages wine wine64 xvfb xdotool openbox
 pattern=${1:-.}
 build=$PWD/build/windows
-exe=$build/demos/lockstep.exe
-[ -f "$exe" ] || { echo "$exe is missing: scripts/windows.sh builds it" >&2; exit 1; }
+exe=$(ls "$build"/zip/*/lockstep.com 2>/dev/null) || { echo "no zip in $build: scripts/windows.sh makes it" >&2; exit 1; }
 program=$build/lockstep-by-wine # as scripts and tests start it
 printf '#!/bin/sh\nexec wine "%s" "$@"\n' "$exe" >"$program"
 chmod +x "$program"
@@ -59,6 +58,20 @@ runs 0 '' "$program" show playground --headless --frames 3 --png "$place/Bild.pn
 WINEDLLOVERRIDES="$WINEDLLOVERRIDES;vulkan-1=" runs 1 'driver by its maker' "$program" train $small --lane gpu:best
 
 runs 0 'used: the best' "$program" devices # with a loader again
+runs 0 '^lockstep' wine "${exe%com}exe" --version # what a double click starts hands on words, output and exit code
+runs 2 nosuch wine "${exe%com}exe" nosuch
+runs 0 'nothing is wrong' "$program" lesson check what-is-a-gpu what-is-a-neuron
+
+if [ -x build/release/demos/lockstep ]; then
+    echo "Pictures, equal to those of Linux"
+    for exhibit in playground race inside mosaic; do
+        for each in build/release/demos/lockstep "$program"; do
+            "$each" show tests/window/$exhibit.json --headless --mask --size 1280x800 --frames 5 --png "$folder/$(basename "$each").png" >/dev/null
+        done
+        cmp "$folder/lockstep.png" "$folder/$(basename "$program").png" || fail "$exhibit looks different"
+        echo "  $exhibit"
+    done
+fi
 
 echo "Interrupted, it saves what it has"
 timeout 300 wine "$exe" train --data spiral --lane cpu:best --seconds 60 --quiet --save "$place/stopped.safetensors" \
@@ -75,7 +88,7 @@ wait "$child" || code=$?
 [ "$code" = 130 ] && grep -q 'saved to' "$folder/said" || fail "interrupted, it ended with $code: $(cat "$folder/said")"
 runs 0 accuracy "$program" predict --model "$place/stopped.safetensors"
 
-echo "A window: a race from its start to its end, by the keyboard"
+echo "A window: a race by the keyboard, its state saved, closed"
 cd "$folder"
 : >"$folder/log"
 wine "$exe" show race --size 1280x800 --log >>"$folder/log" 2>&1 &
