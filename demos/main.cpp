@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.footer(examples);
     app.allow_extras();
+    app.allow_windows_style_options(false); // "/x" is a path there, too, as everywhere
     std::string language;
     addValue(app, "--language", "CODE", language, "language of the window, such as de");
     app.require_subcommand(0, 1); // in `show race`, "race" is an argument, not a second command
