@@ -2,7 +2,7 @@
 # Builds Lockstep for Windows (x86-64) on Debian 12, in build/windows, and packs it: lockstep-VERSION-windows-x86_64.zip. The
 # libraries that it uses are built from Debian's sources the first time, and kept in $XDG_CACHE_HOME/lockstep-windows (by
 # default ~/.cache/lockstep-windows).
-#   scripts/windows.sh [-DNAME=VALUE...] [TARGET...]
+#   scripts/windows.sh [-DNAME=VALUE...] [TARGET...]   ends with 3 where the sources cannot be had
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -40,13 +40,13 @@ download() {
         grep -E ' bookworm main$' | sort -u >"$lists/sources.list"
     local options=(-qq -o "Dir::Etc::sourcelist=$lists/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::Lists=$lists/lists" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
-    apt-get "${options[@]}" update
+    apt-get "${options[@]}" update || return
     for line in "${archives[@]}"; do
         read -r package version file sum <<<"$line"
         if ! echo "$sum  $1/$file" | sha256sum --check --status 2>/dev/null; then
             # A part of a package's own that is not needed may be missing from a mirror.
             (cd "$1" && apt-get "${options[@]}" source --download-only --only-source "$package=$version") || true
-            echo "$sum  $1/$file" | sha256sum --check --quiet
+            echo "$sum  $1/$file" | sha256sum --check --quiet || return
         fi
         mkdir -p "$1/$package"
         tar -xf "$1/$file" -C "$1/$package" --strip-components=1
@@ -68,7 +68,7 @@ library() {
 
 build_libraries() {
     local sources=$kept/sources name
-    download "$sources"
+    download "$sources" || { echo "the sources of the libraries cannot be had" >&2; exit 3; }
     rm -rf "$kept/recipe" "$libraries" "$kept"/build-*
     mkdir -p "$libraries/include" "$libraries/lib" "$libraries/share/cmake"
     for name in "${header_folders[@]}"; do cp -r "/usr/include/$name" "$libraries/include/"; done
