@@ -89,6 +89,24 @@ wait "$child" || code=$?
 [ "$code" = 130 ] && grep -q 'saved to' "$folder/said" || fail "interrupted, it ended with $code: $(cat "$folder/said")"
 runs 0 accuracy "$program" predict --model "$place/stopped.safetensors"
 
+echo "Killed while it saves again and again, it leaves a whole model"
+for ((round = 0; round < 8; round++)); do
+    wine "$exe" train --data spiral --lane cpu:best --layers 512,512 --steps 100000 --save-every 1 --quiet \
+        --save "$place/killed.safetensors" >"$folder/said" 2>&1 &
+    child=$!
+    for ((i = 0; i < 300; i++)); do
+        [ -s "$place/killed.safetensors" ] && grep -q until "$folder/said" && break
+        pause 0.1
+    done
+    pause "0.$((RANDOM % 900 + 50))"
+    kill -KILL "$child"
+    wait "$child" 2>/dev/null || true
+    "$program" predict --model "$place/killed.safetensors" >"$folder/said" 2>&1 || fail "killed in round $round: $(cat "$folder/said")"
+done
+runs 0 'saved to' "$program" train $small --lane cpu:best --save "$place/killed.safetensors"
+ls "$place" | grep -q 'tmp-' && fail "saving leaves files behind: $(ls "$place")"
+echo "  8 times"
+
 echo "A window: a race by the keyboard, its state saved, closed"
 cd "$folder"
 : >"$folder/log"
