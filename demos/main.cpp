@@ -106,7 +106,7 @@ constexpr const char* outOfMemory = "lockstep: out of memory: the system gives t
                                     "other programs, raise its limit (ulimit "
                                     "-v), or ask for less\n";
 
-/// On standard error, and where nobody sees that, in a box. Throws nothing.
+/// On standard error, and in a box where that leads to no window. Throws nothing.
 template <class... Args> void sayWhy(fmt::format_string<Args...> format, Args&&... args) noexcept {
     try {
         const std::string text = fmt::format(format, std::forward<Args>(args)...);

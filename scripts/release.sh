@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes every file that a person downloads, in build/release-files, and tries each: the bundle for Linux, the zip for Windows if
-# scripts/windows.sh has made it, and their SHA-256. The same commit gives the same bytes, wherever it is built.
+# scripts/windows.sh has made it, and their SHA-256. The same commit gives the same bytes with the same compiler and libraries.
 #   scripts/release.sh [-DNAME=VALUE...]   options for CMake
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,10 +22,16 @@ build release "$@" bundle
 rm -rf "$files"
 mkdir -p "$files"
 cp "build/release/$linux.tar.gz" "$files/"
-if [ -f "build/windows/$windows.zip" ]; then
+# The zip's times are those of the commit that it was made from.
+made_now() {
+    python3 -c 'import sys, time, zipfile
+made = time.gmtime(int(sys.argv[2]) // 2 * 2)[:6]
+sys.exit(zipfile.ZipFile(sys.argv[1]).infolist()[0].date_time != made)' "build/windows/$windows.zip" "$SOURCE_DATE_EPOCH"
+}
+if [ -f "build/windows/$windows.zip" ] && made_now; then
     cp "build/windows/$windows.zip" "$files/"
 else
-    echo "no $windows.zip: scripts/windows.sh has not made it in build/windows"
+    echo "no $windows.zip: scripts/windows.sh has not made it from this commit in build/windows"
 fi
 (cd "$files" && sha256sum lockstep-* >SHA256SUMS && cat SHA256SUMS)
 

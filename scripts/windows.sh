@@ -3,6 +3,7 @@
 # libraries that it uses are built from Debian's sources the first time, and kept in $XDG_CACHE_HOME/lockstep-windows (by
 # default ~/.cache/lockstep-windows).
 #   scripts/windows.sh [-DNAME=VALUE...] [TARGET...]   ends with 3 where the sources cannot be had
+# With LOCKSTEP_KEPT_ONLY set, it ends with 3, too, where the libraries are not kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -40,16 +41,16 @@ download() {
         grep -E ' bookworm main$' | sort -u >"$lists/sources.list"
     local options=(-qq -o "Dir::Etc::sourcelist=$lists/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::Lists=$lists/lists" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
-    apt-get "${options[@]}" update || return
+    apt-get "${options[@]}" update || return 3
     for line in "${archives[@]}"; do
         read -r package version file sum <<<"$line"
         if ! echo "$sum  $1/$file" | sha256sum --check --status 2>/dev/null; then
             # A part of a package's own that is not needed may be missing from a mirror.
             (cd "$1" && apt-get "${options[@]}" source --download-only --only-source "$package=$version") || true
-            echo "$sum  $1/$file" | sha256sum --check --quiet || return
+            [ -f "$1/$file" ] || return 3
+            echo "$sum  $1/$file" | sha256sum --check --quiet || return 1
         fi
-        mkdir -p "$1/$package"
-        tar -xf "$1/$file" -C "$1/$package" --strip-components=1
+        mkdir -p "$1/$package" && tar -xf "$1/$file" -C "$1/$package" --strip-components=1 || return 1
     done
 }
 
@@ -68,7 +69,7 @@ library() {
 
 build_libraries() {
     local sources=$kept/sources name
-    download "$sources" || { echo "the sources of the libraries cannot be had" >&2; exit 3; }
+    download "$sources" || { code=$?; echo "the sources of the libraries cannot be had" >&2; exit $code; }
     rm -rf "$kept/recipe" "$libraries" "$kept"/build-*
     mkdir -p "$libraries/include" "$libraries/lib" "$libraries/share/cmake"
     for name in "${header_folders[@]}"; do cp -r "/usr/include/$name" "$libraries/include/"; done
@@ -96,9 +97,12 @@ build_libraries() {
 install_packages "${build_packages[@]}" "${toolchain_packages[@]}" doctest-dev
 libraries=$kept/libraries
 if [ "$(cat "$kept/recipe" 2>/dev/null)" != "$(recipe_sum)" ]; then
+    [ -z "${LOCKSTEP_KEPT_ONLY:-}" ] || { echo "its libraries have to be built" >&2; exit 3; }
     build_libraries
     recipe_sum >"$kept/recipe"
 fi
 say "Lockstep for Windows"
 LOCKSTEP_WINDOWS_LIBRARIES=$libraries build windows "$@"
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} scripts/windows_zip.py build/windows build/windows
+if [ -f build/windows/demos/lockstep.exe ] && [ -f build/windows/demos/lockstep_start.exe ]; then
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null)} scripts/windows_zip.py build/windows build/windows
+fi

@@ -52,13 +52,15 @@ packages = ["libimgui-dev", "libglfw3-dev", "libvulkan-dev", "libshaderc-dev", "
 rows = json.loads((source / "assets/licences/libraries.json").read_text())
 rows.append({"name": "GCC and MinGW-w64 runtime", "use": "is needed by every C++ program",
              "licence": "GPL-3.0 WITH GCC-exception-3.1, ZPL-2.1", "packages": "gcc-mingw-w64-base|mingw-w64-common"})
-listed = []
+listed, versions = [], []
 for package in packages:
     row = next((row for row in rows if re.fullmatch(row["packages"], package)), None)
     if row is None:
         sys.exit(f"windows_zip.py: {package} is not in assets/licences/libraries.json")
     if row not in listed:
         listed.append(row)
+    kept = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], check=True, capture_output=True, text=True).stdout
+    versions.append(f"{package} {kept}\n")
     notice = pathlib.Path("/usr/share/doc") / package / "copyright"
     shutil.copy(notice, assets / "licences" / f"{package}.txt")
     for common in set(re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", notice.read_text(errors="replace"))):
@@ -67,7 +69,9 @@ for package in packages:
             shutil.copy(text.resolve(), assets / "licences" / f"common-{common}.txt")
 (assets / "licences/libraries.json").write_text(json.dumps(listed, indent=1) + "\n")  # what Help, About shows
 
-date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800))[:6]
+(assets / "licences/LIBRARIES.txt").write_text("".join(versions))
+
+date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH") or 0), 315532800))[:6]
 archive = output / f"{name}.zip"
 with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):

@@ -243,7 +243,7 @@ float placeInColumns(std::vector<PlacedLesson>& entries, std::size_t columns, fl
                 group += entries[k].caption + entries[k].height + gap;
             const auto middle = static_cast<std::size_t>((before + group / 2) * static_cast<float>(columns) /
                                                          std::max(all, 1.0f));
-            if (std::min(middle, columns - 1) > column) {
+            if (i > 0 && std::min(middle, columns - 1) > column) { // the first column is never left empty
                 column = std::min(middle, columns - 1);
                 y = 0;
             }
@@ -320,7 +320,7 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
     float whole = 0;
     for (const PlacedLesson& each : placed)
         if (const float end = each.y + each.height; end <= page.y) whole = std::max(whole, end);
-    ImGui::BeginChild("lesson list", {0, whole});
+    ImGui::BeginChild("lesson list", {0, columns > 1 ? page.y : whole}); // side by side, one is cut anyway
     const ImVec2 start = ImGui::GetCursorPos();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const LessonEntry& entry = entries[i];

@@ -31,9 +31,10 @@ int WINAPI wWinMain(HINSTANCE, HINSTANCE, PWSTR, int) {
     std::wstring line = L"\"" + program + L"\"" + argumentsOf(GetCommandLineW());
     // From a terminal, "lockstep.exe devices" prints there; from the desktop, there is none and none opens.
     const bool terminal = AttachConsole(ATTACH_PARENT_PROCESS) != 0;
+    SetConsoleCtrlHandler([](DWORD) { return TRUE; }, TRUE); // the program saves, and says how it ended
     STARTUPINFOW start{};
     GetStartupInfoW(&start);
-    start.dwFlags |= STARTF_USESTDHANDLES; // what was redirected
+    start.dwFlags = (start.dwFlags & STARTF_USESHOWWINDOW) | STARTF_USESTDHANDLES; // what was redirected
     start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
     start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
     start.hStdError = GetStdHandle(STD_ERROR_HANDLE);

@@ -67,7 +67,7 @@ void waitForChange(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
         if (value.load(std::memory_order_acquire) != old) return;
         relax();
     }
-    platform::sleepWhile(value, old);
+    while (value.load(std::memory_order_acquire) == old) platform::sleepWhile(value, old);
 }
 
 } // namespace

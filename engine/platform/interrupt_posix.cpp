@@ -22,8 +22,9 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
-    for (int i = 0; i < 3; ++i) std::signal(interrupts[i], previous_[i]);
-    if (seen == SIGHUP) std::signal(SIGHUP, SIG_IGN); // the terminal's second one may come at the very end
+    for (int i = 0; i < 2; ++i) std::signal(interrupts[i], previous_[i]);
+    // The terminal's second one may come at the very end.
+    std::signal(SIGHUP, seen == SIGHUP ? SIG_IGN : previous_[2]);
 }
 
 int InterruptGuard::exitCode() const { return seen == 0 ? 0 : 128 + static_cast<int>(seen); }

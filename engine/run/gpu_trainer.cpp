@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -385,7 +386,8 @@ void GpuTrainer::runTraced(StepTrace& trace) {
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
     trace.operations = operationsOf(recorder_.takeTrace());
-    trace.clockStepMs = recorder_.clockStep();
+    const double clockStep = recorder_.clockStep();
+    trace.clockStepMs = clockStep > 0 ? clockStep : std::numeric_limits<double>::infinity();
     for (TracedOperation& operation : trace.operations) {
         trace.totalMs = std::max(trace.totalMs, operation.endMs); // between submissions time passes, too
         operation.replaced = kernels_.replaced(operation.source);

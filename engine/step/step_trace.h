@@ -64,7 +64,7 @@ struct StepTrace {
     MachineInfo machine;
     float loss = 0;
     bool timed = true;      ///< false: a device without timestamps; all times but wallMs are 0
-    double clockStepMs = 0; ///< by which the device's clock moves; 0: not known
+    double clockStepMs = 0; ///< by which the device's clock moves; 0: not known; infinity: it did not
     /// The batch, activations and gradients of preactivations are stored as fp16; products read weights as
     /// fp16.
     bool half = false;

@@ -108,8 +108,14 @@ class Chooser {
         const DenseShape trial = trialOf(shape);
         const std::string key = sizeOf("update", trial) + " " + std::string(name(activation)) + " " +
                                 std::string(name(optimizer));
-        if (const auto known = cache_.find(key)) // by itself; those of the other two are of the same rounds
-            return {folded.milliseconds, product.milliseconds + known->milliseconds};
+        if (const auto known =
+                cache_.find(key)) { // an equal layer's, or an earlier start's: of the same rounds
+            const auto then = [&](const std::string& of, const MeasuredKernel& now) {
+                return cache_.find(of).value_or(now).milliseconds;
+            };
+            return {then(keyOf(optimizer, trial), folded),
+                    then(keyOf(Product::backwardWeights, trial, activation), product) + known->milliseconds};
+        }
         if (tuning_.skipped()) return {};
         UpdateTrial update(device_, trial, optimizer, cancelled_);
         ProductTrial gradients(device_, Product::backwardWeights, trial, activation, simdKernels(), false,
@@ -364,7 +370,8 @@ void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer op
         apart.layers[layer].backwardWeights = product.kernel;
         if (!step.foldsUpdate) continue;
         const auto times = chooser.foldedAgainstApart(dense, activation, optimizer, folded[layer], product);
-        gain += times.apart - times.folded;
+        step.foldsUpdate = times.folded != neverDone; // it has failed by now
+        if (step.foldsUpdate) gain += times.apart - times.folded;
     }
     if (!step.foldsUpdate || gain < 0) step = apart;
 }

@@ -85,7 +85,7 @@ expected() {
             for (i = 1; i <= rows; i++) {
                 split(lines[i], field, "|")
                 if (field[2] != workload || device !~ field[1]) continue
-                verdict = took + 0 < field[3] + 0 ? "faster than expected" : took + 0 > field[4] + 0 ? "OUT OF ORDER: slower" : "in order"
+                verdict = took + 0 < field[3] + 0 ? "faster than expected" : took + 0 > field[4] + 0 ? "slower than expected" : "in order"
                 printf "gpu:best, %s: %s ms per step; expected of this card: %s to %s: %s\n", workload, took, field[3], field[4], verdict
                 exit
             }

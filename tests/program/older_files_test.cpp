@@ -17,6 +17,9 @@ std::vector<fs::path> versions() {
 
 std::string quoted(const fs::path& file) { return "'" + file.string() + "'"; }
 
+/// What the version itself said of its files.
+Json expectedOf(const fs::path& version) { return Json::parse(contents(version / "expected.json")); }
+
 } // namespace
 
 TEST_CASE("networks of earlier versions predict, and their training goes on") {
@@ -26,7 +29,7 @@ TEST_CASE("networks of earlier versions predict, and their training goes on") {
         const std::string model = quoted(version / "run.safetensors");
         const Outcome predicted = run("predict --data spiral --model " + model);
         CHECK(predicted.code == 0);
-        CHECK(predicted.says("43.00 %"));
+        CHECK(predicted.says(expectedOf(version).at("accuracy").get<std::string>()));
         const Outcome resumed = run("train --lane cpu:simd --steps 25 --resume " + model);
         CHECK(resumed.code == 0);
         CHECK(resumed.says("step 25"));
@@ -44,7 +47,7 @@ TEST_CASE("states of earlier versions open") {
         const Json before = Json::parse(contents(version / "state.json"));
         const Json after = Json::parse(contents(folder.path / "lockstep-state.json"));
         CHECK(after.at("title") == before.at("title"));
-        CHECK(after.at("exhibits").at("playground").at("data") == "xor");
+        CHECK(after.at("exhibits").at("playground").at("data") == expectedOf(version).at("playground"));
     }
 }
 
@@ -54,6 +57,6 @@ TEST_CASE("cards of earlier versions can be compared") {
         const std::string card = quoted(version / "card.json");
         const Outcome compared = run("card --compare " + card + " " + card);
         CHECK(compared.code == 0);
-        CHECK(compared.says("Version 0.1"));
+        CHECK(compared.says("Version " + version.filename().string().substr(0, 3)));
     }
 }

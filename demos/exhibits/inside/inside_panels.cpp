@@ -64,8 +64,10 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
         const double time = each->milliseconds();
         if (trace->tooShort(*each)) {
             detail.values.emplace_back(
-                lane, ui.timing(translatedFormat("too short for the clock, which moves by {}",
-                                                 timeText(trace->clockStepMs))));
+                lane, ui.timing(std::isfinite(trace->clockStepMs)
+                                    ? translatedFormat("too short for the clock, which moves by {}",
+                                                       timeText(trace->clockStepMs))
+                                    : std::string(translated("too short for the clock"))));
             continue;
         }
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
