@@ -23,8 +23,8 @@ bool obeysEscapes(std::FILE* stream);
 /// Columns of the terminal; 0 if it is none.
 std::size_t terminalColumns(std::FILE* stream);
 
-/// Shows a message in a box where standard error leads to no window: on Windows, in a program that was started by a
-/// double click. Elsewhere it does nothing.
+/// Shows a message in a box where standard error leads to no window: on Windows, in a program that was
+/// started by a double click. Elsewhere it does nothing.
 void showWithoutTerminal(const std::string& message);
 
 /// What closing the stream's file would report, as network file systems do only then; the stream stays open.
