@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(LOCKSTEP_EXPORTS)
+#if defined(LOCKSTEP_EXPORTS) && defined(_WIN32)
+#define LOCKSTEP_API __declspec(dllexport)
+#elif defined(LOCKSTEP_EXPORTS)
 #define LOCKSTEP_API __attribute__((visibility("default")))
 #else
 #define LOCKSTEP_API
