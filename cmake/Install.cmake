@@ -10,7 +10,7 @@ set(lockstep_package ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 foreach(name IN ITEMS ${lockstep_rooms} shaders engine shared)
   set_target_properties(lockstep_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(lockstep_${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  install(TARGETS lockstep_${name} EXPORT lockstep ARCHIVE COMPONENT library LIBRARY COMPONENT library NAMELINK_COMPONENT library)
+  install(TARGETS lockstep_${name} EXPORT lockstep ARCHIVE COMPONENT library RUNTIME COMPONENT library LIBRARY COMPONENT library NAMELINK_COMPONENT library)
 endforeach()
 install(EXPORT lockstep NAMESPACE lockstep:: DESTINATION ${lockstep_package} FILE lockstepTargets.cmake COMPONENT library)
 
