@@ -76,7 +76,7 @@ check_second_driver() {
 check_windows() {
     local tests=(cpu_trainer csv draw gzip half inference lane map plain_ops race reference safetensors) started=(cli cli_data)
     [ -f "${XDG_CACHE_HOME:-$HOME/.cache}/lockstep-windows/recipe" ] || [ -n "${CI:-}" ] || { echo "scripts/windows.sh has not been run"; return 3; }
-    [ $SECONDS -lt 1600 ] || export LOCKSTEP_KEPT_ONLY=1
+    [ $SECONDS -lt 1900 ] || export LOCKSTEP_KEPT_ONLY=1
     scripts/windows.sh "$shaders" -DLOCKSTEP_BUILD_TESTS=ON lockstep lockstep_start "${tests[@]/%/_test}" &&
         tests/windows.sh "^($(IFS='|' && echo "${tests[*]}|${started[*]}"))_test\$"
 }
