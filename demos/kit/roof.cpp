@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "demos/kit/pacer.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/plan/work.h"
-#include "engine/tune/comparison.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 
@@ -45,8 +45,8 @@ double copyRate(gpu::Device& device, gpu::Memory from, gpu::Memory to, bool roug
     const gpu::Buffer target(device, bytes, to, "copy target");
     gpu::Recorder recorder(device);
     double least = 1e30;
-    const double begin = hostSeconds();
-    for (int round = 0; round < (rough ? 2 : 5) || hostSeconds() - begin < leastSeconds(device, rough);
+    const double begin = secondsNow();
+    for (int round = 0; round < (rough ? 2 : 5) || secondsNow() - begin < leastSeconds(device, rough);
          ++round) {
         recorder.begin();
         recorder.copy(source.view(), target.view());
@@ -81,9 +81,9 @@ double registerRate(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& 
             (invocations < most ? invocations : params.rounds) *= 2;
             least = millisecondsOf(invocations);
         }
-        const double begin = hostSeconds();
+        const double begin = secondsNow();
         for (int round = 0;
-             round < (rough ? 1 : 4) || hostSeconds() - begin < leastSeconds(device, rough) / looks; ++round)
+             round < (rough ? 1 : 4) || secondsNow() - begin < leastSeconds(device, rough) / looks; ++round)
             least = std::min(least, millisecondsOf(invocations));
         rate = std::max(rate, operations * params.rounds * invocations / least * 1e-6);
         if (rough) break;

@@ -50,7 +50,7 @@ void drawBars(const Ui& ui, const CardRow& row, const Decades& decades, ImVec2 l
     }
 }
 
-/// Of all rows, or of those alone that do not say why.
+/// The names of all rows that have no number, or of those alone that do not say why.
 std::string namesWithoutNumber(const CardPart& part, bool unexplained = false) {
     std::string names;
     for (const CardRow& row : part.rows)

@@ -29,8 +29,8 @@ std::atomic<std::uint64_t> alignedBytes{0}; // of AlignedArray, alive
 
 } // namespace
 
-// Of what is aligned to 64 bytes, as arenas are. In front of each stands where its memory begins, and its
-// size.
+// These count what is aligned to 64 bytes, as arenas are. In front of each array stands where its memory
+// begins, and its size.
 struct Front {
     void* begin;
     std::size_t size;
