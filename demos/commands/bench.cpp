@@ -180,7 +180,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
             job.settings.batch, name(job.settings.optimizer.kind));
     Timings timings{{{"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}}};
     const std::vector<float> expected =
-        firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
+        firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), comparedSteps(job));
     Roofs roofs;
     std::string failures;
     for (const LaneSpec& lane : lanes) {

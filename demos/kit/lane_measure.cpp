@@ -62,9 +62,12 @@ Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count)
     return data;
 }
 
-std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std::atomic<bool>* cancelled) {
+std::size_t comparedSteps(const TrainJob& job, double work) {
     const double flops = job.shape.flopsPerExample() * static_cast<double>(job.settings.batch);
-    auto steps = static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0));
+    return static_cast<std::size_t>(std::clamp(work / flops, 2.0, 50.0));
+}
+
+std::vector<float> firstLosses(Trainer& trainer, std::size_t steps, const std::atomic<bool>* cancelled) {
     if (cancelled == nullptr)
         trainer.run(steps);
     else // step by step: slow rungs take seconds, and cancelling must not wait for them
@@ -82,7 +85,7 @@ LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector
                         const std::function<void(double gflops)>& soFar) {
     LaneMeasure measure;
     measure.machine = trainer.machine();
-    measure.losses = firstLosses(trainer, job, cancelled);
+    measure.losses = firstLosses(trainer, expected.empty() ? comparedSteps(job) : expected.size(), cancelled);
     if (isSet(cancelled)) return measure;
     measure.agreement = compareLosses(expected, measure.losses, tolerance);
     if (!measure.right()) return measure;

@@ -30,9 +30,11 @@ template <class Action> std::string failureOf(Action action) {
 /// `count` examples of random pixels and of all classes in turn, the same in every run: something to time.
 Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count);
 
-/// Losses of a rung's first steps: fewer where a step is large, because the plain rung is slow. `cancelled`
-/// becoming true ends it early.
-std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job,
+/// Steps whose losses are compared: fewer where a step is large, because the plain rung is slow.
+/// work   floating-point operations in all
+std::size_t comparedSteps(const TrainJob& job, double work = 5e9);
+/// Losses of a rung's first `steps`. `cancelled` becoming true ends it early.
+std::vector<float> firstLosses(Trainer& trainer, std::size_t steps,
                                const std::atomic<bool>* cancelled = nullptr);
 
 /// How a rung did. A rung with wrong losses has no time.
@@ -48,10 +50,10 @@ struct LaneMeasure {
     bool timed() const { return secondsPerStep > 0; }
 };
 
-/// Trains the first steps and compares their losses with `expected` (the plain rung's). If they agree within
-/// `tolerance` (lossTolerance() of the lane), times steps for about `seconds`. `cancelled` becoming true ends
-/// it early, untimed.
-/// soFar   told the rate in GFLOP/s as measured up to then, on the calling thread, while steps are timed
+/// Trains as many steps as `expected` (the plain rung's losses) has, else comparedSteps(), and compares. If
+/// the losses agree within `tolerance` (lossTolerance() of the lane), times steps for about `seconds`.
+/// `cancelled` becoming true ends it early, untimed. soFar   told the rate in GFLOP/s as measured up to then,
+/// on the calling thread, while steps are timed
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
                         double tolerance, double seconds, const std::atomic<bool>* cancelled = nullptr,
                         const std::function<void(double gflops)>& soFar = {});

@@ -296,7 +296,12 @@ class LadderExhibit final : public Exhibit {
             ImGui::SameLine();
             ImGui::SetCursorScreenPos({start.x + width - buttons, start.y});
         }
-        if ((all || !measuring) && ui.button("Measure all rungs", measureAllWords)) measureAll();
+        if (all || !measuring) {
+            const bool first = model_.timedRungs() == 0 || model_.previewed(); // the rest of the picture
+            if (first ? ui.primaryButton("Measure all rungs", measureAllWords)
+                      : ui.button("Measure all rungs", measureAllWords))
+                measureAll();
+        }
         if (all) {
             ImGui::SameLine();
             if (ui.button("This rung##ladder", measureOneWords)) model_.measurePicked();

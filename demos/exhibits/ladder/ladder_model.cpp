@@ -45,15 +45,16 @@ class LadderModel::Session {
                     });
     }
 
-    /// Checks the rung, then times it for about `seconds`.
-    void measure(std::size_t rung, double seconds) {
+    /// Checks the rung, by few steps for a preview, then times it for about `seconds`.
+    void measure(std::size_t rung, bool preview, double seconds) {
         const LaneSpec spec = laneOf(rung);
+        const std::size_t steps = preview ? comparedSteps(job_, 5e8) : comparedSteps(job_);
         queue_.post(translatedFormat("measuring {}", spec.text()),
-                    [this, rung, spec, seconds, make = machines_.maker(job_, spec),
+                    [this, rung, spec, steps, seconds, make = machines_.maker(job_, spec),
                      makePlain = machines_.maker(job_, LaneSpec{false, Rung::scalar, {}})](
                         const std::atomic<bool>& cancelled) {
-                        if (expected_.empty()) {
-                            expected_ = firstLosses(*makePlain(), job_, &cancelled);
+                        if (expected_.size() < steps) {
+                            expected_ = firstLosses(*makePlain(), steps, &cancelled);
                             if (cancelled) expected_.clear();
                         }
                         if (cancelled) return;
@@ -255,13 +256,14 @@ void LadderModel::pick(std::size_t index) {
 void LadderModel::measureAll() {
     wanted_.resize(rungs_.size());
     std::iota(wanted_.begin(), wanted_.end(), std::size_t{0});
+    wantPickedFirst();
     roofWanted_ = true;
     previewed_ = false;
     session_.allow();
 }
 
 void LadderModel::measurePicked() {
-    if (std::ranges::count(wanted_, picked_) == 0) wanted_.push_back(picked_);
+    wantPickedFirst();
     if (!roof_) roofWanted_ = true;
     previewed_ = false;
     session_.allow();
@@ -270,10 +272,17 @@ void LadderModel::measurePicked() {
 void LadderModel::preview() {
     if (!wanted_.empty() || session_.gaveUp()) return;
     previewed_ = results_.empty();
-    for (const Rung rung : {Rung::naive, Rung::tiled, Rung::blocked}) {
+    for (const Rung rung : {Rung::scalar, Rung::simd, Rung::naive, Rung::tiled, Rung::blocked}) {
         const auto row = std::ranges::find(rungs_, rung, &RungRow::rung);
         if (row != rungs_.end()) wanted_.push_back(static_cast<std::size_t>(row - rungs_.begin()));
     }
+    if (pickedMissing() && std::ranges::count(wanted_, picked_) == 0) wanted_.push_back(picked_);
+    pickedWanted_ = false; // in its turn
+}
+
+void LadderModel::wantPickedFirst() {
+    std::erase(wanted_, picked_);
+    wanted_.insert(wanted_.begin(), picked_);
 }
 
 void LadderModel::forgetSweep(SweepBy by) {
@@ -513,7 +522,6 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
 
 // One rung at a time, so that what a person asks for next does not wait for all that was asked for before.
 void LadderModel::postWanted(bool quick, bool rough) {
-    const double seconds = quick ? 0.02 : 0.5;
     for (const auto& [rung, product] : std::exchange(picturesWanted_, {})) {
         session_->takePicture(rung, product);
         picturesPosted_.emplace_back(rung, product);
@@ -528,15 +536,17 @@ void LadderModel::postWanted(bool quick, bool rough) {
     }
     if (measured_ == 0) measuringSince_ = secondsNow();
     soFar_ = 0;
-    const bool roofNext = roofWanted_ && !(previewed_ && !wanted_.empty()); // a preview is quick
-    if (pickedMissing() || std::ranges::count(wanted_, picked_) > 0)
+    const bool preview = previewed_ && !pickedMissing() && !wanted_.empty();
+    const bool first = !wanted_.empty() && wanted_.front() == picked_;
+    const bool roofNext = roofWanted_ && !preview;
+    if (pickedMissing() || first)
         measuring_ = picked_;
     else
         measuring_ = roofNext ? rungs_.size() : wanted_.front();
     if (*measuring_ == rungs_.size())
         session_->measureRoof(rough);
     else
-        session_->measure(*measuring_, seconds);
+        session_->measure(*measuring_, preview, quick ? 0.02 : preview ? 0.2 : 0.5);
 }
 
 // Small pieces: between two of them a person's wish comes to its turn.

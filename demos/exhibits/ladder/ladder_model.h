@@ -70,7 +70,8 @@ class LadderModel {
     /// The picked rung first.
     void measureAll();
     void measurePicked();
-    /// Three rungs far from each other, and only then the roof; unless more was asked for.
+    /// Five rungs, the processor's first, for they need no compiler, and only then the roof; unless more was
+    /// asked for.
     void preview();
     /// All that was measured came from preview() and from picking rungs.
     bool previewed() const { return previewed_; }
@@ -155,6 +156,7 @@ class LadderModel {
     bool timed(std::size_t rung) const;
     std::optional<Climb> climbOf(bool gpu) const;
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
+    void wantPickedFirst();
     bool pickedMissing() const { return pickedWanted_ && result(picked_) == nullptr; }
     std::size_t missing() const;
     void postWanted(bool quick, bool rough);

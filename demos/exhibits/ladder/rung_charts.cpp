@@ -224,7 +224,7 @@ void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stai
         draw.AddRectFilled({x, low.y}, {x + light, high.y}, faded(colour, 0.3f));
         draw.PopClipRect();
     }
-    if (measuring) draw.AddRect(low, high, colour, ui.px(4), 0, ui.line());
+    draw.AddRect(low, high, faded(colour, measuring ? 1.0f : 0.25f), ui.px(4), 0, ui.line());
     const bool waits = measuring || model.waits(index);
     const std::string state = waits && !ui.masked ? std::string(translated(model.stateOf(index))) : "";
     const std::string sentence(translated(wordsOf(rung).plain));

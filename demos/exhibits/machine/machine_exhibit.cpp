@@ -12,6 +12,7 @@
 
 #include "demos/card/card_rows.h"
 #include "demos/draw/png.h"
+#include "demos/exhibits/machine/blank_card.h"
 #include "demos/exhibits/machine/machine_facts.h"
 #include "demos/exhibits/machine/machine_model.h"
 #include "demos/kit/exhibit.h"
@@ -50,39 +51,17 @@ void drawBars(const Ui& ui, const CardRow& row, const Decades& decades, ImVec2 l
     }
 }
 
-/// The names of all rows that have no number, or of those alone that do not say why.
-std::string namesWithoutNumber(const CardPart& part, bool unexplained = false) {
-    std::string names;
-    for (const CardRow& row : part.rows)
-        if (!(row.cpu > 0 || row.gpu > 0) && !(unexplained && !row.note.empty()))
-            names.append(names.empty() ? "" : ", ").append(translated(row.name));
-    return names;
-}
-
 /// Rows without any number, in a line: those that say why are told with their reason (cardNotes).
 std::string leftOut(const CardPart& part) {
-    const std::string names = namesWithoutNumber(part, true);
+    std::string names;
+    for (const CardRow& row : part.rows)
+        if (!(row.cpu > 0 || row.gpu > 0) && row.note.empty())
+            names.append(names.empty() ? "" : ", ").append(translated(row.name));
     return names.empty() ? names : translatedFormat("Not measured: {}.", names);
 }
 
-/// What a part answers, for as long as it has no answer.
-const char* questionOf(const CardPart& part) {
-    const std::pair<std::string_view, const char*> questions[] = {
-        {"roofs", "How much arithmetic can each do in a second, with numbers of 64 to 8 bits?"},
-        {"copies", "How many bytes can move in a second, within a memory and between the two?"},
-        {"races", "How many examples a second does each train on, with a small network and a large one?"},
-        {"ladder", "The same training, written in many ways: what does each way bring?"},
-        {"population", "How fast do many small networks train at once?"},
-        {"widths", "How wide must layers be for the GPU to be faster?"},
-        {"batches", "How large must a batch be for the GPU to be faster?"},
-    };
-    const auto found = std::ranges::find(questions, part.id, [](const auto& each) { return each.first; });
-    return found == std::end(questions) ? "" : found->second;
-}
-
-/// A line per row with a number: name, bars, both numbers; below them, what could not be measured. `blank`:
-/// nothing was measured yet; a question stands above, and the names of the lines to come below.
-void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
+/// A line per row with a number: name, bars, both numbers; below them, what could not be measured.
+void drawPart(Ui& ui, const CardPart& part, Column& at) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     const float step = line + ui.px(5);
@@ -116,7 +95,6 @@ void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
         ui.paragraph(words, colour, at.right - at.left);
         at.y = ImGui::GetItemRectMax().y + ui.px(2);
     };
-    if (blank) tell(questionOf(part), ui.theme.text);
     // A name that would leave its bars too little stands on a line of its own.
     const float most = 0.6f * (numbers - at.left);
     float names = ui.px(12);
@@ -147,13 +125,9 @@ void drawPart(Ui& ui, const CardPart& part, Column& at, bool blank) {
         at.y += step;
     }
     const SmallLetters small(ui);
-    if (blank) {
-        tell(namesWithoutNumber(part), ui.theme.muted);
-    } else {
-        if (const std::string rows = leftOut(part); !rows.empty()) tell(rows, ui.theme.muted);
-        for (const std::string& note : cardNotes(part)) tell(note, ui.theme.muted);
-        if (!part.remark.empty()) tell(part.remark, ui.theme.muted);
-    }
+    if (const std::string rows = leftOut(part); !rows.empty()) tell(rows, ui.theme.muted);
+    for (const std::string& note : cardNotes(part)) tell(note, ui.theme.muted);
+    if (!part.remark.empty()) tell(part.remark, ui.theme.muted);
     at.y += ui.px(10);
 }
 
@@ -220,6 +194,10 @@ class MachineExhibit final : public Exhibit {
         ImGui::SameLine();
         if (!card) {
             ui.muted("takes about two and a half minutes");
+            if (model_.previewed() && !ui.masked)
+                ui.muted(
+                    "Preview: the processor's arithmetic and copies, measured in a second. Measure fills the "
+                    "rest.");
             drawBlank(ui);
             return;
         }
@@ -291,16 +269,10 @@ class MachineExhibit final : public Exhibit {
         ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
     }
 
-    /// Each machine's name, with a mark of its colour, and below it what is known of it.
-    static void drawNames(Ui& ui, const std::string& gpu, const std::string& cpu, const std::string& ofGpu,
-                          const std::string& ofCpu) {
-        struct Named {
-            const std::string& name;
-            const std::string& facts;
-            ImU32 colour;
-        };
-        for (const auto& [name, facts, colour] :
-             {Named{gpu, ofGpu, ui.theme.gpu}, Named{cpu, ofCpu, ui.theme.cpu}}) {
+    /// Each machine's name, with a mark of its colour, and below the GPU's what is known of it.
+    static void drawNames(Ui& ui, const Card& card) {
+        for (const auto& [name, colour] :
+             {std::pair{card.gpuName(), ui.theme.gpu}, std::pair{card.cpuName(), ui.theme.cpu}}) {
             const ImVec2 at = ImGui::GetCursorScreenPos();
             const float height = ui.fonts.title->FontSize;
             ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height * 0.1f},
@@ -309,22 +281,26 @@ class MachineExhibit final : public Exhibit {
             ImGui::PushFont(ui.fonts.title);
             ui.text(fittedText(name, ImGui::GetContentRegionAvail().x));
             ImGui::PopFont();
-            if (facts.empty()) continue;
+            if (colour != ui.theme.gpu) continue;
             ImGui::SetCursorScreenPos({at.x + ui.px(16), ImGui::GetCursorScreenPos().y});
-            ui.paragraph(facts, ui.theme.muted);
+            ui.paragraph(factsLine(card), ui.theme.muted);
         }
     }
 
     /// The card before it is measured: whose it will be, what is known of it, and what will stand on it.
     void drawBlank(Ui& ui) {
-        ui.beginCard("machine/card");
         const gpu::DeviceReport& device = ui.graphics.device().report();
         const bool software = device.type == gpu::DeviceType::software;
-        drawNames(ui,
-                  ui.timing(software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
-                                     : device.name),
-                  ui.timing(cpuName()), ui.masked ? "-" : factsText(graphicsFacts(device)),
-                  ui.masked ? "-" : factsText(processorFacts()));
+        const auto known = [&](std::string name, MachineFacts facts, ImU32 colour) {
+            if (ui.masked) facts.clear(); // of one machine
+            return KnownMachine{ui.timing(std::move(name)), std::move(facts), colour};
+        };
+        const KnownMachine machines[] = {
+            known(software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
+                           : device.name,
+                  graphicsFacts(device), ui.theme.gpu),
+            known(cpuName(), processorFacts(), ui.theme.cpu)};
+        drawKnownMachines(ui, machines);
         if (!blank_) blank_ = blankCard(device.name);
         Card card = *blank_;
         const std::optional<Roof>& preview = model_.previewed();
@@ -335,22 +311,17 @@ class MachineExhibit final : public Exhibit {
                     if (part.id == "copies" && row.name == cardCopyRow)
                         row.cpu = preview->gigabytesPerSecond / 2;
                 }
-            ui.paragraph(
-                "Preview: the processor's arithmetic and copies, measured in a second. Measure fills "
-                "the rest.");
         }
-        ImGui::Dummy({0, ui.px(6)});
-        drawParts(ui, translatedCard(std::move(card)), true);
-        ui.endCard();
+        drawQuestions(ui, translatedCard(std::move(card)));
     }
 
     static void drawCard(Ui& ui, const Card& card, const std::string& headline) {
         ui.beginCard("machine/card");
         ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
         if (!headline.empty()) ui.headline(headline);
-        drawNames(ui, card.gpuName(), card.cpuName(), factsLine(card), "");
+        drawNames(ui, card);
         ImGui::Dummy({0, ui.px(4)});
-        drawParts(ui, card, false);
+        drawParts(ui, card);
         {
             const SmallLetters small(ui);
             ui.paragraph(std::string(translated("Bars are logarithmic: equal distances are equal factors. "
@@ -364,7 +335,7 @@ class MachineExhibit final : public Exhibit {
     }
 
     // Side by side as far as the width allows.
-    static void drawParts(Ui& ui, const Card& card, bool blank) {
+    static void drawParts(Ui& ui, const Card& card) {
         const ImVec2 start = ImGui::GetCursorScreenPos();
         const float room = ImGui::GetContentRegionAvail().x;
         const auto columns =
@@ -377,7 +348,7 @@ class MachineExhibit final : public Exhibit {
             const float left = start.x + static_cast<float>(column) * (width + gap);
             Column at{left, left + width, start.y};
             for (std::size_t i = 0; i < card.parts.size(); ++i)
-                if (places[i] == column) drawPart(ui, card.parts[i], at, blank);
+                if (places[i] == column) drawPart(ui, card.parts[i], at);
             bottom = std::max(bottom, at.y);
         }
         ImGui::SetCursorScreenPos(start);

@@ -54,11 +54,4 @@ MachineFacts graphicsFacts(const gpu::DeviceReport& report) {
     return facts;
 }
 
-std::string factsText(const MachineFacts& facts) {
-    std::string text;
-    for (const auto& [name, value] : facts)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", translated(name), value);
-    return text;
-}
-
 } // namespace lockstep::demos

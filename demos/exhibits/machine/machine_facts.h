@@ -16,7 +16,5 @@ using MachineFacts = std::vector<std::pair<std::string, std::string>>;
 MachineFacts processorFacts();
 /// Those of a device that decide how kernels are written, and its driver.
 MachineFacts graphicsFacts(const gpu::DeviceReport& report);
-/// "8 cores, 16 threads, ..." in a line: "memory 7.8 GiB, subgroup 8 invocations".
-std::string factsText(const MachineFacts& facts);
 
 } // namespace lockstep::demos

@@ -1,0 +1,189 @@
+#include "demos/exhibits/machine/blank_card.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "demos/card/card_rows.h"
+#include "demos/words/language.h"
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr float tilePad = 14;
+constexpr float tileGap = 10;
+constexpr float tileUnits = 250; // of a question's tile, at least
+constexpr float machineUnits = 400;
+constexpr std::size_t mostTiles = 4; // side by side
+
+std::string_view questionOf(const CardPart& part) {
+    constexpr std::pair<std::string_view, std::string_view> questions[] = {
+        {"roofs", "How much arithmetic can each do in a second, with numbers of 64 to 8 bits?"},
+        {"copies", "How many bytes can move in a second, within a memory and between the two?"},
+        {"races", "How many examples a second does each train on, with a small network and a large one?"},
+        {"ladder", "The same training, written in many ways: what does each way bring?"},
+        {"population", "How fast do many small networks train at once?"},
+        {"widths", "How wide must layers be for the GPU to be faster?"},
+        {"batches", "How large must a batch be for the GPU to be faster?"},
+    };
+    const auto found = std::ranges::find(questions, part.id, [](const auto& each) { return each.first; });
+    return found == std::end(questions) ? "" : found->second;
+}
+
+/// So many columns of equal width between `left` and the window's right edge.
+struct TileColumns {
+    float left = ImGui::GetCursorScreenPos().x;
+    float gap = 0;
+    float width = 0;
+    std::size_t count = 1;
+
+    TileColumns(const Ui& ui, float least, std::size_t most) : gap(ui.px(tileGap)) {
+        const float room = ImGui::GetContentRegionAvail().x;
+        count =
+            std::clamp(static_cast<std::size_t>((room + gap) / (ui.px(least) + gap)), std::size_t{1}, most);
+        width = std::floor((room + gap) / static_cast<float>(count) - gap);
+    }
+    float at(std::size_t column) const { return left + static_cast<float>(column) * (width + gap); }
+};
+
+/// Facts in lines of `width` pixels, from `at`; returns their height. `draw` null: nothing is drawn.
+float drawFacts(const Ui& ui, ImDrawList* draw, const MachineFacts& facts, ImVec2 at, float width) {
+    const float value = ui.fonts.strong->FontSize;
+    const float height = value + ui.fonts.small->FontSize + ui.px(10);
+    const float gap = ui.px(22);
+    ImVec2 pen = at;
+    for (const auto& [name, text] : facts) {
+        ImGui::PushFont(ui.fonts.strong);
+        const std::string shown = fittedText(text, width);
+        float wide = lettersWidth(shown);
+        ImGui::PopFont();
+        const SmallLetters small(ui);
+        wide = std::max(wide, textWidth(name));
+        if (pen.x > at.x && pen.x + wide > at.x + width) pen = {at.x, pen.y + height};
+        if (draw != nullptr) {
+            draw->AddText(ui.fonts.strong, value, pen, ui.theme.text, shown.c_str());
+            drawText(*draw, {pen.x, pen.y + value + ui.px(1)}, ui.theme.muted, name);
+        }
+        pen.x += wide + gap;
+    }
+    return pen.y + height - at.y;
+}
+
+/// The number that stands for a part: the first that there is.
+double firstNumber(const CardPart& part, double CardRow::*machine) {
+    for (const CardRow& row : part.rows)
+        if (row.*machine > 0) return row.*machine;
+    return 0;
+}
+
+std::string namesOf(const CardPart& part) {
+    std::string names;
+    for (const CardRow& row : part.rows) names.append(names.empty() ? "" : ", ").append(translated(row.name));
+    return names;
+}
+
+/// "CPU", a track that is filled once there is a number, and the number.
+void drawTrack(Ui& ui, const CardPart& part, bool gpu, ImVec2 at, float width) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
+    const double number = firstNumber(part, gpu ? &CardRow::gpu : &CardRow::cpu);
+    const std::string shown = number > 0 ? cardCell(part.rows.front(), number) : "?";
+    const float label = textWidth("GPU") + ui.px(10);
+    const float numbers = lettersWidth("88.8k") + ui.px(10);
+    const float line = ImGui::GetTextLineHeight();
+    drawText(draw, at, legible(ui.theme, colour), gpu ? "GPU" : "CPU");
+    const ImVec2 low{at.x + label, std::floor(at.y + 0.25f * line)};
+    const ImVec2 high{at.x + width - numbers, std::floor(at.y + 0.8f * line)};
+    draw.AddRectFilled(low, high, faded(colour, 0.14f), ui.px(3));
+    const float filled =
+        ui.eased("machine/" + part.id + (gpu ? "/gpu" : "/cpu"), number > 0 ? 1.0f : 0.0f, 0.6);
+    if (filled > 0)
+        draw.AddRectFilled(low, {low.x + (high.x - low.x) * filled, high.y}, faded(colour, 0.8f), ui.px(3));
+    draw.AddText({at.x + width - lettersWidth(shown), at.y}, number > 0 ? ui.theme.text : ui.theme.muted,
+                 shown.c_str());
+}
+
+} // namespace
+
+void drawKnownMachines(Ui& ui, std::span<const KnownMachine> machines) {
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const TileColumns columns(ui, machineUnits, machines.size());
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float pad = ui.px(tilePad);
+    const float inside = columns.width - 2 * pad;
+    const float title = ui.fonts.title->FontSize;
+    float facts = 0;
+    for (const KnownMachine& each : machines)
+        facts = std::max(facts, drawFacts(ui, nullptr, each.facts, {}, inside));
+    const float height = title + facts + 2 * pad;
+    float bottom = start.y;
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+        const ImVec2 low{columns.at(i % columns.count),
+                         start.y + static_cast<float>(i / columns.count) * (height + columns.gap)};
+        const ImVec2 high{low.x + columns.width, low.y + height};
+        draw.AddRectFilled(low, high, ui.surface(machines[i].colour), ui.px(6));
+        draw.AddRectFilled(low, {low.x + ui.px(4), high.y}, machines[i].colour, ui.px(6),
+                           ImDrawFlags_RoundCornersLeft);
+        ImGui::PushFont(ui.fonts.title);
+        const std::string name = fittedText(machines[i].name, inside);
+        draw.AddText({low.x + pad, low.y + 0.7f * pad}, ui.theme.text, name.c_str());
+        ImGui::PopFont();
+        drawFacts(ui, &draw, machines[i].facts, {low.x + pad, low.y + 1.1f * pad + title}, inside);
+        bottom = high.y;
+    }
+    ImGui::Dummy({0, bottom - start.y});
+}
+
+void drawQuestions(Ui& ui, const Card& card) {
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const TileColumns columns(ui, tileUnits, mostTiles);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float pad = ui.px(tilePad);
+    const float inside = columns.width - 2 * pad;
+    const float line = ImGui::GetTextLineHeight();
+    std::size_t lines = 0; // of the longest question
+    for (const CardPart& part : card.parts)
+        lines = std::max(lines, linesAtBlanks(translated(questionOf(part)), inside, lettersWidth).size());
+    const float small = ui.fonts.small->FontSize;
+    const float height = 2 * pad + (static_cast<float>(lines) + 3) * line + 2 * small + ui.px(26);
+    float bottom = start.y;
+    for (std::size_t i = 0; i < card.parts.size(); ++i) {
+        const CardPart& part = card.parts[i];
+        const ImVec2 low{columns.at(i % columns.count),
+                         start.y + static_cast<float>(i / columns.count) * (height + columns.gap)};
+        const ImVec2 high{low.x + columns.width, low.y + height};
+        draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
+        ImVec2 pen{low.x + pad, low.y + pad};
+        {
+            const SmallLetters letters(ui);
+            draw.AddText(pen, ui.theme.muted, fittedText(part.title, inside).c_str());
+        }
+        pen.y += small + ui.px(6);
+        for (const std::string_view each :
+             linesAtBlanks(translated(questionOf(part)), inside, lettersWidth)) {
+            draw.AddText(pen, ui.theme.text, each.data(), each.data() + each.size());
+            pen.y += line;
+        }
+        pen.y = high.y - pad - 2 * line - small - ui.px(12);
+        for (const bool gpu : {false, true}) {
+            drawTrack(ui, part, gpu, pen, inside);
+            pen.y += line + ui.px(2);
+        }
+        const SmallLetters letters(ui);
+        draw.AddText({pen.x, high.y - pad - small}, ui.theme.muted,
+                     fittedText(std::string(translated(part.unit)) + ": " + namesOf(part), inside).c_str());
+        ImGui::SetCursorScreenPos(low);
+        ImGui::Dummy({columns.width, height});
+        ui.explainItem({.title = part.title, .text = namesOf(part)});
+        bottom = high.y;
+    }
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({0, bottom - start.y});
+}
+
+} // namespace lockstep::demos
