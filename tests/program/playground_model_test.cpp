@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/playground/host_network.h"
+#include "demos/exhibits/playground/passages.h"
 #include "demos/exhibits/playground/playground_model.h"
 #include "engine/run/make_trainer.h"
 
@@ -354,4 +355,42 @@ TEST_CASE("the history stays small and keeps the newest") {
     CHECK(few.lowestTest().loss == 0.2);
     few.goBackTo(10);
     CHECK(few.lowestTest().step == 10);
+}
+
+TEST_CASE("points pass through the untrained network, a few of them, and no more once it trains") {
+    PlaygroundModel model;
+    frames(model, 1);
+    Passages passages;
+    passages.update(model, 0.05);
+    CHECK_FALSE(passages.now().has_value()); // nobody has started them
+    passages.start();
+    int arrived = 0;
+    bool was = false;
+    for (int frame = 0; passages.going(); ++frame) {
+        REQUIRE(frame < 10000);
+        passages.update(model, 0.05);
+        const bool is = passages.now() && passages.now()->arrived();
+        arrived += is && !was ? 1 : 0;
+        was = is;
+    }
+    CHECK(arrived == 8);
+
+    passages.start();
+    passages.update(model, 0.05);
+    REQUIRE(passages.now().has_value());
+    CHECK(passages.now()->values.size() == model.shape().widths.size());
+    Passage sure = *passages.now();
+    sure.point.label = 1;
+    sure.values.back().data[0] = 2; // the sigmoid of it: 88 % for the second class
+    CHECK(passageText(model.settings(), Loss::binaryCrossEntropy, sure) ==
+          "Untrained, it says orange, 88 %: right.");
+    sure.point.label = 0;
+    CHECK(passageText(model.settings(), Loss::binaryCrossEntropy, sure) ==
+          "Untrained, it says orange, 88 %: wrong.");
+    CHECK(passageText(model.settings(), Loss::meanSquared, sure) == "Untrained, it says 2.00.");
+
+    train(model, 10);
+    passages.update(model, 0.05);
+    CHECK_FALSE(passages.going());
+    CHECK_FALSE(passages.now().has_value());
 }

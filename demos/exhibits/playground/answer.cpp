@@ -16,11 +16,6 @@ constexpr std::size_t mostPointsDrawn = 2000;
 constexpr float brushUnits = 14; // between points put by dragging
 constexpr float graspUnits = 12; // how near the mouse has to be to remove one
 
-/// Where a place of the plane is on a map.
-ImVec2 onMap(float x, float y, ImVec2 low, float size) {
-    return {low.x + size * (0.5f + x / (2 * planeReach)), low.y + size * (0.5f - y / (2 * planeReach))};
-}
-
 void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) {
     const std::size_t classes = parts.model.settings().classes();
     const std::vector<PlanePoint>& points = parts.model.points();
@@ -101,6 +96,20 @@ void drawTag(const PlaygroundParts& parts, ImVec2 low, const std::string& text) 
     drawText(draw, {at.x + ui.px(6), at.y + ui.px(3)}, ui.theme.text, text);
 }
 
+// The point on its way, and what becomes of it.
+void drawPassageOnMap(const PlaygroundParts& parts, ImVec2 low, float size) {
+    const std::optional<Passage>& passage = parts.view.passages.now();
+    if (!passage) return;
+    Ui& ui = parts.ui;
+    const ImVec2 at = onMap(passage->point.x, passage->point.y, low, size);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddCircle(at, ui.px(9), ui.theme.background, 0, ui.line(4));
+    draw.AddCircle(at, ui.px(9), ui.theme.text, 0, ui.line(2));
+    drawTag(parts, low,
+            passage->arrived() ? passageText(parts.model.settings(), parts.model.shape().loss, *passage)
+                               : std::string(translated("Preview: one point passes through the network.")));
+}
+
 void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     Ui& ui = parts.ui;
     ImGui::SetCursorScreenPos(low);
@@ -122,7 +131,10 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     if (parts.view.trainPoints) drawMarks(parts, low, size, false);
     ImGui::PopClipRect();
     ImGui::GetWindowDrawList()->AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
-    if (one) drawTag(parts, low, neuronTitle(parts.model, *shown));
+    if (one)
+        drawTag(parts, low, neuronTitle(parts.model, *shown));
+    else
+        drawPassageOnMap(parts, low, size);
     parts.view.probe.reset();
     if (!hovered) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;

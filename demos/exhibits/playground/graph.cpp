@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,8 @@ namespace {
 constexpr std::size_t mostLinksDrawn = 160;
 constexpr std::size_t mostLinksLookedAt = 32768;
 constexpr float widestLink = 3.2f;
-constexpr float tileShare = 0.82f; // of the distance between tiles
+constexpr float tileShare = 0.82f;    // of the distance between tiles
+constexpr float leastProduct = 0.06f; // of a layer's largest: smaller ones are not drawn on their way
 
 /// One layer: a column of tiles, or one picture of all neurons where there are too many.
 struct GraphColumn {
@@ -149,6 +151,7 @@ class Graph {
             else
                 for (std::size_t i = 0; i < columns_[layer].neurons; ++i) drawNeuron({layer, i});
         }
+        if (const std::optional<Passage>& passage = parts_.view.passages.now()) drawPassage(*passage);
         hoverLinks();
         if (!wantedFeatures_.empty()) // last: another network has other columns
             parts_.model.edit([this](PlaygroundSettings& settings) { settings.features = wantedFeatures_; });
@@ -237,6 +240,44 @@ class Graph {
         }
         for (std::size_t i = 0; i < linkPieces; i += 2)
             draw_.AddLine(points[i], points[i + 1], colour, width);
+    }
+
+    // On every tile that it has reached, its place; between two layers, products of weight and value.
+    void drawPassage(const Passage& passage) {
+        for (std::size_t layer = 0; layer < columns_.size(); ++layer) {
+            const GraphColumn& column = columns_[layer];
+            if (passage.layers < static_cast<double>(layer)) return;
+            for (std::size_t i = 0; i < column.neurons && !column.wide(); ++i) {
+                const std::size_t row = column.rows.empty() ? i : column.rows[i];
+                const ImVec2 at = onMap(passage.point.x, passage.point.y, column.tileLow(row), column.tile);
+                draw_.AddCircleFilled(at, ui_.px(3.5f), theme_.background);
+                draw_.AddCircleFilled(at, ui_.px(2.5f), theme_.text);
+            }
+            if (layer + 1 == columns_.size()) return;
+            const auto way = static_cast<float>(passage.layers - static_cast<double>(layer));
+            if (way < 1) drawProducts(links_[layer], passage.values[layer].row(0), way);
+        }
+    }
+
+    /// At the share `way` of their links.
+    void drawProducts(std::span<const GraphLink> links, std::span<const float> values, float way) {
+        const auto product = [&](const GraphLink& link) { return link.weight * values[*link.place.from]; };
+        float most = 0;
+        for (const GraphLink& link : links) most = std::max(most, std::abs(product(link)));
+        for (const GraphLink& link : links) {
+            const float share = std::abs(product(link)) / most;
+            if (!(share >= leastProduct)) continue; // nor where numbers went wrong
+            const auto points = curve(link.place);
+            const float at = way * linkPieces;
+            const std::size_t piece = std::min(static_cast<std::size_t>(at), linkPieces - 1);
+            const float rest = at - static_cast<float>(piece);
+            const ImVec2 a = points[piece];
+            const ImVec2 b = points[piece + 1];
+            const ImVec2 centre{a.x + rest * (b.x - a.x), a.y + rest * (b.y - a.y)};
+            const float radius = ui_.px(2 + 5 * std::sqrt(share));
+            draw_.AddCircleFilled(centre, radius + ui_.line(1.5f), theme_.background);
+            draw_.AddCircleFilled(centre, radius, signedColour(theme_, product(link) < 0 ? -1.0f : 1.0f));
+        }
     }
 
     void drawFeature(PlaneFeature feature) {

@@ -68,10 +68,43 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     if (fewer || more) parts.model.change(settings);
 }
 
-/// The graph and the buttons above its layers.
+/// What lines and squares mean, in one line from `at`; returns its height, 0 where it has no room.
+float drawLegend(const Ui& ui, ImVec2 at, ImVec2 room) {
+    if (room.y < ui.px(300)) return 0;
+    const SmallLetters small(ui);
+    const float line = ImGui::GetTextLineHeight();
+    const float sign = ui.px(26);
+    const float gap = ui.px(14);
+    const std::string_view names[] = {"positive weight", "negative weight", "bias"};
+    float width = -gap;
+    for (const std::string_view name : names) width += sign + ui.px(5) + textWidth(name) + gap;
+    if (width > room.x) return 0;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    ImVec2 pen{at.x, at.y + room.y - line};
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+        const float middle = std::floor(pen.y + line / 2);
+        const ImU32 colour = signedColour(ui.theme, i == 1 ? -1.0f : 1.0f);
+        const float half = ui.px(4);
+        if (i == 0) draw.AddLine({pen.x, middle}, {pen.x + sign, middle}, colour, ui.line(2));
+        if (i == 1)
+            for (float x = 0; x < sign; x += 2 * half)
+                draw.AddLine({pen.x + x, middle}, {pen.x + std::min(x + half, sign), middle}, colour,
+                             ui.line(2));
+        if (i == 2)
+            draw.AddRectFilled({pen.x + sign - 2 * half, middle - half}, {pen.x + sign, middle + half},
+                               colour);
+        pen.x += sign + ui.px(5);
+        drawText(draw, pen, ui.theme.muted, names[i]);
+        pen.x += textWidth(names[i]) + gap;
+    }
+    return line + ui.px(4);
+}
+
+/// The graph, the buttons above its layers, and the legend below.
 void drawLayers(const PlaygroundParts& parts) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ImVec2 room = ImGui::GetContentRegionAvail();
+    room.y -= drawLegend(parts.ui, start, room);
     const float header = 2 * ImGui::GetTextLineHeight() + parts.ui.px(16);
     const std::vector<float> x =
         drawGraph(parts, {start.x, start.y + header},

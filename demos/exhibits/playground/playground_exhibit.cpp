@@ -69,6 +69,7 @@ class PlaygroundExhibit : public Exhibit {
             ui.say(Severity::info, "Another network has replaced the one that was here.",
                    "Ctrl+Z brings it back.");
         model_.update(maker, ui.delta, ui.scripted);
+        view_.passages.update(model_, ui.delta);
         renewPictures(ui);
         if (model_.failed() && !told_) ui.say(Severity::error, model_.failure());
         told_ = model_.failed();
@@ -132,7 +133,10 @@ class PlaygroundExhibit : public Exhibit {
 
     bool running() const override { return model_.running(); }
     std::uint64_t trainedExamples() const override { return model_.laneSnapshot().examples; }
-    bool moving() const override { return model_.busy() || view_.sampling.valid() || pictures_.busy(); }
+    bool moving() const override {
+        return model_.busy() || view_.sampling.valid() || pictures_.busy() || view_.passages.going();
+    }
+    void preview(Ui&) override { view_.passages.start(); }
     void run(Ui& ui) override {
         if (!model_.trainable()) {
             ui.say(Severity::warning, "There are no points to train on.",
@@ -270,8 +274,7 @@ class PlaygroundExhibit : public Exhibit {
     // the curves beside the numbers.
     void drawWide(Ui& ui) {
         constexpr float titledUnits = 520; // height that has room for a title
-        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits))
-            ui.headline("Can this network learn which colour belongs where?");
+        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits)) ui.headline(headlineText(ui));
         drawDataPanel(parts(ui), true);
         if (view_.settingsShown) drawSettingsBar(parts(ui), false);
         renewPictures(ui); // settings above may have made it another network
@@ -328,6 +331,15 @@ class PlaygroundExhibit : public Exhibit {
         if (narrow && view_.page != answerPage) return;
         if (!narrow) ImGui::SameLine(0, gap);
         drawAnswer(parts(ui), {0, 0}, true);
+    }
+
+    /// What it has learned, once most of what it was not trained on is right.
+    std::string headlineText(const Ui& ui) const {
+        constexpr double learned = 0.95;
+        const double accuracy = model_.moment().test.accuracy;
+        if (ui.masked || model_.step() == 0 || model_.settings().classes() == 0 || !(accuracy >= learned))
+            return std::string(translated("Can this network learn which colour belongs where?"));
+        return translatedFormat("It has learned which colour belongs where: {:.0f} % right", 100 * accuracy);
     }
 
     void drawFailure(Ui& ui) {

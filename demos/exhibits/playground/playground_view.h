@@ -12,6 +12,7 @@
 #include "demos/draw/theme.h"
 #include "demos/draw/ui.h"
 #include "demos/exhibits/playground/host_network.h"
+#include "demos/exhibits/playground/passages.h"
 #include "demos/exhibits/playground/plane_pictures.h"
 #include "demos/exhibits/playground/playground_model.h"
 
@@ -82,6 +83,8 @@ struct PlaygroundView : ViewSettings {
 
     std::vector<float> calmWeights; ///< as links are drawn: they follow the network's smoothly
 
+    Passages passages; ///< the preview
+
     // What the mouse pointed at in the last frame.
     std::optional<ImVec2> probe; ///< the place of the plane under the mouse
     std::optional<NeuronPlace> shownNeuron;
@@ -111,6 +114,11 @@ void drawNumbers(const PlaygroundParts& parts, float width);
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);
+
+/// Where a place of the plane is on a picture of it, `size` pixels high and wide.
+inline ImVec2 onMap(float x, float y, ImVec2 low, float size) {
+    return {low.x + size * (0.5f + x / (2 * planeReach)), low.y + size * (0.5f - y / (2 * planeReach))};
+}
 
 /// Returns where it has put the layers, from left to right.
 std::vector<float> drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);

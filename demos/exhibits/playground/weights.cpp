@@ -54,6 +54,11 @@ void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) 
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float width = (high.x - low.x) / bins;
     draw.AddLine({low.x, high.y}, high, ui.theme.border, ui.line());
+    // So few that each can be a dot of its own.
+    const float dot =
+        std::min({ui.px(9), 2 * width,
+                  (high.y - low.y) / static_cast<float>(std::max<std::size_t>(histogram.most, 1))});
+    const bool dots = dot >= ui.px(4);
     for (std::size_t i = 0; i < bins; ++i) {
         if (histogram.counts[i] == 0) continue;
         const float share = static_cast<float>(histogram.counts[i]) / static_cast<float>(histogram.most);
@@ -61,21 +66,35 @@ void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) 
         const float middle = (static_cast<float>(i) + 0.5f) / bins * 2 - 1;
         const ImU32 colour = mixed(ui.theme.muted, signedColour(ui.theme, middle < 0 ? -1.0f : 1.0f),
                                    0.3f + 0.7f * std::abs(middle));
-        draw.AddRectFilled({x, high.y - std::max(ui.line(), share * (high.y - low.y))},
-                           {x + width - ui.line(), high.y}, colour);
+        if (!dots)
+            draw.AddRectFilled({x, high.y - std::max(ui.line(), share * (high.y - low.y))},
+                               {x + width - ui.line(), high.y}, colour);
+        for (std::size_t n = 0; dots && n < histogram.counts[i]; ++n)
+            draw.AddCircleFilled({x + width / 2, high.y - dot * (static_cast<float>(n) + 0.5f)}, dot / 2,
+                                 colour);
     }
     const float zero = (low.x + high.x) / 2;
     draw.AddLine({zero, low.y}, {zero, high.y}, faded(ui.theme.text, 0.4f), ui.line());
 }
 
-/// Which layer, and how far from 0 its numbers go: as much as fits.
-std::string belowHistogram(std::size_t layer, std::size_t layers, float reach, float width) {
-    const std::string far = translatedFormat("±{:.2g}", reach);
-    for (const std::string& text :
-         {translatedFormat("layer {} of {}, {}", layer + 1, layers, far),
-          translatedFormat("layer {}, {}", layer + 1, far), translatedFormat("layer {}", layer + 1)})
-        if (textWidth(text) <= width) return text;
-    return fmt::format("{}", layer + 1);
+/// The ends of its axis, and between them which layer it is, as far as that fits.
+void drawBelowHistogram(const Ui& ui, std::size_t layer, std::size_t layers, float reach, ImVec2 at,
+                        float width) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const std::string least = translatedFormat("{:.2g}", -reach);
+    const std::string most = translatedFormat("{:.2g}", reach);
+    const float ends = 2 * std::max(lettersWidth(least), lettersWidth(most)) + ui.px(12);
+    if (ends <= width) {
+        draw.AddText(at, ui.theme.muted, least.c_str());
+        draw.AddText({at.x + width - lettersWidth(most), at.y}, ui.theme.muted, most.c_str());
+    }
+    const float room = ends <= width ? width - ends : width;
+    for (const std::string& text : {translatedFormat("layer {} of {}", layer + 1, layers),
+                                    translatedFormat("layer {}", layer + 1), fmt::format("{}", layer + 1)}) {
+        if (lettersWidth(text) > room) continue;
+        draw.AddText({at.x + (width - lettersWidth(text)) / 2, at.y}, ui.theme.text, text.c_str());
+        return;
+    }
 }
 
 /// A layer's histogram with its reach below, in a box of that size.
@@ -90,10 +109,8 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::string_view 
     ui.noteControl(control.c_str(), words);
     const float line = ImGui::GetTextLineHeight();
     drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
-    const std::string below = belowHistogram(layer, parts.model.shape().layers(), histogram.reach, size.x);
-    const float wide = textWidth(below);
-    ImGui::GetWindowDrawList()->AddText({low.x + (size.x - wide) / 2, low.y + size.y - line}, ui.theme.muted,
-                                        below.c_str());
+    drawBelowHistogram(ui, layer, parts.model.shape().layers(), histogram.reach,
+                       {low.x, low.y + size.y - line}, size.x);
     ui.explainItem(
         {.title = translatedFormat("{}, layer {} of {} ({} to {})", translated(what), layer + 1,
                                    parts.model.shape().layers(), place.inputs, place.outputs),
