@@ -128,7 +128,7 @@ struct SidePanels {
 inline SidePanels sidePanels(const Ui& ui) {
     const float width = ImGui::GetIO().DisplaySize.x;
     const float list = ui.presenter ? 0 : ui.px(92);
-    const float details = ui.detailsWanted ? ui.px(286) : 0;
+    const float details = ui.detailsWanted ? ui.px(width >= ui.px(1200) ? 330 : 286) : 0;
     if (width < list + ui.px(420)) return {};
     const bool roomy = width - list - details >= ui.px(ui.presenter ? 620 : 680);
     return {.list = list, .details = roomy ? details : 0};

@@ -190,6 +190,7 @@ void drawQuestion(Ui& ui, LessonRun& run, const LessonView& view) {
     const MeasuredValues& values = view.values;
     if (!run.step().ask) return;
     const Question& question = *run.step().ask;
+    ImGui::Dummy({0, ui.px(4)});
     ui.paragraph(filledText(question.text, values), ui.theme.accent);
     if (!question.sketch.empty())
         ui.muted(run.answer().sketch ? "Your curve is in the plot." : "Drag the mouse over the plot.");
@@ -270,7 +271,7 @@ LessonPress drawLesson(Ui& ui, LessonRun& run, const LessonView& view) {
     const float right = ImGui::GetContentRegionMax().x - buttonWidth(closeLabel);
     const auto title = [&](float wrapAt) {
         ImGui::PushTextWrapPos(wrapAt);
-        ui.text(step.title, 0, ui.fonts.strong);
+        ui.text(step.title, 0, ui.fonts.title);
         ImGui::PopTextWrapPos();
     };
     if (turns(run)) {

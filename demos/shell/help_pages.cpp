@@ -77,19 +77,26 @@ std::vector<Library> readLibraries() {
 
 void drawAbout(Ui& ui) {
     static const std::vector<Library> libraries = readLibraries();
-    ui.text("Lockstep " LOCKSTEP_VERSION, 0, ui.fonts.strong);
+    ui.headline("Lockstep " LOCKSTEP_VERSION);
     ui.paragraph("Trains neural networks on your graphics card and races it against your processor.");
     ui.paragraph("By the Lockstep authors, under the MIT license.");
     ui.paragraph("Nothing leaves this machine: Lockstep has no network code.");
     ImGui::Dummy({0, ui.px(8)});
     ui.heading("Libraries, fonts and data inside");
     if (libraries.empty()) ui.muted("The list of libraries was not found beside the program.");
+    // A line each: what it is, what it does here, and its licence; in a narrow window the first two.
+    float names = 0;
+    float uses = 0;
+    for (const Library& library : libraries) {
+        names = std::max(names, lettersWidth(library.name) + ui.px(24));
+        uses = std::max(uses, textWidth(library.use) + ui.px(24));
+    }
     for (const Library& library : libraries) {
         ui.text(library.name, 0, ui.fonts.strong);
-        ImGui::SameLine(ui.px(280));
-        ui.muted(library.licence);
-        ui.paragraph(library.use);
-        ImGui::Dummy({0, ui.px(4)});
+        ImGui::SameLine(names);
+        ui.text(fittedText(library.use, ImGui::GetContentRegionAvail().x));
+        ImGui::SameLine(names + uses);
+        ui.muted(fittedText(library.licence, ImGui::GetContentRegionAvail().x));
     }
     const std::filesystem::path texts = assetFolder("licences");
     std::error_code unknown;
