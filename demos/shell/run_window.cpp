@@ -29,7 +29,7 @@ namespace {
 // Where training uses the queue that shows frames, and showing one holds it for long (a driver that waits for
 // the screen), showing takes at most this share of the time.
 constexpr double showingShare = 1.0 / 4;
-// How often exhibits are updated while the window is minimised.
+// How often exhibits are updated while the window is minimised, or a frame does not get onto the screen.
 constexpr double hiddenSeconds = 1.0 / 20;
 // The cause of the loss may need a moment to pass.
 constexpr std::chrono::milliseconds surfaceBreath{300};
@@ -47,6 +47,7 @@ struct Screen {
         : swapchain(graphics, window.createSurface(graphics.device().instance())),
           painter(graphics, swapchain.format(), VK_IMAGE_LAYOUT_PRESENT_SRC_KHR) {}
     ~Screen() {
+        if (!swapchain.endShow()) return;
         try {
             painter.drain(); // presenting may still use the images
         } catch (const gpu::GpuError&) {
@@ -168,11 +169,11 @@ class WindowRun {
         if (!screen_->painter.idle()) return;
         const bool shows = now_.toShow.has_value();
         if (shows && window_.seconds() < now_.showFrom) return;
-        if (shows) show();
+        if (shows && !show() && window_.seconds() - *now_.showing < hiddenSeconds) return;
         log_.reacted(window_, app_);
-        if (shows) return; // until the next frame is due
+        if (shows && !now_.showing) return; // until the next frame is due
         if (size.width == 0 || size.height == 0) return goOnHidden();
-        if (!wantsFrame() && sameSize(size)) return;
+        if (!wantsFrame() && sameSize(size) && !now_.showing) return;
         log_.reacting(window_);
         draw(size);
     }
@@ -184,6 +185,8 @@ class WindowRun {
             window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
         else if (!screen_->painter.idle())
             window_.handleEvents(0.001);
+        else if (now_.showing)
+            window_.handleEvents(window_.seconds() - *now_.showing < hiddenSeconds ? 0 : hiddenSeconds);
         else if (now_.toShow)
             window_.handleEvents(std::max(0.0, now_.showFrom - window_.seconds()));
         else if (!wantsFrame())
@@ -218,15 +221,20 @@ class WindowRun {
     bool timesProcessor() { return app_.exhibit().timesProcessor(); }
     bool wantsFrame() const { return app_.wantsFrame() || now_.again; }
 
-    // The frame that was drawn, once it is first seen to be done.
-    void show() {
-        if (screen_->swapchain.show()) now_.drawn = *now_.toShow;
-        now_.toShow.reset();
+    // The frame that was drawn, once it is first seen to be done. False while the driver keeps it.
+    bool show() {
+        if (!now_.showing) now_.showing = window_.seconds();
+        const std::optional<bool> shown = screen_->swapchain.show();
         const double now = window_.seconds();
+        if (!shown) return false;
+        if (*shown) now_.drawn = *now_.toShow;
+        now_.toShow.reset();
+        now_.showing.reset();
         const double rest = screen_->swapchain.heldSeconds() * (1 / showingShare - 1);
         now_.showFrom = app_.exhibit().running() ? now + rest : now;
         app_.noteFrameTime(now - now_.begun);
         log_.note(app_, now_.drawn);
+        return true;
     }
 
     bool sameSize(VkExtent2D size) const {
@@ -240,14 +248,15 @@ class WindowRun {
         now_.cost = std::max(0.0, drawn - std::exchange(now_.drawnSeconds, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
         now_.last = now;
-        if (screen_->swapchain.draw(screen_->painter, size, data))
+        const bool kept = now_.showing.has_value(); // the queue is the driver's: this frame only takes input
+        if (!kept && screen_->swapchain.draw(screen_->painter, size, data))
             now_.toShow = size;
         else
             log_.note(app_, now_.drawn); // what show() would
-        record(size, data);
+        if (!kept) record(size, data);
         const AppWishes wishes = app_.takeWishes();
         if (wishes.record) toggleRecording(*wishes.record);
-        if (wishes.picture) {
+        if (wishes.picture && !kept) {
             screen_->painter.wait();
             app_.leaveOutSign();
             savePicture(app_, size, data, *wishes.picture);
@@ -321,6 +330,7 @@ class WindowRun {
         double drawnSeconds = 0;          // of the device, with frames, when the last one began
         double cost = 0;                  // seconds that the last frame took
         std::optional<VkExtent2D> toShow; // a frame that is being drawn
+        std::optional<double> showing;    // since then the driver has it
         VkExtent2D drawn{};               // the last one that was shown
         std::optional<DeviceWish> device; // wished for
         bool again = false;               // one more is needed: to be recorded, or to show a message

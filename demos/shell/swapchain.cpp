@@ -28,8 +28,20 @@ bool changedMeanwhile(VkResult result) { return result == VK_ERROR_OUT_OF_DATE_K
 
 // Some compositors keep a hidden window's images. This short, races go on meanwhile.
 constexpr std::uint64_t acquireLimit = 50'000'000; // ns
+// Most drivers return at once: then the same frame goes on.
+constexpr std::chrono::milliseconds usualShow{2};
+constexpr std::chrono::seconds longestEnd{1};
 
 } // namespace
+
+/// Of vkQueuePresentKHR. It may outlive the swapchain and the device.
+struct Swapchain::Call {
+    std::promise<VkResult> made;
+    std::future<VkResult> result = made.get_future();
+    double seconds = 0;
+    std::mutex mutex;  ///< guards what follows
+    bool left = false; ///< nobody waits any more, and the queue's mutex may be gone
+};
 
 void Swapchain::SurfaceDestroyer::operator()(VkSurfaceKHR surface) const {
     if (!graphics->device().abandoned())
@@ -145,25 +157,44 @@ bool Swapchain::draw(Painter& painter, VkExtent2D size, const ImDrawData& data) 
     return true;
 }
 
-bool Swapchain::show() {
-    const VkSwapchainKHR swapchain = swapchain_.get();
-    const VkSemaphore rendered = frames_[drawn_].rendered.get();
-    const VkPresentInfoKHR info{
-        VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &drawn_, nullptr};
+std::optional<bool> Swapchain::show() {
     const gpu::DrawQueue& queue = graphics_.device().drawing();
-    VkResult presented = VK_SUCCESS;
-    {
-        const std::lock_guard lock(*queue.mutex);
-        const auto begin = std::chrono::steady_clock::now();
-        presented = graphics_.vk().QueuePresentKHR(queue.queue, &info);
-        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-        heldSeconds_ = queue.shared ? passed.count() : 0;
+    if (!call_) {
+        call_ = std::make_shared<Call>();
+        calling_->post("", [call = call_, queue, swapchain = swapchain_.get(), image = drawn_,
+                            rendered = frames_[drawn_].rendered.get(),
+                            present = graphics_.vk().QueuePresentKHR](const std::atomic<bool>&) {
+            const VkPresentInfoKHR info{
+                VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &image, nullptr};
+            std::unique_lock lock(*queue.mutex);
+            const auto begin = std::chrono::steady_clock::now();
+            const VkResult presented = present(queue.queue, &info);
+            call->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            const std::lock_guard still(call->mutex);
+            if (call->left) return void(lock.release());
+            lock.unlock();
+            call->made.set_value(presented);
+        });
     }
+    if (call_->result.wait_for(usualShow) != std::future_status::ready) return {};
+    const VkResult presented = call_->result.get();
+    heldSeconds_ = queue.shared ? call_->seconds : 0;
+    call_.reset();
     if (changedMeanwhile(presented) || presented == VK_SUBOPTIMAL_KHR)
         stale_ = true;
     else
         check(presented, "vkQueuePresentKHR");
     return !changedMeanwhile(presented);
+}
+
+bool Swapchain::endShow() {
+    if (!call_ || call_->result.wait_for(longestEnd) == std::future_status::ready) return true;
+    const std::lock_guard lock(call_->mutex);
+    if (call_->result.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return true;
+    call_->left = true;
+    graphics_.device().abandon();
+    static_cast<void>(calling_.release()); // its thread may never end
+    return false;
 }
 
 } // namespace lockstep::demos

@@ -1,9 +1,13 @@
 // The images of a window, one framebuffer each.
 #pragma once
 
+#include <future>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "demos/draw/painter.h"
+#include "demos/kit/worker.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
@@ -32,8 +36,12 @@ class Swapchain {
     /// SurfaceLostError, gpu::GpuError.
     bool draw(Painter& painter, VkExtent2D size, const ImDrawData& data);
     /// Shows what was drawn, once the painter is idle: a driver that waits for the frame within its call
-    /// would hold the queue meanwhile. False when the window changed. Throws likewise.
-    bool show();
+    /// would hold the queue meanwhile. Nothing as long as the driver keeps that call, which may last while a
+    /// window is hidden: the next show() looks again. False when the window changed. Throws likewise.
+    std::optional<bool> show();
+    /// Waits for a show() under way, a second at most. False when the driver still keeps it: the device is
+    /// abandoned, and its queue must not be used any more.
+    bool endShow();
     /// Seconds for which the last show() held a queue that training uses too; 0 where each has its own.
     double heldSeconds() const { return heldSeconds_; }
 
@@ -62,6 +70,10 @@ class Swapchain {
     std::uint32_t drawn_ = 0; ///< the image that waits for show()
     double heldSeconds_ = 0;
     bool stale_ = true;
+
+    struct Call;
+    std::shared_ptr<Call> call_; ///< of the driver, under way
+    std::unique_ptr<WorkQueue> calling_ = std::make_unique<WorkQueue>();
 };
 
 } // namespace lockstep::demos

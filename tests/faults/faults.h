@@ -35,6 +35,7 @@
 //   surface-lost:N        the N-th call of these finds the window's surface lost, and lost it stays
 //   suboptimal            every frame is presented, and could be better
 //   slow-present          vkQueuePresentKHR takes 200 ms in FIFO mode, as if it waited for the screen
+//   stuck-present         in FIFO mode, the eleventh vkQueuePresentKHR never returns
 //   fifo-only             surfaces offer no other mode
 //   parked                in FIFO mode, after the first ten vkAcquireNextImageKHR has no image any more
 //   first-shows-nothing   the first device listed offers surfaces, and fails to make a swapchain

@@ -11,12 +11,12 @@ namespace lockstep::faults {
 namespace {
 
 constexpr std::string_view plain[] = {
-    "no-device",           "empty-device-list",    "incompatible-driver", "no-push-descriptors",
-    "vulkan-1.1",          "no-timestamps",        "low-limits",          "staged",
-    "non-coherent",        "lost-counter",         "suboptimal",          "once",
-    "slow-present",        "second-queue",         "fifo-only",           "parked",
-    "first-shows-nothing", "first-has-no-formats", "waking-clock",        "double-subgroups",
-    "resting-clock"};
+    "no-device",        "empty-device-list",   "incompatible-driver",  "no-push-descriptors",
+    "vulkan-1.1",       "no-timestamps",       "low-limits",           "staged",
+    "non-coherent",     "lost-counter",        "suboptimal",           "once",
+    "slow-present",     "stuck-present",       "second-queue",         "fifo-only",
+    "parked",           "first-shows-nothing", "first-has-no-formats", "waking-clock",
+    "double-subgroups", "resting-clock"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "slow-clock",

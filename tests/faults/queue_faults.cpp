@@ -42,6 +42,9 @@ VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* in
     if (isDue("vkQueuePresentKHR") || device.lost) return lose(device);
     if (device.hangs) return VK_SUCCESS; // software would wait for the frame here
     if (plan().has("slow-present") && isFifo(info->pSwapchains[0])) std::this_thread::sleep_for(presentTime);
+    static std::atomic<int> presented{0};
+    const bool stuck = plan().has("stuck-present") && isFifo(info->pSwapchains[0]) && ++presented > 10;
+    while (stuck) std::this_thread::sleep_for(presentTime);
     VkResult result = VK_SUCCESS;
     {
         const std::lock_guard lock(device.queue);

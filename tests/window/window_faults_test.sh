@@ -84,9 +84,10 @@ presents_that_need_not_block() {
     no_misuse
 }
 
-# The screen keeps the images of a window that it hides: the race goes on to its second lane and its end all the same.
-images_that_stay_away() {
-    export LOCKSTEP_FAULT=card:m1,fifo-only,parked
+# The screen keeps the images of a window that it hides, or the driver keeps a frame that it cannot show: the race goes on to
+# its second lane and its end all the same, and the window can be closed.
+goes_on_while() {
+    export LOCKSTEP_FAULT=card:m1,fifo-only,$1
     rm -f "$LOCKSTEP_STATE_FILE"
     echo '{"lockstep": 1, "exhibit": "race", "exhibits": {"race": {"data": "spiral", "hidden": [16, 16],
         "finish": {"steps": 2000}, "lanes": ["cpu:simd", "gpu:naive"]}}}' >"$folder/short_race.json"
@@ -103,5 +104,6 @@ lose_the_surface 40 # at vkQueuePresentKHR
 hang 30
 presents_that_block
 presents_that_need_not_block
-images_that_stay_away
+goes_on_while parked
+goes_on_while stuck-present
 echo "passed ($SECONDS s)"
