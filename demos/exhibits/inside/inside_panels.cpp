@@ -123,10 +123,8 @@ void drawTimeline(Ui& ui, Inside& inside) {
     // Settings take their room from the timeline, so that tensors stay about where they are.
     const bool low = room < ui.px(340);
     const float least = (low ? 2 : 3) * line + ui.px(2 * 26 + (low ? 24 : 30));
-    // The network is what one looks at first.
-    const float share = inside.view.tab == networkTab ? 0.2f : 0.28f;
     const float height =
-        inside.view.settingsShown ? least : std::clamp(room * share, least, 3 * line + ui.px(2 * 80 + 30));
+        inside.view.settingsShown ? least : std::clamp(room * 0.2f, least, 3 * line + ui.px(2 * 80 + 30));
     if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.at(), height, low);
         clicked && !ui.hidingControls)
         inside.select(*clicked);
@@ -177,6 +175,14 @@ void drawPlayer(Ui& ui, Inside& inside) {
         inside.played = 0;
         inside.model.pause();
     }
+    if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
+        ImGui::SameLine();
+        ImGui::SetNextItemWidth(ui.px(112));
+        if (ui.logSlider("##inside/slow", "Operations per second in slow motion.", inside.view.slowSpeed,
+                         0.25f, 20, "%.2g per s"))
+            inside.view.slowSpeed = std::clamp(inside.view.slowSpeed, 0.25f, 20.0f); // it may be typed
+    }
+    // Behind all others, so that these stay where they are in every tab.
     if (inside.view.tab == networkTab) {
         ImGui::SameLine();
         if (ui.toggle("Examples", "Sends the batch's examples through the network, one after another.",
@@ -184,13 +190,6 @@ void drawPlayer(Ui& ui, Inside& inside) {
             inside.view.examples = !inside.examplesPass();
             inside.playing = false;
         }
-    }
-    if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
-        ImGui::SameLine();
-        ImGui::SetNextItemWidth(ui.px(112));
-        if (ui.logSlider("##inside/slow", "Operations per second in slow motion.", inside.view.slowSpeed,
-                         0.25f, 20, "%.2g per s"))
-            inside.view.slowSpeed = std::clamp(inside.view.slowSpeed, 0.25f, 20.0f); // it may be typed
     }
     drawTabs(ui, inside);
 }
@@ -440,8 +439,7 @@ void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
 } // namespace
 
 void drawInside(Ui& ui, Inside& inside) {
-    const bool first = inside.view.tab == networkTab && !inside.view.settingsShown;
-    if (first && !ui.presenter && !ui.lessonShown)
+    if (!inside.view.settingsShown && !ui.presenter && !ui.lessonShown)
         ui.headline("One training step: predict, compare, correct");
     if (inside.view.settingsShown) drawSettings(ui, inside);
     drawTimeline(ui, inside);
