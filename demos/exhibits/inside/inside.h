@@ -17,6 +17,7 @@
 #include "demos/exhibits/inside/image_tiles.h"
 #include "demos/exhibits/inside/inside_model.h"
 #include "demos/kit/operations.h"
+#include "demos/exhibits/inside/workgroup_tiles.h"
 #include "demos/kit/source_editor.h"
 #include "demos/kit/workgroup_chart.h"
 
@@ -142,6 +143,7 @@ struct PassingExample {
 /// What the exhibit shows, and where a person has come in it.
 struct Inside {
     InsideModel model;
+    std::optional<GroupTiles> tiles = {}; ///< what they compute
     InsideView view;
     Timeline timeline;
     TensorPictures tensors;
