@@ -254,6 +254,12 @@ std::string formulaLine(const Inside& inside, const TracedOperation& shown) {
     return text;
 }
 
+/// The parts of the formula that the source's lines name; none in other tabs.
+std::vector<EquationPart> partsShown(const Inside& inside) {
+    if (inside.view.tab != sourceTab) return {};
+    return equationParts(*inside.selected(), inside.model.shown()->shape);
+}
+
 /// Where formulas stand: in the same place for every operation of a step, as large as the longest of them
 /// needs it, so that nothing moves from one to the next.
 struct FormulaPlace {
@@ -290,9 +296,14 @@ FormulaPlace formulaPlace(Ui& ui, const Inside& inside) {
 // The colours of tensors at the end of the line just written.
 void drawFormula(Ui& ui, Inside& inside, const FormulaPlace& place) {
     const float start = ImGui::GetCursorPosX();
+    const std::string formula = formulaLine(inside, *inside.selected());
+    const std::vector<EquationPart> parts = partsShown(inside);
     if (place.left > 0) {
         ImGui::SameLine(start + place.left);
-        ui.text(formulaLine(inside, *inside.selected()), 0, ui.fonts.mono);
+        ui.text(formula, 0, ui.fonts.mono);
+        ImGui::PushFont(ui.fonts.mono);
+        underlineParts(ui, parts, std::array{std::string_view(formula)}, ImGui::GetItemRectMin());
+        ImGui::PopFont();
     }
     if (inside.view.tab == tensorsTab && ui.px(20) + scaleWidth(ui) <= spaceBeside()) {
         ImGui::SameLine(0, spaceBeside() - scaleWidth(ui));
@@ -303,7 +314,10 @@ void drawFormula(Ui& ui, Inside& inside, const FormulaPlace& place) {
     const float below = ImGui::GetCursorPosY() +
                         static_cast<float>(place.lines) * ImGui::GetTextLineHeight() +
                         ImGui::GetStyle().ItemSpacing.y;
-    ui.paragraph(formulaLine(inside, *inside.selected()));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x;
+    ui.paragraph(formula);
+    underlineParts(ui, parts, linesAtBlanks(formula, room + 1, lettersWidth), at);
     ImGui::SetCursorPosY(below);
     ImGui::PopFont();
 }
@@ -379,8 +393,8 @@ void drawShown(Ui& ui, Inside& inside) {
         const std::size_t at = gpu == nullptr ? 0
                                : machine == 1 ? inside.at().index
                                               : counterpartOf(*inside.selected(), *gpu);
-        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.shown()->shaders,
-                           inside.model.edits());
+        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), partsShown(inside),
+                           inside.model.shown()->shaders, inside.model.edits());
     } else if (inside.view.tab == networkTab) {
         drawNetwork(ui, inside);
     } else if (inside.view.tab == workgroupsTab) {
