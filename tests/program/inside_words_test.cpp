@@ -1,6 +1,9 @@
 // "Inside a step" without its window: what is said about operations, which products an element is the sum of,
-// which lines of a source are shown, and which part of the time axis; which step its names and times are of.
+// which lines of a source are shown and what of a formula they compute, and which part of the time axis;
+// which step its names and times are of.
 #include <doctest/doctest.h>
+
+#include <set>
 
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
@@ -274,6 +277,45 @@ TEST_CASE("what is shown beside a shader is in the program's own sources") {
     CHECK(files.front() == "dense_blocked.comp");
     CHECK(std::ranges::count(files, "params.h") == 1);
     CHECK(withIncludes({}, "no_such_file.comp").size() == 1);
+}
+
+TEST_CASE("every part of a product's formula is computed by a line of each of its sources") {
+    const NetShape net = shape();
+    const auto computedIn = [](const std::vector<EquationPart>& parts,
+                               std::span<const std::string_view> lines) {
+        std::set<std::size_t> computed;
+        for (const std::string_view line : lines)
+            if (const auto part = partComputedBy(line, parts)) computed.insert(*part);
+        return computed.size();
+    };
+    for (const auto& [kind, layer, count] : {std::tuple{"dense", 0, 3},
+                                             {"dense", 1, 2}, // without an activation
+                                             {"dense_backward_inputs", 1, 2},
+                                             {"dense_backward_weights", 1, 2},
+                                             {"loss_and_gradient", 0, 2},
+                                             {"update", 0, 0}}) {
+        const TracedOperation each = operation(kind, static_cast<std::size_t>(layer));
+        const std::vector<EquationPart> parts = equationParts(each, net);
+        CAPTURE(kind);
+        CHECK(parts.size() == static_cast<std::size_t>(count));
+        const std::string formula = formulaOf(each, net, Optimizer::sgd);
+        for (const EquationPart& part : parts) CHECK(formula.find(part.text) != std::string::npos);
+        const OperationWords& words = wordsOf(each.operation);
+        const auto lines = linesOf(sourceText(words.plainFile));
+        const SourceRange function = functionIn(lines, words.plainFunction);
+        CHECK(computedIn(parts, std::span(lines).subspan(function.begin, function.end - function.begin)) ==
+              parts.size());
+        for (const std::string& shader : stepShaders()) {
+            if (!shader.starts_with(kind) || parts.empty()) continue;
+            if (kind == std::string_view("dense") && shader.starts_with("dense_backward")) continue;
+            CAPTURE(shader);
+            std::vector<std::string_view> all;
+            for (const std::string& file : withIncludes({}, shader + ".comp"))
+                for (const std::string_view line : linesOf(sourceText(file))) all.push_back(line);
+            CHECK(computedIn(parts, all) == parts.size());
+        }
+    }
+    CHECK_FALSE(partComputedBy("// sum = fma(a, b, sum)", equationParts(operation("dense"), net)));
 }
 
 TEST_CASE("the time axis moves just far enough to show an operation") {

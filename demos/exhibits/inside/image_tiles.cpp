@@ -19,6 +19,12 @@ TileGrid tilesFor(const Dataset& data, std::size_t images, ImVec2 size, float le
     float high = std::max(std::sqrt(size.x * size.y / (across * static_cast<float>(images))), least);
     while (high > least && fitting(high * across, size.x) * fitting(high, size.y) < images)
         high = std::max(high - 1, least);
+    // Where they do not all fit, the size that leaves the least of the room empty.
+    const auto count = [&](float each) { return fitting(each * across, size.x) * fitting(each, size.y); };
+    const auto filled = [&](float each) { return each * each * static_cast<float>(count(each)); };
+    if (count(high) < images)
+        for (float larger = least; larger <= 1.6f * least; larger += 1)
+            if (filled(larger) > filled(high)) high = larger;
     TileGrid tiles{.columns = std::min(fitting(high * across, size.x), images),
                    .width = data.imageWidth,
                    .height = data.imageHeight};

@@ -14,8 +14,10 @@
 #include "demos/draw/picture.h"
 #include "demos/draw/ui.h"
 #include "demos/exhibits/inside/element_sum.h"
+#include "demos/exhibits/inside/equation_parts.h"
 #include "demos/exhibits/inside/image_tiles.h"
 #include "demos/exhibits/inside/inside_model.h"
+#include "demos/exhibits/inside/workgroup_tiles.h"
 #include "demos/kit/operations.h"
 #include "demos/kit/source_editor.h"
 #include "demos/kit/workgroup_chart.h"
@@ -87,10 +89,11 @@ inline constexpr EditWords insideEdits{};
 /// loop.
 class SourceView {
   public:
-    /// gpu   the operation in the GPU's trace, or null: then only the plain loops are shown
-    /// ran   the changed shaders with which it ran
-    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, const ShaderTexts& ran,
-              ShaderEdits& edits);
+    /// gpu     the operation in the GPU's trace, or null: then only the plain loops are shown
+    /// parts   of its formula, which the lines that compute them name
+    /// ran     the changed shaders with which it ran
+    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
+              std::vector<EquationPart> parts, const ShaderTexts& ran, ShaderEdits& edits);
 
     bool editing = false;  ///< the shader's text is a field to type into
     std::size_t panes = 0; ///< both, GLSL, C++
@@ -99,17 +102,31 @@ class SourceView {
     void show(const ShaderEdits& edits, const std::string& shader, const OperationWords& row);
     void drawChoices(Ui& ui);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);
-    void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
-                  ImU32 colour, float width) const;
+    struct Pane {
+        std::string title;
+        std::string_view text;
+        SourceRange lit;    ///< the function that computes the operation
+        SourceRange linked; ///< where lines may compute parts of its formula
+        ImU32 colour;
+    };
+    void drawPane(Ui& ui, const Pane& pane, float width) const;
 
     std::string shader_;             // stem of what is shown
     std::vector<std::string> files_; // of the shader
     std::size_t file_ = 0;           // of these, the one shown
     const OperationWords* row_ = nullptr;
+    std::vector<EquationPart> parts_;
     SourceRange lit_; // the lines of the plain function
     int scroll_ = 0;  // frames: to the functions, until the panes have their height
     SourceEditor editor_{"inside"};
 };
+
+/// By which a part of a formula and the lines that compute it are seen to belong together.
+ImU32 colourOfPart(const Theme& theme, std::size_t part);
+
+/// Underlines the parts in a formula whose lines have been written from `at` on, in the present letters.
+void underlineParts(const Ui& ui, std::span<const EquationPart> parts,
+                    std::span<const std::string_view> lines, ImVec2 at);
 
 enum InsideTab : std::size_t { networkTab, tensorsTab, sourceTab, workgroupsTab };
 
@@ -126,6 +143,7 @@ struct InsideView {
 struct WorkgroupRows {
     std::tuple<std::uint64_t, std::size_t> origin{0, 0}; ///< revision of the traces, operation
     std::vector<GroupSpan> spans = {};
+    std::optional<GroupTiles> tiles = {}; ///< what they compute
 };
 
 /// An example of the batch on its way through the network, and then the next.

@@ -123,10 +123,8 @@ void drawTimeline(Ui& ui, Inside& inside) {
     // Settings take their room from the timeline, so that tensors stay about where they are.
     const bool low = room < ui.px(340);
     const float least = (low ? 2 : 3) * line + ui.px(2 * 26 + (low ? 24 : 30));
-    // The network is what one looks at first.
-    const float share = inside.view.tab == networkTab ? 0.2f : 0.28f;
     const float height =
-        inside.view.settingsShown ? least : std::clamp(room * share, least, 3 * line + ui.px(2 * 80 + 30));
+        inside.view.settingsShown ? least : std::clamp(room * 0.2f, least, 3 * line + ui.px(2 * 80 + 30));
     if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.at(), height, low);
         clicked && !ui.hidingControls)
         inside.select(*clicked);
@@ -177,6 +175,14 @@ void drawPlayer(Ui& ui, Inside& inside) {
         inside.played = 0;
         inside.model.pause();
     }
+    if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
+        ImGui::SameLine();
+        ImGui::SetNextItemWidth(ui.px(112));
+        if (ui.logSlider("##inside/slow", "Operations per second in slow motion.", inside.view.slowSpeed,
+                         0.25f, 20, "%.2g per s"))
+            inside.view.slowSpeed = std::clamp(inside.view.slowSpeed, 0.25f, 20.0f); // it may be typed
+    }
+    // Behind all others, so that these stay where they are in every tab.
     if (inside.view.tab == networkTab) {
         ImGui::SameLine();
         if (ui.toggle("Examples", "Sends the batch's examples through the network, one after another.",
@@ -184,13 +190,6 @@ void drawPlayer(Ui& ui, Inside& inside) {
             inside.view.examples = !inside.examplesPass();
             inside.playing = false;
         }
-    }
-    if (!ui.presenter && ImGui::GetContentRegionAvail().x >= ui.px(640)) {
-        ImGui::SameLine();
-        ImGui::SetNextItemWidth(ui.px(112));
-        if (ui.logSlider("##inside/slow", "Operations per second in slow motion.", inside.view.slowSpeed,
-                         0.25f, 20, "%.2g per s"))
-            inside.view.slowSpeed = std::clamp(inside.view.slowSpeed, 0.25f, 20.0f); // it may be typed
     }
     drawTabs(ui, inside);
 }
@@ -255,6 +254,12 @@ std::string formulaLine(const Inside& inside, const TracedOperation& shown) {
     return text;
 }
 
+/// The parts of the formula that the source's lines name; none in other tabs.
+std::vector<EquationPart> partsShown(const Inside& inside) {
+    if (inside.view.tab != sourceTab) return {};
+    return equationParts(*inside.selected(), inside.model.shown()->shape);
+}
+
 /// Where formulas stand: in the same place for every operation of a step, as large as the longest of them
 /// needs it, so that nothing moves from one to the next.
 struct FormulaPlace {
@@ -291,9 +296,14 @@ FormulaPlace formulaPlace(Ui& ui, const Inside& inside) {
 // The colours of tensors at the end of the line just written.
 void drawFormula(Ui& ui, Inside& inside, const FormulaPlace& place) {
     const float start = ImGui::GetCursorPosX();
+    const std::string formula = formulaLine(inside, *inside.selected());
+    const std::vector<EquationPart> parts = partsShown(inside);
     if (place.left > 0) {
         ImGui::SameLine(start + place.left);
-        ui.text(formulaLine(inside, *inside.selected()), 0, ui.fonts.mono);
+        ui.text(formula, 0, ui.fonts.mono);
+        ImGui::PushFont(ui.fonts.mono);
+        underlineParts(ui, parts, std::array{std::string_view(formula)}, ImGui::GetItemRectMin());
+        ImGui::PopFont();
     }
     if (inside.view.tab == tensorsTab && ui.px(20) + scaleWidth(ui) <= spaceBeside()) {
         ImGui::SameLine(0, spaceBeside() - scaleWidth(ui));
@@ -304,7 +314,10 @@ void drawFormula(Ui& ui, Inside& inside, const FormulaPlace& place) {
     const float below = ImGui::GetCursorPosY() +
                         static_cast<float>(place.lines) * ImGui::GetTextLineHeight() +
                         ImGui::GetStyle().ItemSpacing.y;
-    ui.paragraph(formulaLine(inside, *inside.selected()));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x;
+    ui.paragraph(formula);
+    underlineParts(ui, parts, linesAtBlanks(formula, room + 1, lettersWidth), at);
     ImGui::SetCursorPosY(below);
     ImGui::PopFont();
 }
@@ -380,8 +393,8 @@ void drawShown(Ui& ui, Inside& inside) {
         const std::size_t at = gpu == nullptr ? 0
                                : machine == 1 ? inside.at().index
                                               : counterpartOf(*inside.selected(), *gpu);
-        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.shown()->shaders,
-                           inside.model.edits());
+        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), partsShown(inside),
+                           inside.model.shown()->shaders, inside.model.edits());
     } else if (inside.view.tab == networkTab) {
         drawNetwork(ui, inside);
     } else if (inside.view.tab == workgroupsTab) {
@@ -440,8 +453,7 @@ void drawLegend(Ui& ui, Inside& inside, bool oneLine = false) {
 } // namespace
 
 void drawInside(Ui& ui, Inside& inside) {
-    const bool first = inside.view.tab == networkTab && !inside.view.settingsShown;
-    if (first && !ui.presenter && !ui.lessonShown)
+    if (!inside.view.settingsShown && !ui.presenter && !ui.lessonShown)
         ui.headline("One training step: predict, compare, correct");
     if (inside.view.settingsShown) drawSettings(ui, inside);
     drawTimeline(ui, inside);
