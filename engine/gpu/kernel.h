@@ -59,6 +59,7 @@ class AnyKernel {
     VkDescriptorSetLayout setLayout() const { return setLayout_.get(); }
     /// The number of workgroups that cover the items. Throws GpuError if the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
+    const WorkItems& itemsPerGroup() const { return itemsPerGroup_; }
     TexelFormat texels() const { return texels_; }
     /// Differs from that of every other kernel of this process, past ones included.
     std::uint64_t id() const { return id_; }

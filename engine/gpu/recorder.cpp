@@ -255,7 +255,8 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
     slot.flops = cost.flops;
     if (timed) {
         writeTimestamp(query + 1);
-        slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), cost, barrierBefore, 0, 0});
+        slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), kernel.itemsPerGroup(), cost,
+                              barrierBefore, 0, 0});
         if (kernel.clocked() && !cost.continues) slot.timed.back().clockRegion = clockRegions_ - 1;
         slot.traced = tracing_;
     }

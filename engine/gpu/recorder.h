@@ -42,6 +42,7 @@ struct TracedDispatch {
     std::string name;    ///< of the kernel: the operation
     std::string shader;  ///< stem of the kernel's shader file
     std::string variant; ///< how it is specialised
+    WorkItems itemsPerGroup;
     Cost cost;
     bool barrierBefore = false; ///< it waited for earlier dispatches
     double beginMs = 0;

@@ -27,6 +27,7 @@ std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> d
             operation.layer = dispatch.cost.tag & 0xFFFFFFFFu;
             operation.beginMs = dispatch.beginMs;
             operation.barrierBefore = dispatch.barrierBefore;
+            operation.itemsPerGroup = {dispatch.itemsPerGroup.x, dispatch.itemsPerGroup.y};
             operation.workgroups = dispatch.workgroups;
         }
         operations.back().endMs = dispatch.endMs;

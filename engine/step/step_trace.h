@@ -1,6 +1,7 @@
 // One training step taken apart: when each operation ran, what it cost, and which tensors it read and wrote.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -51,6 +52,9 @@ struct TracedOperation {
     bool barrierBefore = false; ///< it waited for earlier operations (CPU: for the other threads)
     std::vector<TensorId> reads;
     std::vector<TensorId> writes;
+    /// Items that one of its workgroups computes along x and y: of a product, columns and rows of outputs. 0
+    /// on a CPU.
+    std::array<std::size_t, 2> itemsPerGroup{};
     std::vector<gpu::WorkgroupTime> workgroups; ///< in the order of their ends
 
     /// The recipe's operation whose name it has: "dense", "dense_backward_weights", ..., or "whole_step".

@@ -1,4 +1,6 @@
 // "Inside a step": which outputs each workgroup of a product computes.
+#include <array>
+
 #include <doctest/doctest.h>
 
 #include "demos/exhibits/inside/workgroup_tiles.h"
@@ -13,12 +15,12 @@ namespace {
 constexpr TensorId output{.kind = TensorKind::activations, .layer = 1};
 
 /// A forward pass that writes 10 x 6 outputs, with a grid of workgroups that have noted their times.
-StepTrace traceOf(const char* kernel, std::uint32_t across, std::uint32_t down) {
+StepTrace traceOf(std::array<std::size_t, 2> itemsPerGroup, std::uint32_t across, std::uint32_t down) {
     StepTrace trace;
     trace.tensors[output] = {.id = output, .rows = 10, .columns = 6, .values = {}};
     TracedOperation& operation = trace.operations.emplace_back();
     operation.operation = Operation::dense;
-    operation.kernel = kernel;
+    operation.itemsPerGroup = itemsPerGroup;
     operation.writes = {output};
     for (std::uint32_t y = 0; y < down; ++y)
         for (std::uint32_t x = 0; x < across; ++x)
@@ -45,32 +47,28 @@ std::vector<int> covered(const GroupTiles& tiles) {
 } // namespace
 
 TEST_CASE("tiles are as large as the kernel says, and end where the matrix ends") {
-    const auto tiles = tilesIn(traceOf("tiled 2x4, group 2x1, slab 16", 2, 3));
+    const auto tiles = tilesIn(traceOf({4, 4}, 2, 3));
     REQUIRE(tiles);
     CHECK(tiles->tileRows == 4);
     CHECK(tiles->tileColumns == 4);
     CHECK(tiles->tile(0) == MatrixPart{0, 0, 4, 4});
     CHECK(tiles->tile(5) == MatrixPart{8, 4, 2, 2});
     CHECK(covered(*tiles) == std::vector<int>(60, 1));
-    // Kernels of one output each do not say their size; it is their rung's, or that of software devices.
-    CHECK(tilesIn(traceOf("naive", 1, 2))->tileRows == 8);
-    CHECK(tilesIn(traceOf("naive-strided", 1, 1))->tileRows == 16);
-    CHECK(tilesIn(traceOf("naive-strided", 1, 2))->tileRows == 8);
 }
 
 TEST_CASE("there are no tiles where it is not known what workgroups compute") {
-    const char* kernel = "half blocked 2x4, group 2x1";
-    CHECK(tilesIn(traceOf(kernel, 2, 3)));
-    CHECK_FALSE(tilesIn(traceOf(kernel, 3, 2))); // another grid
-    CHECK_FALSE(tilesIn(traceOf("one", 1, 1)));  // which takes the outputs one after another
-    CHECK_FALSE(tilesIn(traceOf("", 2, 3)));
-    StepTrace trace = traceOf(kernel, 2, 3);
+    const std::array<std::size_t, 2> items{4, 4};
+    CHECK(tilesIn(traceOf(items, 2, 3)));
+    CHECK_FALSE(tilesIn(traceOf(items, 3, 2)));  // another grid
+    CHECK_FALSE(tilesIn(traceOf({1, 1}, 1, 1))); // one that takes the outputs one after another
+    CHECK_FALSE(tilesIn(traceOf({0, 0}, 0, 0))); // of a CPU
+    StepTrace trace = traceOf(items, 2, 3);
     trace.operations.front().workgroups.erase(trace.operations.front().workgroups.begin());
     CHECK_FALSE(tilesIn(trace)); // one has noted no time
-    trace = traceOf(kernel, 2, 3);
+    trace = traceOf(items, 2, 3);
     trace.operations.front().replaced = true;
     CHECK_FALSE(tilesIn(trace));
-    trace = traceOf(kernel, 2, 3);
+    trace = traceOf(items, 2, 3);
     trace.operations.front().operation = Operation::update;
     CHECK_FALSE(tilesIn(trace));
 }

@@ -1,32 +1,15 @@
 #include "demos/exhibits/inside/workgroup_tiles.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "engine/net/net_shape.h"
-#include "engine/step/rungs.h"
 
 namespace lockstep::demos {
 
 namespace {
 
 std::size_t dividedUp(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
-
-/// Sizes of a workgroup's tile that the kernel can have.
-std::vector<MatrixPart> tileSizes(const std::string& kernel) {
-    std::size_t tileM = 0, tileN = 0, groupM = 0, groupN = 0;
-    if (std::sscanf(kernel.c_str(), "%*[^0-9]%zux%zu, group %zux%zu", &tileM, &tileN, &groupM, &groupN) == 4)
-        return {{.rows = tileM * groupM, .columns = tileN * groupN}};
-    std::vector<MatrixPart> sizes;
-    for (const RungRow& row : rungTable) {
-        if (!row.gpu() || !row.oneOutput || row.name() != kernel) continue;
-        sizes.push_back({.rows = row.size.groupM, .columns = row.size.groupN});
-        // Software devices, whose subgroups are narrow, have at most this along each side.
-        sizes.push_back({.rows = std::min(row.size.groupM, 8u), .columns = std::min(row.size.groupN, 8u)});
-    }
-    return sizes;
-}
 
 /// All of its workgroups have noted their time, and no others.
 bool ranAs(const GroupTiles& tiles, const std::vector<gpu::WorkgroupTime>& workgroups) {
@@ -59,18 +42,16 @@ std::optional<GroupTiles> tilesOf(const StepTrace& trace, const TracedOperation&
     const Operation kind = operation.shownAs();
     const bool product = kind == Operation::dense || kind == Operation::denseBackwardInputs ||
                          kind == Operation::denseBackwardWeights;
-    if (!product || operation.replaced) return std::nullopt;
+    if (!product || operation.replaced || operation.workgroups.empty()) return std::nullopt;
     for (const TensorId& id : operation.writes) {
         const TracedTensor* output = trace.find(id);
         const bool matrix = id.kind == TensorKind::dSums || id.kind == TensorKind::dWeights ||
                             id.kind == TensorKind::weights ||
                             (id.kind == TensorKind::activations && id.layer > 0); // A[0] is fetched
         if (!matrix || output == nullptr) continue;
-        for (const MatrixPart& size : tileSizes(operation.kernel)) {
-            const GroupTiles tiles{id, output->rows, output->columns, size.rows, size.columns};
-            if (ranAs(tiles, operation.workgroups)) return tiles;
-        }
-        return std::nullopt;
+        const auto [columns, rows] = operation.itemsPerGroup;
+        const GroupTiles tiles{id, output->rows, output->columns, rows, columns};
+        return ranAs(tiles, operation.workgroups) ? std::optional(tiles) : std::nullopt;
     }
     return std::nullopt;
 }

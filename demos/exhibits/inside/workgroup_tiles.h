@@ -36,10 +36,8 @@ struct GroupTiles {
     std::size_t groupOf(std::size_t row, std::size_t column) const;
 };
 
-/// The tiles of the workgroups that ran. Their size is the one that the kernel is described with
-/// (ProductKernel::describe) or, where each invocation computes one output, that of its rung. Empty for
-/// operations that are no product, for edited shaders, which may divide it otherwise, and where the
-/// workgroups that noted their time are not the grid that this size asks for.
+/// The tiles of the workgroups that ran. Empty for operations that are no product, for edited shaders, which
+/// may divide it otherwise, and where the workgroups that noted their time are not one for every tile.
 std::optional<GroupTiles> tilesOf(const StepTrace& trace, const TracedOperation& operation);
 
 } // namespace lockstep::demos
