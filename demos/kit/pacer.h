@@ -2,16 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 
+#include "engine/platform/clock.h"
+
 namespace lockstep::demos {
 
-/// Seconds on a clock that never goes back; only differences mean something.
-inline double secondsNow() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using platform::secondsNow;
 
 /// Seconds to pause after a look at what trains that took `seconds`, so that looks take `share` of the time.
 constexpr double pauseAfter(double seconds, double share) { return seconds * (1 / share - 1); }

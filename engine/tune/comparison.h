@@ -5,12 +5,13 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
 #include <vector>
+
+#include "engine/platform/clock.h"
 
 namespace lockstep {
 
@@ -20,17 +21,12 @@ inline constexpr double neverDone = std::numeric_limits<double>::infinity();
 /// Whether two looks at the same work say that a machine's speed has settled: they differ by 3 % at most.
 inline bool agree(double one, double other) { return std::abs(one - other) <= 0.03 * one; }
 
-/// Seconds of the host's clock.
-inline double hostSeconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Keeps a machine at work until its speed has settled: until two looks of 100 ms agree, for a second at
 /// most.
 ///   measure()   milliseconds of the same work, now; the least of a look counts
 ///   goesOn()    asked before every measurement
 template <class Measure, class GoesOn, class Now = double (*)()>
-void settle(Measure measure, GoesOn goesOn, Now now = hostSeconds) {
+void settle(Measure measure, GoesOn goesOn, Now now = platform::secondsNow) {
     constexpr double look = 0.1;
     constexpr double longest = 1;
     const double begin = now();
