@@ -46,8 +46,7 @@ void drawUnfolding(const Ui& ui, ImVec2 at, ImVec2 size, double seconds) {
     const int window =
         static_cast<int>(std::fmod(seconds / placeSeconds, unfoldedPlaces + 4.0)); // the last ones: at rest
     const float gap = ui.px(28);
-    const float cell =
-        std::min({height / (unfoldedSide + 2), 0.4f * (size.x - gap) / (unfoldedSide + 2), ui.px(30)});
+    const float cell = std::min(height, 0.4f * (size.x - gap)) / (unfoldedSide + 2);
     const float top = at.y + (height - cell * (unfoldedSide + 2)) / 2;
     const auto place = [&](int row, int column) { // of the picture; -1 is its padding
         return ImVec2{at.x + static_cast<float>(column + 1) * cell, top + static_cast<float>(row + 1) * cell};
@@ -69,7 +68,7 @@ void drawUnfolding(const Ui& ui, ImVec2 at, ImVec2 size, double seconds) {
     }
     const float left = at.x + cell * (unfoldedSide + 2) + gap;
     const float high = height / unfoldedPlaces;
-    const float wide = std::min((at.x + size.x - left) / unfoldedTaps, ui.px(44));
+    const float wide = std::min((at.x + size.x - left) / unfoldedTaps, ui.px(64));
     int copies = 0;
     for (int row = 0; row < unfoldedPlaces; ++row)
         for (int tap = 0; tap < unfoldedTaps; ++tap) {

@@ -54,6 +54,16 @@ struct LabVerdict {
 /// "GPU 1.8×"; "GPU about 1.8×" where the middle half of a compared point's rounds spans a factor of more
 /// than 2.
 std::string gpuFactor(double factor, std::initializer_list<const LabPoint*> compared);
+struct LabRatioWords {
+    std::string_view times;     ///< "as fast as", after a number
+    std::string_view equal;     ///< "No faster", in place of the number
+    std::string_view than = {}; ///< after `equal`
+};
+/// "GPU 1.8×" (the figure) and "as fast as direct convolution"; of a ratio of about 1, "No faster" and "than
+/// direct convolution".
+///   rest   in the language spoken now: "direct convolution"
+LabVerdict ratioVerdict(double ratio, std::string figure, const LabRatioWords& words,
+                        const std::string& rest);
 /// The point of a series at `x`; null: not measured.
 const LabPoint* labPointAt(const LabResult& result, bool gpu, std::string_view series, double x);
 
@@ -71,7 +81,7 @@ struct LabView {
     Sketch* sketch = nullptr; ///< to draw on until something is measured, and then to compare; null: none
     /// The result shown is that of edited kernels, and this one of the built-in ones; null: it is not.
     const LabResult* builtIn = nullptr;
-    bool all = true; ///< every line; false: the two that the experiment names
+    bool all = true; ///< every line, and a picture that folds; false: the two lines that the experiment names
 
     /// How a curve is called: "GPU with a stride, edited".
     std::string nameOf(const LabSeries& series) const {
@@ -117,6 +127,7 @@ struct Experiment {
     /// The axes that one sketches on, where they depend on the device; null: as x and y have them.
     LabAxes (*axes)(const LabReach& reach) = nullptr;
     bool introduced = false; ///< its card's picture moves above the empty axes
+    bool folds = false;      ///< beside the curves, its picture only explains: it leaves them the room
 
     /// Measures both machines. Series that do not work say so in their notes.
     void (*measure)(LabBench& bench, LabResult& result);
@@ -153,7 +164,8 @@ bool draws(const LabView& view, const Experiment& experiment, const LabResult& r
 /// The experiment's verdict; empty where the measurement supports no answer.
 LabVerdict verdictOf(const Experiment& experiment, const LabResult& result);
 
-/// "You predicted ..., and so it is here." Empty where nothing was measured or predicted.
+/// "✓ As you predicted: 3 to 6 times" or "✗ You predicted: 1 to 3 times"; without a prediction, the answer.
+/// Empty where nothing was measured.
 std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted);
 

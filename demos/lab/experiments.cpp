@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "demos/lab/experiment.h"
+#include "demos/report/headline.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/cpu/cpu_info.h"
@@ -62,8 +66,8 @@ LabResult runExperiment(const Experiment& experiment, LabBench& bench) {
 bool draws(const LabView& view, const Experiment& experiment, const LabResult& result,
            const LabSeries& series) {
     const auto told = [&](const LabSeries& each) {
-        return !each.points.empty() &&
-               std::ranges::find(experiment.lines, each.fullName()) != experiment.lines.end();
+        const std::string english = std::string(each.gpu ? "GPU " : "CPU ") + each.name;
+        return !each.points.empty() && std::ranges::find(experiment.lines, english) != experiment.lines.end();
     };
     return view.all || told(series) || std::ranges::none_of(result.series, told);
 }
@@ -74,6 +78,14 @@ std::string gpuFactor(double factor, std::initializer_list<const LabPoint*> comp
     });
     return wide ? translatedFormat("GPU about {}×", twoDigits(factor))
                 : translatedFormat("GPU {}×", twoDigits(factor));
+}
+
+LabVerdict ratioVerdict(double ratio, std::string figure, const LabRatioWords& words,
+                        const std::string& rest) {
+    const bool equal = ratio < equalBelow && ratio > 1 / equalBelow;
+    const std::string_view before = translated(equal ? words.than : words.times);
+    return {equal ? std::string(translated(words.equal)) : std::move(figure),
+            before.empty() ? rest : fmt::format("{} {}", before, rest)};
 }
 
 const LabPoint* labPointAt(const LabResult& result, bool gpu, std::string_view series, double x) {
@@ -95,9 +107,8 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
     if (!answer) return std::string(translated("Undecided here: the explanation says why."));
     const std::string_view measured = translated(experiment.choices[*answer]);
     if (!predicted) return translatedFormat("Measured here: {}.", measured);
-    if (*predicted == *answer) return translatedFormat("As you predicted: {}.", measured);
-    return translatedFormat("Not this time: you predicted \"{}\", and measured here is \"{}\".",
-                            translated(experiment.choices[*predicted]), measured);
+    if (*predicted == *answer) return translatedFormat("✓ As you predicted: {}", measured);
+    return translatedFormat("✗ You predicted: {}", translated(experiment.choices[*predicted]));
 }
 
 std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,

@@ -34,7 +34,7 @@ float clearButton(Ui& ui, Sketch& sketch) {
 void drawWhatItIsAbout(const Ui& ui, const Experiment& experiment, const LabView& view, float height) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float high = std::min(height > 0 ? height : room.y, ui.px(360));
+    const float high = height > 0 ? height : room.y;
     drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
     ImGui::Dummy({room.x, high});
 }
@@ -43,7 +43,7 @@ void drawWhatItIsAbout(const Ui& ui, const Experiment& experiment, const LabView
 void drawIntroduction(const Ui& ui, const Experiment& experiment, const LabView& view) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float high = std::min(0.35f * room.y, ui.px(150));
+    const float high = std::min(0.45f * room.y, room.x * LabScene::height / LabScene::width);
     if (high < ui.px(90)) return;
     drawLabScene(ui, experiment.scene(), {at, {at.x + room.x, at.y + high}}, view.seconds);
     ImGui::Dummy({room.x, high + ui.px(6)});

@@ -70,6 +70,22 @@ TEST_CASE("every experiment has its words, its sources and a place where the eff
     CHECK_THROWS_WITH_AS(experimentFromName("lunch"), doctest::Contains("launch"), std::invalid_argument);
 }
 
+TEST_CASE("a ratio of about 1 is said in words") {
+    const LabRatioWords words{"as fast as", "No faster", "than"};
+    LabVerdict verdict = ratioVerdict(1.8, "GPU 1.8×", words, "the CPU");
+    CHECK(verdict.figure == "GPU 1.8×");
+    CHECK(verdict.beside == "as fast as the CPU");
+    for (const double ratio : {0.96, 1.04}) {
+        verdict = ratioVerdict(ratio, "GPU 1×", words, "the CPU");
+        CHECK(verdict.figure == "No faster");
+        CHECK(verdict.beside == "than the CPU");
+    }
+    verdict = ratioVerdict(0.9, "GPU 0.9×", words, "the CPU");
+    CHECK(verdict.figure == "GPU 0.9×");
+    CHECK(ratioVerdict(1, "GPU 1×", {"as long", "No longer"}, "in 100 dispatches").beside ==
+          "in 100 dispatches");
+}
+
 TEST_CASE("every experiment's card has a picture that moves, within its room") {
     std::set<LabGroup> groups;
     for (const Experiment* each : experiments()) {

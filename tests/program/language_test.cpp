@@ -473,6 +473,17 @@ TEST_CASE("texts that were put together in English are translated piece by piece
     CHECK(translatedParts("must be a text") == "must be a text");
 }
 
+TEST_CASE("a plot begins with the same two lines in every language") {
+    LabView view;
+    view.all = false;
+    const LabSeries shown{true, "dispatches", {{1, 1, 1, 1}}}, other{false, "function calls", {{1, 1, 1, 1}}};
+    const LabResult result{.series = {shown, other}};
+    speak("xx", {{"dispatches", "Aufrufe"}, {"function calls", "Funktionsaufrufe"}});
+    CHECK(draws(view, experimentFromName("launch"), result, shown));
+    CHECK_FALSE(draws(view, experimentFromName("launch"), result, other));
+    speak("en", {});
+}
+
 TEST_CASE("everything that the ladder says about a rung is translated") {
     for (const fs::path& file : filesIn("assets/words", ".yaml")) {
         CAPTURE(file.filename().string());

@@ -139,7 +139,32 @@ TEST_CASE("a lane's status in words") {
     CHECK(matchText({laneSpecFromText("cpu"), laneSpecFromText("gpu:naive@0")}) ==
           "cpu:best against gpu:naive@0");
     run.lanes.push_back(laneOf("gpu:best", LaneStatus::waiting));
+    run.lanes[0].end.status = LaneStatus::waiting;
     CHECK(liveText(run) == "cpu:best against gpu:best"); // nothing moves yet
+}
+
+TEST_CASE("while a race runs, its headline says who has finished and where the others are") {
+    RaceRun run;
+    run.lanes = {laneOf("cpu:best", LaneStatus::finished), laneOf("gpu:best", LaneStatus::waiting)};
+    run.lanes[0].end.trainingSeconds = 0.73;
+    CHECK(liveText(run) == "CPU finished in 730 ms; gpu:best waits for its turn"); // on a device yet unknown
+    CHECK(liveText(run, false) == "CPU finished in -; gpu:best waits for its turn");
+    run.lanes[1].end.status = LaneStatus::running;
+    run.lanes[1].end.progress = 0.59;
+    run.lanes[1].machine.device = "llvmpipe";
+    CHECK(liveText(run) == "CPU finished in 730 ms; GPU at 59 %");
+    run.lanes[1].machine.software = true;
+    CHECK(liveText(run) == "CPU finished in 730 ms; software Vulkan at 59 %");
+    std::swap(run.lanes[0], run.lanes[1]);
+    CHECK(liveText(run) == "Software Vulkan at 59 %; CPU finished in 730 ms");
+    run.finish.accuracy = 0.8; // a share of it, once it is known
+    CHECK(liveText(run) == "Software Vulkan at 0 %; CPU finished in 730 ms, aiming for 80 % test accuracy");
+    run.finish.accuracy = 0;
+    run.lanes.push_back(laneOf("cpu:simd", LaneStatus::running));
+    run.lanes[2].end.progress = 0.2;
+    CHECK(liveText(run) == "1 of 3 lanes finished; 2 lanes between 20 and 59 %");
+    run.lanes[0].end.status = LaneStatus::failed;
+    CHECK(liveText(run) == "1 of 3 lanes finished; cpu:simd at 20 %");
 }
 
 TEST_CASE("what a step costs, from its timings") {

@@ -219,7 +219,7 @@ class ParallelismExhibit final : public Exhibit {
             view_.all = true;
             return source_.draw(ui, model_, view_);
         }
-        if (!ui.lessonAsks) drawVerdict(ui, experiment);
+        if (model_.resultOf(experiment).measured() && !ui.lessonAsks) drawVerdict(ui, experiment);
         if (!ui.masked) drawBusy(ui, result);
         drawEdited(ui);
         const std::string words = result.measured() ? ui.timing(model_.explanation()) : std::string();
@@ -232,31 +232,29 @@ class ParallelismExhibit final : public Exhibit {
         // The picture gets what the words below leave; a presenter's picture gets all of it.
         const bool foldable = result.measured() && !ui.presenter;
         const bool undecided = foldable && !ui.lessonAsks && verdictShown(ui).figure.empty();
-        const ImVec2 room = ImGui::GetContentRegionAvail();
+        const bool told = foldable && (more_ || undecided);
         const auto heightOf = [&](const std::string& text) {
             if (text.empty()) return 0.0f;
-            return ImGui::CalcTextSize(text.c_str(), nullptr, false, room.x).y +
+            const float width = ImGui::GetContentRegionAvail().x;
+            return ImGui::CalcTextSize(text.c_str(), nullptr, false, width).y +
                    ImGui::GetStyle().ItemSpacing.y;
         };
-        float below = foldable ? ImGui::GetFrameHeightWithSpacing() : 0;
-        const bool told = foldable && (more_ || undecided || heightOf(words) + below < 0.4f * room.y);
-        const bool noted = foldable && (more_ || undecided);
-        if (told) below += heightOf(words);
-        if (noted) below += heightOf(notes);
+        const float below = (foldable ? ImGui::GetFrameHeightWithSpacing() : 0) +
+                            (told ? heightOf(words) + heightOf(notes) : 0);
         // Lessons speak of further lines, and edited kernels may belong to any of them.
         view_.all = more_ || ui.lessonShown || view_.builtIn != nullptr;
         const float picture =
             std::max(ImGui::GetContentRegionAvail().y - below, ui.px(ui.presenter ? 130 : 180));
         ImGui::BeginChild("parallelism/picture", {0, picture}, false, ImGuiWindowFlags_NoScrollbar);
-        if (experiment.draw != nullptr)
+        const bool folded = experiment.folds && (result.measured() ? !view_.all : experiment.introduced);
+        if (experiment.draw != nullptr && !folded)
             experiment.draw(ui, experiment, result, view_);
         else
             drawLabCurves(ui, experiment, result, view_);
         ImGui::EndChild();
         if (!foldable) return;
-        if (told && !words.empty()) ui.paragraph(words);
         more_ = ui.more("more##parallelism");
-        if (noted && !notes.empty()) ui.paragraph(notes, ui.theme.muted);
+        if (told) drawWords();
     }
 
     /// That other programs took the processor meanwhile.
@@ -275,26 +273,41 @@ class ParallelismExhibit final : public Exhibit {
         ImGui::SameLine(0, ui.px(8));
     }
 
-    /// The way back, the question with its answers, and what can be done.
+    /// The way back and what can be done; until it is measured, the question with its answers.
     void drawHead(Ui& ui, const Experiment& experiment) {
         if (ui.button("All experiments##parallelism", "Back to the cards of all experiments.")) show(nullptr);
         ImGui::SameLine(0, ui.px(12));
+        const bool measured = model_.resultOf(experiment).measured(); // which the question is about
         if (ui.presenter) { // the picture needs the room: what is known by now goes
-            drawActions(ui, experiment);
-            if (!model_.result().measured()) ui.paragraph(experiment.idea, ui.theme.muted);
-            if (!ui.lessonAsks) {
-                ui.paragraph(experiment.question, ui.theme.accent);
-                drawChoices(ui, experiment);
-            }
-            return;
+            drawMeasure(ui);
+            ImGui::SameLine(0, ui.px(10));
+            drawTabs(ui);
+            drawProgress(ui);
+            if (measured) return;
+            ui.paragraph(experiment.idea, ui.theme.muted);
+            if (ui.lessonAsks) return;
+            ui.paragraph(experiment.question, ui.theme.accent);
+            return drawChoices(ui, experiment);
         }
         ImGui::AlignTextToFramePadding();
         ui.heading(experiment.title);
-        if (tab_ == LabTab::source) return drawActions(ui, experiment);
+        const bool begun = measured || tab_ == LabTab::source;
+        drawTools(ui, experiment.link, begun);
+        if (begun) drawProgress(ui);
+        if (tab_ == LabTab::source || (measured && !ui.lessonAsks)) return;
         if (!ui.lessonAsks) ui.headline(experiment.question);
-        if (!model_.result().measured() || ui.lessonAsks) ui.paragraph(experiment.idea, ui.theme.muted);
-        if (!ui.lessonAsks) drawChoices(ui, experiment);
-        drawActions(ui, experiment);
+        ui.paragraph(experiment.idea, ui.theme.muted);
+        if (measured) return;
+        if (!ui.lessonAsks) {
+            drawChoices(ui, experiment);
+            ImGui::SameLine(0, ui.px(24));
+            if (ImGui::GetContentRegionAvail().x < textWidth("2") + buttonWidth("Measure") + ui.px(8))
+                ImGui::NewLine();
+            if (!model_.measuring()) drawOrder(ui, "2");
+        }
+        drawMeasure(ui);
+        if (model_.measuring()) ImGui::SameLine(0, ui.px(10));
+        drawProgress(ui);
     }
 
     /// That the GPU's kernels are not the experiment's own.
@@ -314,31 +327,21 @@ class ParallelismExhibit final : public Exhibit {
         const std::size_t none = choices.size();
         const std::size_t predicted = model_.predicted().value_or(none);
         const bool frozen = model_.frozen(experiment);
-        const LabResult& builtIn = model_.resultOf(experiment); // which the question is about
-        const bool shown = builtIn.measured() && !ui.masked;
-        const std::size_t answer = shown ? experiment.answer(builtIn).value_or(none) : none;
         if (!frozen && !ui.presenter) drawOrder(ui, "1  Predict");
         for (std::size_t i = 0; i < choices.size(); ++i) {
             const std::string label(choices[i]);
-            const float width = textWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
             if (i > 0) {
                 ImGui::SameLine();
-                if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+                if (ImGui::GetContentRegionAvail().x < buttonWidth(label)) ImGui::NewLine();
             }
             const std::string name = fmt::format("choice/{}", i + 1);
-            const bool chosen = i == predicted;
             const std::string_view words =
-                frozen ? "Measured: your first answer stays. Reset drops the result, and asks again."
-                       : "Predict this before you measure. From Measure on, your prediction stays.";
-            // What was chosen stays as legible as it was, and so does what is right.
-            const bool pressed =
-                chosen ? ui.primaryButton(label.c_str(), words, true, name.c_str())
-                       : ui.namedButton(label.c_str(), name.c_str(), words, !frozen || i == answer);
+                "Predict this before you measure. From Measure on, your prediction "
+                "stays; Reset drops the result and asks again.";
+            // What was chosen stays as legible as it was.
+            const bool pressed = i == predicted ? ui.primaryButton(label.c_str(), words, true, name.c_str())
+                                                : ui.namedButton(label.c_str(), name.c_str(), words, !frozen);
             if (pressed && !frozen) model_.predict(experiment, i);
-            const ImVec2 from = ImGui::GetItemRectMin();
-            const ImVec2 to = ImGui::GetItemRectMax();
-            if (i == answer)
-                ImGui::GetWindowDrawList()->AddRect(from, to, ui.theme.good, ui.px(4), 0, ui.line(2.5f));
         }
     }
 
@@ -348,49 +351,70 @@ class ParallelismExhibit final : public Exhibit {
         return ui.masked && result.measured() ? LabVerdict{"-", "-"} : verdictOf(model_.open(), result);
     }
 
-    /// One number, large; then what was predicted.
+    /// One number, large, with what it means and what was predicted on the same line; then the question.
     void drawVerdict(Ui& ui, const Experiment& experiment) {
         const LabResult& builtIn = model_.resultOf(experiment);
         const LabVerdict verdict = verdictShown(ui);
-        if (!verdict.figure.empty()) {
+        const std::string said = ui.timing(verdictText(experiment, builtIn, model_.predicted()));
+        const bool right = !ui.masked && !verdict.figure.empty() && model_.predicted() &&
+                           model_.predicted() == experiment.answer(builtIn);
+        const ImU32 tint = right ? legible(ui.theme, ui.theme.good) : ui.theme.text;
+        if (verdict.figure.empty()) {
+            ui.text(said, 0, ui.fonts.title);
+        } else {
             const float top = ImGui::GetCursorPosY();
             ImGui::PushFont(ui.fonts.headline);
             const float high = ImGui::GetTextLineHeight();
             ui.text(verdict.figure, legible(ui.theme, ui.theme.accent));
             ImGui::PopFont();
             ImGui::SameLine(0, ui.px(12));
-            ImGui::SetCursorPosY(top + high - 1.2f * ImGui::GetTextLineHeight()); // on the same line
+            const float baseline = top + high - 1.2f * ImGui::GetTextLineHeight();
+            ImGui::SetCursorPosY(baseline);
             std::string beside = verdict.beside;
             if (builtIn.gpu.software) beside += std::string(translated(" (software, not a GPU)"));
+            const float gap = ui.px(24);
+            const bool fits =
+                lettersWidth(beside) + gap + lettersWidth(said) <= ImGui::GetContentRegionAvail().x;
             ui.paragraph(beside);
-            ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), top + high + ui.px(4)));
+            if (fits) {
+                ImGui::SameLine(0, gap);
+                ImGui::SetCursorPosY(baseline);
+                ui.text(said, tint);
+            }
+            const float bottom = ImGui::GetItemRectMax().y - ImGui::GetWindowPos().y + ImGui::GetScrollY();
+            ImGui::SetCursorPosY(std::max(bottom, top + high) + ui.px(4));
+            if (!fits) ui.paragraph(said, tint);
         }
-        std::string said = verdictText(experiment, builtIn, model_.predicted());
         const std::string missed = sketchText(experiment, builtIn, model_.sketch());
-        if (!missed.empty()) said += " " + missed;
-        const bool answered = builtIn.measured() && !ui.masked && !verdict.figure.empty();
-        const bool right = answered && missed.empty() && model_.predicted() &&
-                           model_.predicted() == experiment.answer(builtIn);
-        if (!said.empty()) ui.paragraph(ui.timing(said), right ? ui.theme.good : ui.theme.text);
+        if (!missed.empty()) ui.paragraph(ui.timing(missed));
+        ui.paragraph(experiment.question, ui.theme.muted);
     }
 
-    void drawActions(Ui& ui, const Experiment& experiment) {
+    static float buttonWidth(std::string_view label) {
+        return textWidth(label) + 2 * ImGui::GetStyle().FramePadding.x;
+    }
+
+    void drawMeasure(Ui& ui) {
+        constexpr const char* name = "Measure##parallelism";
         if (model_.measuring()) {
             if (ui.button("Stop##parallelism", "Stops measuring; what is measured so far is dropped."))
                 model_.stop();
-        } else {
-            const bool again = model_.result().measured();
-            const bool asked = !again && !ui.presenter && !ui.lessonAsks && tab_ != LabTab::source;
-            if (asked) drawOrder(ui, "2");
-            constexpr const char* name = "Measure##parallelism";
-            if (again ? ui.namedButton("Measure again", name, measureWords)
-                      : ui.primaryButton(name, measureWords))
-                model_.measure(ui.machines, ui.masked);
+        } else if (model_.result().measured() ? ui.namedButton("Measure again", name, measureWords)
+                                              : ui.primaryButton(name, measureWords)) {
+            model_.measure(ui.machines, ui.masked);
         }
-        ImGui::SameLine(0, ui.px(10));
+    }
+
+    void drawProgress(Ui& ui) {
+        if (model_.measuring())
+            ui.muted(fittedText(translatedFormat("Measuring {}", model_.doing()),
+                                ImGui::GetContentRegionAvail().x));
+    }
+
+    /// In presenter mode the explanation has a tab; elsewhere it is below the picture.
+    void drawTabs(Ui& ui) {
         std::vector<LabTab> tabs{LabTab::measurements, LabTab::source};
-        if (ui.presenter)
-            tabs.insert(tabs.begin() + 1, LabTab::explanation); // elsewhere it is below the picture
+        if (ui.presenter) tabs.insert(tabs.begin() + 1, LabTab::explanation);
         std::vector<std::string> names;
         std::size_t chosen = 0;
         for (const LabTab each : tabs) {
@@ -402,10 +426,26 @@ class ParallelismExhibit final : public Exhibit {
                         "behind them.",
                         chosen, names))
             tab_ = tabs[chosen];
-        if (!ui.presenter) drawLink(ui, experiment.link);
-        if (model_.measuring())
-            ui.muted(fittedText(translatedFormat("Measuring {}", model_.doing()),
-                                ImGui::GetContentRegionAvail().x));
+    }
+
+    /// At the right of the title where there is room, else below it.
+    void drawTools(Ui& ui, const LabLink& link, bool measure) {
+        const float gap = ui.px(10);
+        float width = buttonWidth(link.label) + gap;
+        for (const LabTab each : {LabTab::measurements, LabTab::source})
+            width += buttonWidth(labTabNames[static_cast<std::size_t>(each)]) + ui.px(4);
+        if (measure) width += buttonWidth(model_.measuring() ? "Stop" : "Measure again") + gap;
+        ImGui::SameLine(0, ui.px(20));
+        if (const float spare = ImGui::GetContentRegionAvail().x - width; spare >= 0)
+            ImGui::SetCursorPosX(ImGui::GetCursorPosX() + spare);
+        else
+            ImGui::NewLine();
+        if (measure) {
+            drawMeasure(ui);
+            ImGui::SameLine(0, gap);
+        }
+        drawTabs(ui);
+        drawLink(ui, link);
     }
 
     static void drawLink(Ui& ui, const LabLink& link) {

@@ -292,8 +292,10 @@ class RaceExhibit : public Exhibit {
     std::string displayText(const Ui& ui) const {
         const RaceRun* run = model_.shown();
         if (run == nullptr) return invitation(plannedLanes(model_.settings));
-        if (!run->over)
-            return model_.paused() ? translatedFormat("paused: {}", liveText(*run)) : liveText(*run);
+        if (!run->over) {
+            const std::string live = liveText(*run, !ui.masked);
+            return model_.paused() ? translatedFormat("paused: {}", live) : live;
+        }
         return ui.timing(verdict(run->lanes, run->headline));
     }
 

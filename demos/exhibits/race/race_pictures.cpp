@@ -162,14 +162,15 @@ void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lan
     };
     const auto wrong = [&](std::size_t i) {
         const std::optional<std::size_t> answer = answerTo(i);
-        return run.over && answer && answer != run.data->test.labels[i];
+        return answer && answer != run.data->test.labels[i];
     };
     std::size_t right = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const bool correct = answerTo(i) == run.data->test.labels[i];
         right += correct ? 1 : 0;
         const ImVec2 at{first + step * static_cast<float>(i), place.min.y};
-        const int alpha = correct || wrong(i) ? 255 : static_cast<int>(255 * dimmedImage);
+        // What is right lights up as a network learns; in the end, what is wrong is looked at, too.
+        const int alpha = correct || (run.over && wrong(i)) ? 255 : static_cast<int>(255 * dimmedImage);
         drawImage(draw, i, at, side, IM_COL32(255, 255, 255, alpha), ui.px(3));
         if (!correct && !wrong(i)) continue;
         const ImU32 colour = correct ? ui.theme.good : ui.theme.bad;

@@ -37,8 +37,8 @@ class RacePictures {
 
     /// Height of a lane's pictures where `lanes` cards of `card` pixels share `room`; 0: none.
     float rowHeight(const Ui& ui, std::size_t lanes, float card, float room) const;
-    /// The first test images: dim, green where the lane is right and, once the race is over, red with its
-    /// answer where it is wrong.
+    /// The first test images: dim without an answer, green where the lane is right, red with its answer where
+    /// it is wrong.
     void drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lane, const Place& place) const;
 
   private:

@@ -29,26 +29,58 @@ std::string preparation(const RaceRun& run, std::size_t lane) {
     return std::string(translated(tuning.going() ? "compares kernels" : "warms up"));
 }
 
-std::string atStep(const RaceRun& run, std::size_t index) {
+/// The machine, where each of two lanes has its own; else the lane. begins: a sentence
+std::string shortName(const RaceRun& run, std::size_t index, bool begins) {
     const LaneResult& lane = run.lanes[index];
-    if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " " + preparation(run, index);
-    return translatedFormat("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
+    const bool machines = run.lanes.size() == 2 && run.lanes[0].spec.gpu != run.lanes[1].spec.gpu;
+    // Before a lane prepares, its device is not known: it may be software.
+    if (!machines || (lane.spec.gpu && lane.machine.device.empty())) return lane.spec.text();
+    if (lane.spec.gpu && lane.machine.software)
+        return std::string(translated(begins ? "Software Vulkan" : "software Vulkan"));
+    return lane.spec.gpu ? "GPU" : "CPU";
 }
 
-/// Where each lane is; with more than two, only between which steps they are.
-std::string whereTheyAre(const RaceRun& run) {
-    const std::vector<std::size_t> current = run.current();
-    if (current.size() <= 2) {
-        std::string text;
-        for (const std::size_t i : current) text += (text.empty() ? "" : ", ") + atStep(run, i);
+bool moves(const LaneResult& lane) {
+    return lane.end.status == LaneStatus::running || lane.end.status == LaneStatus::paused;
+}
+
+double percentOfWay(const RaceRun& run, std::size_t lane) {
+    return 100 * shareOfWay(run.finish, run.lanes[lane]);
+}
+
+std::string doing(const RaceRun& run, std::size_t index, bool begins, bool timed) {
+    const LaneResult& lane = run.lanes[index];
+    const std::string name = shortName(run, index, begins);
+    if (lane.end.status == LaneStatus::finished)
+        return translatedFormat("{} finished in {}", name, timed ? duration(figuresOf(lane).seconds) : "-");
+    if (moves(lane)) return translatedFormat("{} at {:.0f} %", name, percentOfWay(run, index));
+    return name + " " + std::string(translated(statusText(run, index)));
+}
+
+/// Who has finished, and where the others are; of more than two lanes, how many. Empty before the start.
+std::string whereTheyAre(const RaceRun& run, bool timed) {
+    const auto statusIs = [](LaneStatus status) {
+        return [status](const LaneResult& lane) { return lane.end.status == status; };
+    };
+    if (std::ranges::all_of(run.lanes, statusIs(LaneStatus::waiting))) return {};
+    std::string text;
+    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+    if (run.lanes.size() <= 2) {
+        for (std::size_t i = 0; i < run.lanes.size(); ++i) add(doing(run, i, i == 0, timed));
         return text;
     }
-    const auto step = [&](std::size_t i) { return run.lanes[i].end.step; };
-    const auto [lowest, highest] = std::ranges::minmax(current, {}, step);
-    const std::uint64_t last = step(lowest), first = step(highest);
-    if (first == last) return translatedFormat("{} lanes are at step {}", current.size(), grouped(first));
-    return translatedFormat("{} lanes are between step {} and {}", current.size(), grouped(last),
-                            grouped(first));
+    if (const auto finished = std::ranges::count_if(run.lanes, statusIs(LaneStatus::finished)); finished > 0)
+        text = translatedFormat("{} of {} lanes finished", finished, run.lanes.size());
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < run.lanes.size(); ++i)
+        if (moves(run.lanes[i]) || run.lanes[i].end.status == LaneStatus::preparing) others.push_back(i);
+    if (others.size() == 1) add(doing(run, others[0], false, timed));
+    if (others.size() < 2) return text;
+    const auto [last, first] =
+        std::ranges::minmax(others, {}, [&](std::size_t lane) { return percentOfWay(run, lane); });
+    add(translatedFormat("{} lanes between {:.0f} and {:.0f} %", others.size(), percentOfWay(run, last),
+                         percentOfWay(run, first)));
+    return text;
 }
 
 } // namespace
@@ -87,24 +119,16 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
             {"until", finishText(finish)}};
 }
 
-std::string liveText(const RaceRun& run) {
-    const std::string where = whereTheyAre(run);
+std::string liveText(const RaceRun& run, bool timed) {
     std::string text;
     if (run.settings.repeat > 1)
         text = translatedFormat("run {} of {}: ", run.finished.size() + 1, run.settings.repeat);
-    if (where.empty()) return text + matchText(run.specs());
-    text += where;
-    const auto warming = [&](std::size_t i) { return run.lanes[i].end.status == LaneStatus::preparing; };
-    if (std::ranges::all_of(run.current(), warming)) return text;
-    if (run.finish.needsEvaluation()) {
-        // Without the limit that ends a run which never gets there.
-        const FinishLine goal{.accuracy = run.finish.accuracy, .loss = run.finish.loss};
-        return text + translatedFormat(", aiming for {}", finishText(goal));
-    }
-    const bool stepsKnown = run.lastStep() != std::numeric_limits<std::uint64_t>::max();
-    if (run.finish.seconds == 0 && stepsKnown)
-        return translatedFormat("{} of {}", text, grouped(run.lastStep()));
-    return text + translatedFormat(", until {}", finishText(run.finish));
+    const std::string where = whereTheyAre(run, timed);
+    text += where.empty() ? matchText(run.specs()) : where;
+    if (!run.finish.needsEvaluation() || std::ranges::none_of(run.lanes, moves)) return text;
+    // Without the limit that ends a run which never gets there.
+    const FinishLine goal{.accuracy = run.finish.accuracy, .loss = run.finish.loss};
+    return text + translatedFormat(", aiming for {}", finishText(goal));
 }
 
 std::string skippedText(const RaceRun& run) {

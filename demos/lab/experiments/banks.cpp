@@ -185,7 +185,8 @@ void drawBanks(const Ui& ui, ImVec2 at, ImVec2 size, std::uint32_t stride, bool 
     const float top = at.y + letters + ui.px(6);
     const float bottom = at.y + size.y - letters - ui.px(4);
     const float width = size.x / bankCount;
-    const float height = std::min((bottom - top) / static_cast<float>(turns), letters + ui.px(4));
+    const float height =
+        std::min((bottom - top) / static_cast<float>(turns), still ? width : letters + ui.px(4));
     waiting = {};
     for (std::uint32_t i = 0; i < bankCount; ++i) {
         const std::uint32_t place = waiting[bankOf(i)]++;
@@ -209,8 +210,9 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const bool still = !result.measured(); // turns would be the answer
     const std::uint32_t stride = still ? 1 : strides[static_cast<std::size_t>(now) % std::size(strides)];
     const double share = 2 * (now - std::floor(now));
-    const LabPlace place = labPlace(ui, still ? 0.4f : 0.55f);
     const float line = ImGui::GetTextLineHeightWithSpacing();
+    const float one = 4.6f * line / std::max(ImGui::GetContentRegionAvail().y, 1.0f); // a turn's cells
+    const LabPlace place = labPlace(ui, still ? std::min(one, 0.4f) : 0.55f);
     const std::string_view notHere = result.gpu.software ? ". Not on this GPU." : "";
     std::string caption = translatedFormat("On a GPU with 32 banks, stride {}:", stride);
     if (!place.low)
@@ -248,9 +250,10 @@ LabAxes axes(const LabReach& reach) {
 }
 
 LabVerdict verdict(const LabResult& result) {
-    return {gpuFactor(result.number("gpu_conflict_factor"), {timesAt(result, 1), timesAt(result, 32)}),
-            translatedFormat("as long with words {} apart; {} invocations in turn would be {}×", bankCount,
-                             bankCount, bankCount)};
+    const double factor = result.number("gpu_conflict_factor");
+    return ratioVerdict(
+        factor, gpuFactor(factor, {timesAt(result, 1), timesAt(result, 32)}), {"as long", "No longer"},
+        translatedFormat("with words {} apart; in turn it would be {}×", bankCount, bankCount));
 }
 
 } // namespace
@@ -274,6 +277,7 @@ extern const Experiment banks{
     .link = {"See tiles in shared memory", "ladder", R"({"rung": "gpu:tiled", "tab": "memory"})"},
     .animated = true,
     .axes = axes,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -207,16 +207,23 @@ struct Grouping {
     bool neighbours; ///< differ; otherwise, subgroups do
 };
 
+/// Nearly square cells, where a subgroup has few.
+float highestRow(const Ui& ui, std::uint32_t invocations) {
+    return std::max(1.8f * ui.fonts.small->FontSize, ui.px(400) / static_cast<float>(invocations));
+}
+
 /// Title above, names on the left: the first row of lanes. `rows` fit below each other.
 Lanes firstLanes(const Ui& ui, ImVec2 at, ImVec2 size, const Grouping& of, std::uint32_t rows,
                  std::string_view title, std::string_view longestName) {
     const float letters = ImGui::GetFontSize();
+    title = translated(title);
+    if (lettersWidth(title) > size.x) title = title.substr(0, title.find(':'));
     labText(*ImGui::GetWindowDrawList(), at, title, ui.theme.text);
     const float names = textWidth(longestName) + ui.px(24);
     const float top = at.y + letters + ui.px(6);
     return {{at.x + names, top},
-            std::min((size.x - names) / static_cast<float>(of.invocations), ui.px(40)),
-            std::min((at.y + size.y - top) / static_cast<float>(rows), 1.8f * letters),
+            std::min((size.x - names) / static_cast<float>(of.invocations), ui.px(56)),
+            std::min((at.y + size.y - top) / static_cast<float>(rows), highestRow(ui, of.invocations)),
             of.invocations};
 }
 
@@ -279,7 +286,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     for (std::uint32_t count = 16; count <= invocations; count *= 2) ways.push_back(count);
     const double now = view.seconds / each;
     const bool measured = result.measured();
-    const LabPlace place = labPlace(ui, measured ? 0.45f : 0.6f);
+    const float rows = 4.5f * highestRow(ui, invocations) / std::max(ImGui::GetContentRegionAvail().y, 1.0f);
+    const LabPlace place = labPlace(ui, measured ? 0.45f : std::min(rows + 0.05f, 0.6f));
     const auto drawGrouping = [&](ImVec2 at, ImVec2 size, bool neighbours) {
         Grouping of{invocations, invocations, neighbours};
         if (!measured) return drawAssignment(ui, at, size, of);
@@ -317,9 +325,10 @@ LabAxes axes(const LabReach& reach) {
 
 LabVerdict verdict(const LabResult& result) {
     const std::string branches = twoDigits(result.number("gpu_neighbours_branches"));
-    return {gpuFactor(result.number("gpu_neighbours_factor"), {extremes(result, "neighbours differ").second}),
-            translatedFormat("as long with {} branches in a subgroup; one after the other would be {}×",
-                             branches, branches)};
+    const double factor = result.number("gpu_neighbours_factor");
+    return ratioVerdict(
+        factor, gpuFactor(factor, {extremes(result, "neighbours differ").second}), {"as long", "No longer"},
+        translatedFormat("with {} branches in a subgroup; in turn it would be {}×", branches, branches));
 }
 
 } // namespace
@@ -344,6 +353,7 @@ extern const Experiment branches{
     .link = {"See 1,024 networks that take the same branches", "mosaic", R"({"columns": 32, "rows": 32})"},
     .animated = true,
     .axes = axes,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

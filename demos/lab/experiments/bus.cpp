@@ -264,10 +264,10 @@ LabAxes axes(const LabReach& reach) {
 }
 
 LabVerdict verdict(const LabResult& result) {
-    return {translatedFormat("GPU {}×", twoDigits(ratio(result))),
-            translatedFormat("as fast within its memory ({} GB/s) as from the host ({} GB/s)",
-                             twoDigits(result.number("within_device_gigabytes_per_second")),
-                             twoDigits(result.number("to_device_gigabytes_per_second")))};
+    return ratioVerdict(ratio(result), gpuFactor(ratio(result), {}), {"as fast", "No faster"},
+                        translatedFormat("within its memory: {} GB/s instead of {} GB/s from the host",
+                                         twoDigits(result.number("within_device_gigabytes_per_second")),
+                                         twoDigits(result.number("to_device_gigabytes_per_second"))));
 }
 
 } // namespace
@@ -277,7 +277,7 @@ extern const Experiment bus{
     .name = "bus",
     .title = "Across the bus",
     .idea = "The same bytes are copied to the device, back from it, and within its memory, 4 bytes at a time "
-            "or millions. The bars copy 1 GB each, in slow motion at the measured rates.",
+            "or millions.",
     .group = LabGroup::launch,
     .scene = scene,
     .question = "How many times faster is a large copy within the GPU's memory than one from the host?",
@@ -292,6 +292,8 @@ extern const Experiment bus{
          R"({"data": "fashion-mnist", "hidden": [256, 128], "batch": 128, "machine": "gpu", "operation": 0})"},
     .animated = true,
     .axes = axes,
+    .introduced = true,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

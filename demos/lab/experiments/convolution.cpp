@@ -559,8 +559,12 @@ void drawParts(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) {
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
+    if (!result.measured()) {
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        return drawUnfolding(ui, ImGui::GetCursorScreenPos(), room, view.seconds);
+    }
     const LabPlace place = labPlace(ui, 0.45f);
-    const bool bars = result.measured() && !place.low && !ui.masked;
+    const bool bars = !place.low && !ui.masked;
     const float width = bars ? 0.5f * place.size.x : std::min(place.size.x, 3 * place.size.y);
     drawUnfolding(ui, place.at, {width, place.size.y}, view.seconds);
     if (bars)
@@ -595,9 +599,13 @@ LabScene scene() {
 
 LabVerdict verdict(const LabResult& result) {
     const double times = result.number("gpu_direct_milliseconds") / result.number("gpu_matrix_milliseconds");
-    return {translatedFormat("im2col {}×", twoDigits(times)),
-            translatedFormat("as fast as direct convolution on the GPU, with {} filters",
-                             result.count("gpu_filters"))};
+    if (const Crossing crossing = crossingOf(result, 0); crossing.from > 1)
+        return {translatedFormat("From {}", crossing.from),
+                translatedFormat("filters on, im2col is faster: {}× with {}", twoDigits(times),
+                                 result.count("gpu_filters"))};
+    return ratioVerdict(times, translatedFormat("im2col {}×", twoDigits(times)),
+                        {"as fast as", "No faster", "than"},
+                        translatedFormat("direct convolution with {} filters", result.count("gpu_filters")));
 }
 
 } // namespace
@@ -621,6 +629,7 @@ extern const Experiment convolution{
     .sources = {"lab_convolution.comp", "lab_convolution_unfold.comp", "convolution.cpp"},
     .link = {"See the blocked kernel on the ladder", "ladder", R"({"rung": "gpu:blocked", "tab": "memory"})"},
     .animated = true,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -322,7 +322,7 @@ LabVerdict verdict(const LabResult& result) {
         return {duration(result.number("gpu_seconds")),
                 std::string(translated("an epoch: none of these cards is as fast"))};
     return {fmt::format("{}", card->year),
-            translatedFormat("{} would take {} at its peak; this GPU took {}", card->name,
+            translatedFormat("{}: {} at its peak; this GPU took {}", card->name,
                              duration(1e-3 * epochAt(card->gflops())),
                              duration(result.number("gpu_seconds")))};
 }

@@ -320,9 +320,10 @@ LabAxes axes(const LabReach& reach) {
 
 LabVerdict verdict(const LabResult& result) {
     const auto ends = endsOf(result, true, "chains");
-    return {gpuFactor(result.number("gpu_gain"), {ends ? &ends->one : nullptr, ends ? &ends->many : nullptr}),
-            translatedFormat("as many loads per second with many chains; one alone waits {} for each",
-                             duration(1e-9 * result.number("gpu_latency_nanoseconds")))};
+    const double gain = result.number("gpu_gain");
+    return ratioVerdict(gain, gpuFactor(gain, {ends ? &ends->one : nullptr, ends ? &ends->many : nullptr}),
+                        {"as many loads per second", "No more loads"},
+                        std::string(translated("with many chains")));
 }
 
 } // namespace
@@ -349,6 +350,7 @@ extern const Experiment hideTheWait{
     .animated = true,
     .axes = axes,
     .introduced = true,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -354,9 +354,8 @@ LabScene scene() {
 LabVerdict verdict(const LabResult& result) {
     const double full = result.number("gpu_full_multiply_adds");
     return {translatedFormat("GPU {}", twoDigits(full)),
-            translatedFormat(
-                "multiply-adds per number read ({} FLOP/byte) bring it to three quarters of its {} GFLOP/s",
-                threeDigits(full / 2), threeDigits(result.number("gpu_best_gflops")))};
+            translatedFormat("multiply-adds per number read: three quarters of its {} GFLOP/s",
+                             threeDigits(result.number("gpu_best_gflops")))};
 }
 
 } // namespace

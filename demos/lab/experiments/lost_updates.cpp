@@ -267,10 +267,11 @@ void drawCounted(const Ui& ui, const LabResult& result, ImVec2 at, ImVec2 size) 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float row = std::clamp(room.y / (result.measured() ? 7 : 3.5f), ui.px(24), ui.px(52));
+    const float row =
+        std::max(result.measured() ? std::min(room.y / 7, ui.px(52)) : room.y / 3.2f, ui.px(24));
     const ImVec2 race{room.x, 3 * row + ui.px(12)};
     float below = room.y;
-    if (!result.measured() || room.y > ui.px(240)) {
+    if (!result.measured() || (view.all && room.y > ui.px(240))) {
         drawRace(ui, {at.x, at.y + ui.px(4)}, race.x, row, view.seconds, !result.measured());
         ImGui::Dummy(race);
         below -= race.y + ImGui::GetStyle().ItemSpacing.y;
@@ -299,7 +300,7 @@ LabScene scene() {
 
 LabVerdict verdict(const LabResult& result) {
     return {translatedFormat("GPU {} %", twoDigits(100 - 100 * result.number("gpu_lost_share"))),
-            std::string(translated("of the plain additions are counted; all would be 100 %"))};
+            std::string(translated("of the plain additions are counted"))};
 }
 
 } // namespace

@@ -274,8 +274,9 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::max(room.y, ui.px(120));
     const bool alone = !result.measured();
-    const float grid =
-        alone ? std::min({height, room.x, ui.px(420)}) : std::min({height, room.x * 0.3f, ui.px(260)});
+    if (!alone && !view.all) return drawMatrixCurves(ui, experiment, result, view, {room.x, height});
+    const float grid = alone ? std::min(height, room.x) : std::min({height, room.x * 0.3f, ui.px(260)});
+    if (alone) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + (room.x - grid) / 2);
     ImGui::BeginChild("systolic", {grid, height}, false, ImGuiWindowFlags_NoScrollbar);
     drawSystolicArray(ui, {grid, height}, view.seconds);
     ImGui::EndChild();
@@ -298,8 +299,9 @@ LabScene scene() {
 }
 
 LabVerdict verdict(const LabResult& result) {
-    return {translatedFormat("GPU {}×", twoDigits(result.number("gpu_times_as_fast_as_cpu_best"))),
-            std::string(translated("as fast as the CPU's best kernel; claimed are 100 to 500×"))};
+    const double times = result.number("gpu_times_as_fast_as_cpu_best");
+    return ratioVerdict(times, gpuFactor(times, {}), {"as fast as", "No faster", "than"},
+                        std::string(translated("the CPU's best kernel; claimed are 100 to 500×")));
 }
 
 } // namespace

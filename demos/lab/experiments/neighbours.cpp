@@ -158,7 +158,8 @@ void conclude(const LabResult& result, MeasuredValues& values) {
 
 /// The first words of the array, in cache lines of 16: those that 16 neighbours read at a stride are filled
 /// and numbered by invocation, lines that have to be fetched for them are tinted.
-void drawReads(Ui& ui, double seconds) {
+/// perRow   lines beside each other
+void drawReads(Ui& ui, double seconds, int perRow) {
     constexpr int readers = 16;
     constexpr int shown = 8; // lines
     constexpr int line = 16; // words
@@ -173,8 +174,7 @@ void drawReads(Ui& ui, double seconds) {
     const float width = ImGui::GetContentRegionAvail().x;
     const float letters = ImGui::GetTextLineHeight();
     const float gap = ui.px(8); // between lines of a row
-    constexpr int perRow = 4;
-    const float cell = (width - (perRow - 1) * gap) / (perRow * line);
+    const float cell = (width - static_cast<float>(perRow - 1) * gap) / static_cast<float>(perRow * line);
     const float height = std::max(cell, letters + ui.px(2));
     const ImU32 used = ui.theme.accent;
     for (int each = 0; each < shown; ++each) {
@@ -198,7 +198,7 @@ void drawReads(Ui& ui, double seconds) {
             list.AddRect({from.x - ui.px(1), from.y - ui.px(1)},
                          {from.x + line * cell, from.y + height + ui.px(1)}, used, 0, 0, ui.line());
     }
-    const float below = 2 * (height + ui.px(6));
+    const float below = static_cast<float>(shown / perRow) * (height + ui.px(6));
     const std::string words = translatedFormat(
         "stride {}: {} neighbours use {} of {} words in {}{}", stride, readers, readers, fetched * line,
         counted(static_cast<std::uint64_t>(fetched), "fetched line"),
@@ -208,7 +208,7 @@ void drawReads(Ui& ui, double seconds) {
 }
 
 void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view) {
-    drawReads(ui, view.seconds);
+    drawReads(ui, view.seconds, result.measured() || ImGui::GetContentRegionAvail().y < ui.px(400) ? 4 : 2);
     drawLabCurves(ui, experiment, result, view);
 }
 
@@ -234,11 +234,13 @@ LabAxes axes(const LabReach& reach) {
 }
 
 LabVerdict verdict(const LabResult& result) {
-    return {gpuFactor(result.number("gpu_loss"),
-                      {labPointAt(result, true, strided, 1), labPointAt(result, true, strided, 32)}),
-            translatedFormat("slower with words 32 apart: {} GB/s side by side, {} GB/s apart",
-                             twoDigits(result.number("gpu_near_gigabytes_per_second")),
-                             twoDigits(result.number("gpu_far_gigabytes_per_second")))};
+    const double loss = result.number("gpu_loss");
+    return ratioVerdict(
+        loss, gpuFactor(loss, {labPointAt(result, true, strided, 1), labPointAt(result, true, strided, 32)}),
+        {"as long", "No longer"},
+        translatedFormat("with words 32 apart: {} GB/s instead of {} GB/s",
+                         twoDigits(result.number("gpu_far_gigabytes_per_second")),
+                         twoDigits(result.number("gpu_near_gigabytes_per_second"))));
 }
 
 } // namespace
@@ -263,6 +265,7 @@ extern const Experiment neighbours{
              R"({"rung": "gpu:naive-strided", "tab": "memory"})"},
     .animated = true,
     .axes = axes,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -344,11 +344,14 @@ LabAxes axes(const LabReach& reach) { return {{1, mostWorkers}, {0.5, reach.soft
 
 LabVerdict verdict(const LabResult& result) {
     const double best = result.number("gpu_best_workers");
-    return {gpuFactor(result.number("gpu_speed_up"), {labPointAt(result, true, "fixed work", 1),
-                                                      labPointAt(result, true, "fixed work", best)}),
-            best < 2 ? std::string(translated("as fast: more workgroups are not clearly faster"))
-                     : translatedFormat("as fast with {} workgroups; ideal would be {}×", twoDigits(best),
-                                        twoDigits(best))};
+    const double times = result.number("gpu_speed_up");
+    return ratioVerdict(times,
+                        gpuFactor(times, {labPointAt(result, true, "fixed work", 1),
+                                          labPointAt(result, true, "fixed work", best)}),
+                        {"as fast", "No faster"},
+                        best < 2 ? std::string(translated("with more workgroups"))
+                                 : translatedFormat("with {} workgroups; ideal would be {}×", twoDigits(best),
+                                                    twoDigits(best)));
 }
 
 } // namespace
@@ -375,6 +378,7 @@ extern const Experiment oneToAll{
              R"({"data": "spiral", "hidden": [64, 64], "settings": {"batch": 4096}})"},
     .axes = axes,
     .introduced = true,
+    .folds = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,

@@ -313,7 +313,7 @@ LabScene scene() {
 
 LabVerdict verdict(const LabResult& result) {
     return {translatedFormat("Tree {} ulp", twoDigits(result.number("cpu_pairwise_tree_error_units"))),
-            translatedFormat("off (units in the last place); the loop is off by {} ulp",
+            translatedFormat("off the exact sum; the loop is off by {} ulp",
                              twoDigits(result.number("cpu_one_after_another_error_units")))};
 }
 

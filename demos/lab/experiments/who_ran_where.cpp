@@ -362,11 +362,13 @@ LabScene scene() {
 }
 
 LabVerdict verdict(const LabResult& result) {
-    return {gpuFactor(result.number("gpu_one_more"),
-                      {labPointAt(result, true, workgroups, result.number("gpu_at_once")),
-                       labPointAt(result, true, workgroups, result.number("gpu_at_once") + 1)}),
-            translatedFormat("as long with one workgroup more than the {} that run at once",
-                             threeDigits(result.number("gpu_at_once")))};
+    const double atOnce = result.number("gpu_at_once"), times = result.number("gpu_one_more");
+    return ratioVerdict(
+        times,
+        gpuFactor(times, {labPointAt(result, true, workgroups, atOnce),
+                          labPointAt(result, true, workgroups, atOnce + 1)}),
+        {"as long", "No longer"},
+        translatedFormat("with one workgroup more than the {} that run at once", threeDigits(atOnce)));
 }
 
 } // namespace
