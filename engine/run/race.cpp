@@ -16,13 +16,17 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
     result.tolerance = tolerance;
     result.steps = std::min(reference.size(), other.size());
     bool agreed = true;
+    bool exact = true;
     for (std::size_t step = 0; step < result.steps; ++step) {
         const auto a = static_cast<double>(reference[step]);
         const auto b = static_cast<double>(other[step]);
         const double difference = a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
         result.largestDifference = std::max(result.largestDifference, difference);
+        if (agreed && !(difference <= tolerance)) result.jump = difference; // a NaN, too
         agreed = agreed && difference <= tolerance;
+        exact = exact && difference <= Agreement::rounding;
         result.agreedSteps += agreed ? 1 : 0;
+        result.exactSteps += exact ? 1 : 0;
     }
     return result;
 }

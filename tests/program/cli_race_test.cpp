@@ -54,6 +54,16 @@ TEST_CASE("a race ends with a table, the check that lanes agree, and a headline"
     CHECK(run("race --quick --steps 1 --quiet " + oneLane).says("until 1 step "));
 }
 
+TEST_CASE("a ReLU whose input is nearly 0 separates correct lanes early, and their speeds are compared all "
+          "the same") {
+    // In the fifth batch, one of its 24,576 ReLUs is on in one lane only: nothing but its weights differs
+    // afterwards.
+    const Outcome race =
+        run("race --quick --layers 256,128 --optimizer sgd --batch 64 --steps 30 --seed 1 --quiet "
+            "--lane cpu:scalar --lane cpu:simd");
+    CHECK(race.says("same mathematics"));
+}
+
 TEST_CASE("the table's rate is that of its time, also in a race of milliseconds") {
     const Outcome race =
         run("race --quick --data spiral --steps 40 --batch 10 --quiet --lane cpu:simd --threads 1");

@@ -60,7 +60,8 @@ float drawAgreement(Ui& ui, const RaceRun& run) {
         detail.text = translatedFormat(
             "{}. It is the largest relative difference between the losses of the same step, over the first "
             "{} steps. The first {} must agree within {:.0g} ({:.0g} where a lane computes in half "
-            "precision), or a lane's speed is not compared.",
+            "precision), or a lane's speed is not compared. Lanes that first agree to rounding may be "
+            "separated sooner by a ReLU whose input is nearly 0.",
             text, Telemetry::openingSteps, Agreement::decisiveSteps, Agreement::floatTolerance,
             Agreement::halfTolerance);
         ui.detail(std::move(detail));

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "engine/data/data_source.h"
@@ -159,8 +160,24 @@ TEST_CASE("the first ten losses decide; later rounding differences are only repo
     CHECK(late.agreedSteps == 10);
     CHECK(late.same());
     CHECK(late.largestDifference > 0.3);
+    other[1] = 1.00005F; // no wrong kernel agrees to the last digits before
     other[9] = 1.001F;
     const Agreement early = compareLosses(reference, other);
     CHECK(early.agreedSteps == 9);
     CHECK_FALSE(early.same());
+}
+
+TEST_CASE("a ReLU that is on in one lane only may separate correct lanes within the first ten steps") {
+    std::vector<float> reference(100, 1.0F);
+    std::vector<float> other = reference;
+    for (std::size_t step = 5; step < other.size(); ++step) other[step] = 1.0002F;
+    CHECK(compareLosses(reference, other).same());
+    CHECK(compareLosses(reference, other).agreedSteps == 5);
+    other[3] = 1.0002F; // too soon
+    CHECK_FALSE(compareLosses(reference, other).same());
+    other[3] = 1;
+    other[5] = 1.1F; // too much
+    CHECK_FALSE(compareLosses(reference, other).same());
+    other[5] = std::numeric_limits<float>::quiet_NaN();
+    CHECK_FALSE(compareLosses(reference, other).same());
 }
