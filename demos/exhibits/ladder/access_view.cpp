@@ -305,8 +305,11 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
         if (playerBeside) ImGui::SameLine(0, ui.px(12));
         drawAccessPlayer(ui, *this);
     }
-    if (const std::string reads = readsText(model, rungs, pictures); !reads.empty() && height >= ui.px(430))
-        ui.text(fittedText(reads, width), ui.theme.text, ui.fonts.strong);
+    if (const std::string reads = readsText(model, rungs, pictures); !reads.empty() && height >= ui.px(430)) {
+        ImGui::PushFont(ui.fonts.title);
+        ui.text(fittedText(reads, width));
+        ImGui::PopFont();
+    }
 
     const float gap = ui.px(16);
     const auto columns = static_cast<float>(rungs.size());

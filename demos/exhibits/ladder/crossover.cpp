@@ -227,7 +227,13 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
         return;
     }
     ImGui::SameLine(0, ui.px(10));
-    if (ui.button(button, words)) model.startSweep(by);
+    if (model.swept(by) ? ui.button(button, words) : ui.primaryButton(button, words, !model.sweeping(by)))
+        model.startSweep(by);
+    if (const std::string crossing = crossingText(points, by); !crossing.empty()) {
+        ImGui::PushFont(ui.fonts.title);
+        ui.paragraph(ui.timing(crossing));
+        ImGui::PopFont();
+    }
     if (!points.empty()) {
         const SweepPoint& last = points.back();
         ui.muted(fittedText(
@@ -236,8 +242,6 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     }
     const std::string busy = ui.masked ? "" : busyText(model.sweepLoad(by));
     if (!busy.empty()) ui.paragraph(translatedFormat("Warning: {}.", busy), ui.theme.warning);
-    const std::string crossing = crossingText(points, by);
-    if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
     for (const SweepPoint& point : points)
         if (!point.failure.empty())
             ui.paragraph(fmt::format("{} {}: {}", translated(nameOf(by)), grouped(point.value),
@@ -246,7 +250,7 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const float row = ImGui::GetTextLineHeight() + ui.px(3);
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +
-                                             7 * ImGui::GetTextLineHeightWithSpacing();
+                                             6 * ImGui::GetTextLineHeightWithSpacing();
     drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
     if (!points.empty()) drawParts(ui, points);
 }

@@ -297,7 +297,8 @@ class LadderExhibit final : public Exhibit {
             ImGui::SetCursorScreenPos({start.x + width - buttons, start.y});
         }
         if (all || !measuring) {
-            const bool first = model_.timedRungs() == 0 || model_.previewed(); // the rest of the picture
+            // The rest of the picture.
+            const bool first = tab_ == Tab::rungs && (model_.timedRungs() == 0 || model_.previewed());
             if (first ? ui.primaryButton("Measure all rungs", measureAllWords)
                       : ui.button("Measure all rungs", measureAllWords))
                 measureAll();
@@ -390,10 +391,12 @@ class LadderExhibit final : public Exhibit {
         }
     }
 
-    /// The choice of a rung, and its question where there is room; else the tab goes on beside the choice.
+    /// The choice of a rung, and its question about memory where there is room; else the tab goes on beside
+    /// it.
     void drawRungRow(Ui& ui) {
         if (tab_ == Tab::crossover || tab_ == Tab::rungs) return; // that has them all
-        const bool asked = !ui.detailPanel && ImGui::GetContentRegionAvail().y >= ui.px(440);
+        const bool asked =
+            tab_ == Tab::memory && !ui.detailPanel && ImGui::GetContentRegionAvail().y >= ui.px(440);
         std::vector<std::string> lanes;
         for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
         ImGui::SetNextItemWidth(std::min(ui.px(164), ImGui::GetContentRegionAvail().x));

@@ -525,6 +525,22 @@ Curve rooflineOf(const Roof& roof, double lowest, double highest) {
     return {{from, ridge, to}, {from * roof.gigabytesPerSecond, roof.gflops, roof.gflops}};
 }
 
+namespace {
+
+/// How far the picked rung is below what holds it back.
+std::string belowRoof(const LadderModel& model, const RungDots& dots) {
+    const double intensity = dots.x[*dots.now];
+    const Roof& roof = *model.roof();
+    const double most = std::min(roof.gflops, intensity * roof.gigabytesPerSecond);
+    const std::string_view lane = model.rungs()[dots.rung].lane;
+    const std::string share = translatedFormat("{} %", twoDigits(100 * dots.y[*dots.now] / most));
+    return intensity < roof.ridge()
+               ? translatedFormat("{} reaches {} of what memory allows", lane, share)
+               : translatedFormat("{} reaches {} of what arithmetic allows", lane, share);
+}
+
+} // namespace
+
 std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot) {
     std::size_t batch = model.settings().settings.batch;
     ImGui::AlignTextToFramePadding();
@@ -534,6 +550,9 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     ui.powerSlider("##ladder/walk", "The batch size at which dots are shown.", batch, 1, 4096);
 
     const std::vector<RungDots> dots = rooflineDots(model);
+    if (const auto own = std::ranges::find(dots, model.picked(), &RungDots::rung);
+        own != dots.end() && own->now && model.roof() != nullptr)
+        ui.text(ui.timing(belowRoof(model, *own)), 0, ui.fonts.title);
     double lowest = 1e30;
     double highest = 0;
     for (const RungDots& each : dots) {

@@ -175,8 +175,7 @@ void drawQuestions(Ui& ui, const Card& card) {
             pen.y += line + ui.px(2);
         }
         const SmallLetters letters(ui);
-        draw.AddText({pen.x, high.y - pad - small}, ui.theme.muted,
-                     fittedText(std::string(translated(part.unit)) + ": " + namesOf(part), inside).c_str());
+        drawText(draw, {pen.x, high.y - pad - small}, ui.theme.muted, part.unit);
         ImGui::SetCursorScreenPos(low);
         ImGui::Dummy({columns.width, height});
         ui.explainItem({.title = part.title, .text = namesOf(part)});

@@ -256,6 +256,7 @@ class MachineExhibit final : public Exhibit {
     std::string releaseDevice() override { return {}; }
 
   private:
+    /// What is measured, and below it what will be answered.
     void drawProgress(Ui& ui) {
         const CardProgress progress = model_.progress();
         ui.heading("Measuring");
@@ -267,6 +268,7 @@ class MachineExhibit final : public Exhibit {
             model_.stop();
         ImGui::SameLine();
         ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
+        drawBlank(ui);
     }
 
     /// Each machine's name, with a mark of its colour, and below the GPU's what is known of it.

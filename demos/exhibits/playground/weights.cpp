@@ -78,8 +78,7 @@ void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) 
 }
 
 /// The ends of its axis, and between them which layer it is, as far as that fits.
-void drawBelowHistogram(const Ui& ui, std::size_t layer, std::size_t layers, float reach, ImVec2 at,
-                        float width) {
+void drawBelowHistogram(const Ui& ui, std::size_t layer, float reach, ImVec2 at, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const std::string least = translatedFormat("{:.2g}", -reach);
     const std::string most = translatedFormat("{:.2g}", reach);
@@ -89,8 +88,7 @@ void drawBelowHistogram(const Ui& ui, std::size_t layer, std::size_t layers, flo
         draw.AddText({at.x + width - lettersWidth(most), at.y}, ui.theme.muted, most.c_str());
     }
     const float room = ends <= width ? width - ends : width;
-    for (const std::string& text : {translatedFormat("layer {} of {}", layer + 1, layers),
-                                    translatedFormat("layer {}", layer + 1), fmt::format("{}", layer + 1)}) {
+    for (const std::string& text : {translatedFormat("layer {}", layer + 1), fmt::format("{}", layer + 1)}) {
         if (lettersWidth(text) > room) continue;
         draw.AddText({at.x + (width - lettersWidth(text)) / 2, at.y}, ui.theme.text, text.c_str());
         return;
@@ -109,8 +107,7 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::string_view 
     ui.noteControl(control.c_str(), words);
     const float line = ImGui::GetTextLineHeight();
     drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
-    drawBelowHistogram(ui, layer, parts.model.shape().layers(), histogram.reach,
-                       {low.x, low.y + size.y - line}, size.x);
+    drawBelowHistogram(ui, layer, histogram.reach, {low.x, low.y + size.y - line}, size.x);
     ui.explainItem(
         {.title = translatedFormat("{}, layer {} of {} ({} to {})", translated(what), layer + 1,
                                    parts.model.shape().layers(), place.inputs, place.outputs),
@@ -128,7 +125,7 @@ void drawRow(const PlaygroundParts& parts, const char* what, std::string_view wo
     const std::size_t layers = parts.model.shape().layers();
     ImGui::BeginGroup();
     ui.muted(fittedText(what, room.x));
-    const float gap = ui.px(12);
+    const float gap = ui.px(28);
     const float width =
         std::min(ui.px(150), (room.x - gap * static_cast<float>(layers - 1)) / static_cast<float>(layers));
     for (std::size_t layer = 0; layer < layers; ++layer) {
