@@ -151,7 +151,7 @@ class CardMeasurement {
         if (left(until) <= 0) {
             addNote(row, outOfTime);
         } else {
-            show_({part.title, row.name, std::min(passed() / request_.seconds, 1.0)});
+            show_({part.title, row.name, std::min(passed() / request_.seconds, 1.0), card_.parts});
             if (const std::string failure = failureIn([&] { work(row); }); !failure.empty())
                 addNote(row, failure);
         }

@@ -24,9 +24,10 @@ inline constexpr const char* cardCopyRow = "host to host";
 
 /// What is measured next.
 struct CardProgress {
-    std::string part; ///< "Training, SGD"
-    std::string line; ///< "2-8-8-1, batch 10"
-    double done = 0;  ///< share of the time that has passed, 0 to 1
+    std::string part;                 ///< "Training, SGD"
+    std::string line;                 ///< "2-8-8-1, batch 10"
+    double done = 0;                  ///< share of the time that has passed, 0 to 1
+    std::vector<CardPart> parts = {}; ///< with the lines measured so far; the last one is under way
 
     std::string text() const { return part + ": " + line; }
 };

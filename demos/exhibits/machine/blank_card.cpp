@@ -74,11 +74,16 @@ float drawFacts(const Ui& ui, ImDrawList* draw, const MachineFacts& facts, ImVec
     return pen.y + height - at.y;
 }
 
-/// The number that stands for a part: the first that there is.
-double firstNumber(const CardPart& part, double CardRow::*machine) {
-    for (const CardRow& row : part.rows)
-        if (row.*machine > 0) return row.*machine;
-    return 0;
+/// What stands for a part: its first line with both numbers; until there is one, each machine's largest
+/// number.
+CardRow rowFor(const CardPart& part) {
+    CardRow largest;
+    for (const CardRow& row : part.rows) {
+        if (row.cpu > 0 && row.gpu > 0) return row;
+        largest.cpu = std::max(largest.cpu, row.cpu);
+        largest.gpu = std::max(largest.gpu, row.gpu);
+    }
+    return largest;
 }
 
 std::string namesOf(const CardPart& part) {
@@ -87,12 +92,12 @@ std::string namesOf(const CardPart& part) {
     return names;
 }
 
-/// "CPU", a track that is filled once there is a number, and the number.
-void drawTrack(Ui& ui, const CardPart& part, bool gpu, ImVec2 at, float width) {
+/// "CPU", a track that is filled as far as the number's share of the larger one, and the number.
+void drawTrack(Ui& ui, const std::string& id, const CardRow& row, bool gpu, ImVec2 at, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 colour = gpu ? ui.theme.gpu : ui.theme.cpu;
-    const double number = firstNumber(part, gpu ? &CardRow::gpu : &CardRow::cpu);
-    const std::string shown = number > 0 ? cardCell(part.rows.front(), number) : "?";
+    const double number = gpu ? row.gpu : row.cpu;
+    const std::string shown = number > 0 ? cardCell(row, number) : "?";
     const float label = textWidth("GPU") + ui.px(10);
     const float numbers = lettersWidth("88.8k") + ui.px(10);
     const float line = ImGui::GetTextLineHeight();
@@ -100,8 +105,8 @@ void drawTrack(Ui& ui, const CardPart& part, bool gpu, ImVec2 at, float width) {
     const ImVec2 low{at.x + label, std::floor(at.y + 0.25f * line)};
     const ImVec2 high{at.x + width - numbers, std::floor(at.y + 0.8f * line)};
     draw.AddRectFilled(low, high, faded(colour, 0.14f), ui.px(3));
-    const float filled =
-        ui.eased("machine/" + part.id + (gpu ? "/gpu" : "/cpu"), number > 0 ? 1.0f : 0.0f, 0.6);
+    const float share = number > 0 ? static_cast<float>(number / std::max(row.cpu, row.gpu)) : 0;
+    const float filled = ui.eased("machine/" + id + (gpu ? "/gpu" : "/cpu"), share, 0.6);
     if (filled > 0)
         draw.AddRectFilled(low, {low.x + (high.x - low.x) * filled, high.y}, faded(colour, 0.8f), ui.px(3));
     draw.AddText({at.x + width - lettersWidth(shown), at.y}, number > 0 ? ui.theme.text : ui.theme.muted,
@@ -170,12 +175,15 @@ void drawQuestions(Ui& ui, const Card& card) {
             pen.y += line;
         }
         pen.y = high.y - pad - 2 * line - small - ui.px(12);
+        const CardRow row = rowFor(part);
         for (const bool gpu : {false, true}) {
-            drawTrack(ui, part, gpu, pen, inside);
+            drawTrack(ui, part.id, row, gpu, pen, inside);
             pen.y += line + ui.px(2);
         }
         const SmallLetters letters(ui);
-        drawText(draw, {pen.x, high.y - pad - small}, ui.theme.muted, part.unit);
+        const std::string unit(translated(part.unit));
+        const std::string said = row.name.empty() ? unit : unit + ", " + std::string(translated(row.name));
+        draw.AddText({pen.x, high.y - pad - small}, ui.theme.muted, fittedText(said, inside).c_str());
         ImGui::SetCursorScreenPos(low);
         ImGui::Dummy({columns.width, height});
         ui.explainItem({.title = part.title, .text = namesOf(part)});

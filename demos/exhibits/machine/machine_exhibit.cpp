@@ -268,7 +268,7 @@ class MachineExhibit final : public Exhibit {
             model_.stop();
         ImGui::SameLine();
         ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
-        drawBlank(ui);
+        drawBlank(ui, progress.parts);
     }
 
     /// Each machine's name, with a mark of its colour, and below the GPU's what is known of it.
@@ -290,7 +290,8 @@ class MachineExhibit final : public Exhibit {
     }
 
     /// The card before it is measured: whose it will be, what is known of it, and what will stand on it.
-    void drawBlank(Ui& ui) {
+    /// parts   measured so far; none: the preview's numbers stand for them
+    void drawBlank(Ui& ui, const std::vector<CardPart>& parts = {}) {
         const gpu::DeviceReport& device = ui.graphics.device().report();
         const bool software = device.type == gpu::DeviceType::software;
         const auto known = [&](std::string name, MachineFacts facts, ImU32 colour) {
@@ -305,15 +306,17 @@ class MachineExhibit final : public Exhibit {
         drawKnownMachines(ui, machines);
         if (!blank_) blank_ = blankCard(device.name);
         Card card = *blank_;
-        const std::optional<Roof>& preview = model_.previewed();
-        if (preview && !ui.masked) {
+        for (CardPart& part : card.parts)
+            if (const auto soFar = std::ranges::find(parts, part.id, &CardPart::id); soFar != parts.end())
+                part.rows = soFar->rows;
+        if (const std::optional<Roof>& preview = model_.previewed(); preview && parts.empty())
             for (CardPart& part : card.parts)
                 for (CardRow& row : part.rows) {
                     if (part.id == "roofs" && row.name == cardRoofRow) row.cpu = preview->gflops;
                     if (part.id == "copies" && row.name == cardCopyRow)
                         row.cpu = preview->gigabytesPerSecond / 2;
                 }
-        }
+        if (ui.masked) card = *blank_;
         drawQuestions(ui, translatedCard(std::move(card)));
     }
 
