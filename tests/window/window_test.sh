@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The real window, as a person uses it: window_test.sh PROGRAM [REPEATS]
+# With LOCKSTEP_BY_WINE set, the program is one for Windows: its windows have a smallest size, and no signals end it.
 # xdotool is the hand; every step waits for the line that the program logs when it has happened (tests/window/display.sh),
 # and what it did is read from the state that Ctrl+S saves.
 set -euo pipefail
@@ -206,7 +207,9 @@ trains_while_minimised() {
 
 # Sizes, down to almost nothing and back, minimised and back, while it trains.
 change_the_window() {
-    for size in "900 600" "1 1" "1500 900" "1280 800"; do
+    local smallest="1 1"
+    [ -z "${LOCKSTEP_BY_WINE:-}" ] || smallest="300 200"
+    for size in "900 600" "$smallest" "1500 900" "1280 800"; do
         read -r width height <<<"$size"
         xdotool windowsize "$window" "$width" "$height"
         wait_for "^size ${width}x${height}\$"
@@ -287,6 +290,7 @@ record_the_window() {
         wait_for '^message Recording saved to '
         file=${line#message Recording saved to }
         file=${file%% (*}
+        [[ $file != Z:* ]] || file=${file#Z:} file=${file//\\//} # as Windows names it
         [ "$(head -c 4 "$file")" = RIFF ] && grep -qa ANIM "$file" || fail "$file is no animated WebP"
         rm "$file"
     done
@@ -334,6 +338,6 @@ for ((round = 1; round <= repeats; round++)); do
     step_by_hand
     record_the_window
     reload
-    end_by_signals
+    [ -n "${LOCKSTEP_BY_WINE:-}" ] || end_by_signals
     echo "round $round of $repeats passed ($SECONDS s)"
 done
