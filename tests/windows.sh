@@ -21,7 +21,8 @@ unset LOCKSTEP_STATE_FILE
 export LC_ALL=C.UTF-8 # in which Wine reads what is written on a command line
 export WINEPREFIX=$folder/wine WINEDEBUG=-all WINEDLLOVERRIDES='mscoree=;mshtml='
 wine wineboot -i >/dev/null 2>&1 || { echo "Wine does not start here" >&2; exit 3; }
-stop_wine() { wineserver -k 2>/dev/null || true; wineserver -w 2>/dev/null || true; finish; }
+end_wine() { wineserver -k 2>/dev/null || true; wineserver -w 2>/dev/null || true; }
+stop_wine() { end_wine; finish; }
 trap stop_wine EXIT
 
 # runs CODE PATTERN COMMAND...: ends with this code, and says (standard output and error) what matches, if a pattern is given.
@@ -126,6 +127,13 @@ xdotool key ctrl+s
 wait_for '^message State saved to '
 quit
 cd - >/dev/null
+
+if [ "$pattern" = . ]; then
+    echo "The window by mouse and keyboard, as on Linux"
+    end_wine # a server stays with the display that it began on
+    LOCKSTEP_BY_WINE=1 tests/window/window_test.sh "$program"
+    end_wine
+fi
 
 echo "Tests"
 failed=0
