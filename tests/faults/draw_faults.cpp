@@ -124,13 +124,24 @@ VKAPI_ATTR VkResult VKAPI_CALL waitForFences(VkDevice handle, std::uint32_t coun
                                              VkBool32 all, std::uint64_t timeout) {
     DeviceState& device = deviceOf(handle);
     if (isDue("vkWaitForFences") || device.lost) return lose(device);
-    return device.next.WaitForFences(handle, count, fences, all, timeout);
+    const VkResult result = device.next.WaitForFences(handle, count, fences, all, timeout);
+    for (std::uint32_t i = 0; result == VK_SUCCESS && (all == VK_TRUE || count == 1) && i < count; ++i)
+        device.lending.seen(fences[i]);
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL getFenceStatus(VkDevice handle, VkFence fence) {
     DeviceState& device = deviceOf(handle);
     if (isDue("vkGetFenceStatus") || device.lost) return lose(device);
-    return device.next.GetFenceStatus(handle, fence);
+    const VkResult result = device.next.GetFenceStatus(handle, fence);
+    if (result == VK_SUCCESS) device.lending.seen(fence);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL resetFences(VkDevice handle, std::uint32_t count, const VkFence* fences) {
+    DeviceState& device = deviceOf(handle);
+    for (std::uint32_t i = 0; i < count; ++i) device.lending.seen(fences[i]);
+    return device.next.ResetFences(handle, count, fences);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain, std::uint64_t timeout,
@@ -176,6 +187,7 @@ PFN_vkVoidFunction drawFunction(std::string_view name) {
         named("vkGetImageMemoryRequirements", getImageRequirements),
         named("vkWaitForFences", waitForFences),
         named("vkGetFenceStatus", getFenceStatus),
+        named("vkResetFences", resetFences),
         named("vkAcquireNextImageKHR", acquire)};
     return findFunction(functions, name);
 }

@@ -62,10 +62,19 @@ struct Report {
     std::atomic<std::uint32_t> memoryFlags{0};   ///< properties of the memory that was allocated last
     std::atomic<std::uint64_t> devices{0};       ///< made
     std::atomic<std::uint64_t> destroyed{0};     ///< devices destroyed
+    std::atomic<std::uint64_t> lent{0};          ///< frames that copy what they wait for to pictures
     std::atomic<std::int64_t> leaked{0};         ///< objects left when their device was destroyed
     /// What a program must not do, and a forgiving driver hides: endless waits, destruction of what a hanging
     /// device may use, mapping what cannot be mapped, ranges not aligned, a queue used by two threads at
-    /// once, what a card needs and was not asked for. Each is explained on stderr.
+    /// once, what a card needs and was not asked for, a kernel, fill or copy of buffers that writes to what a
+    /// frame on another queue copies to a picture, where the later does not wait for the earlier. Each is
+    /// explained on stderr.
+    ///
+    /// Of the last: a kernel writes to all that is bound where its shader may write. Work is over once the
+    /// program has seen its fence or timeline say so, or has waited for an idle queue or device, however
+    /// fast the driver is. Queues that wait for each other by way of a third are reported, too. Not seen:
+    /// writes of the host and of vkCmdCopyImageToBuffer, buffers that share memory, indirect dispatches,
+    /// secondary command buffers, stages that a wait leaves out, missing barriers within a queue.
     std::atomic<std::uint64_t> misuses{0};
 };
 

@@ -33,9 +33,9 @@ void* keyOf(void* handle) { return *static_cast<void**>(handle); }
 
 void startReport() {
     Report& report = layer().report;
-    for (auto* count :
-         {&report.injected, &report.creations, &report.submissions, &report.waits, &report.counterReads,
-          &report.flushes, &report.invalidations, &report.devices, &report.destroyed, &report.misuses})
+    for (auto* count : {&report.injected, &report.creations, &report.submissions, &report.waits,
+                        &report.counterReads, &report.flushes, &report.invalidations, &report.devices,
+                        &report.destroyed, &report.lent, &report.misuses})
         *count = 0;
     report.leaked = 0;
     layer().calls.clear();
@@ -175,6 +175,7 @@ PFN_vkVoidFunction ownFunction(std::string_view name) {
     if (const auto function = drawFunction(name)) return function;
     if (const auto function = queueFunction(name)) return function;
     if (const auto function = cardFunction(name)) return function;
+    if (const auto function = commandFunction(name)) return function;
     return memoryFunction(name);
 }
 

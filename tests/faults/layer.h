@@ -14,6 +14,7 @@
 
 #include "engine/gpu/vulkan_api.h"
 #include "tests/faults/faults.h"
+#include "tests/faults/lending.h"
 #include "tests/faults/plan.h"
 
 namespace lockstep::faults {
@@ -66,7 +67,8 @@ struct DeviceState {
     std::atomic<bool> lost{false};
     std::atomic<bool> hangs{false};
     std::atomic<std::uint64_t> firstTick{0}; ///< that was read of the driver's clock
-    std::mutex objects;                      ///< guards all below
+    Lending lending;
+    std::mutex objects; ///< guards all below
     std::map<std::string_view, std::int64_t> living;
     std::map<VkDeviceMemory, MemoryState> memories;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<QueueState>> queues; ///< family, index
@@ -118,6 +120,7 @@ PFN_vkVoidFunction memoryFunction(std::string_view name);
 PFN_vkVoidFunction drawFunction(std::string_view name);
 PFN_vkVoidFunction queueFunction(std::string_view name);
 PFN_vkVoidFunction cardFunction(std::string_view name);
+PFN_vkVoidFunction commandFunction(std::string_view name);
 
 /// What every call of a lost device answers; the first time, the driver below is brought to rest.
 VkResult lose(DeviceState& device);

@@ -33,7 +33,9 @@ VKAPI_ATTR VkResult VKAPI_CALL queueWaitIdle(VkQueue queue) {
     const QueueUse use(queue);
     const auto next = reinterpret_cast<PFN_vkQueueWaitIdle>(device.getNext(device.handle, "vkQueueWaitIdle"));
     const std::lock_guard lock(device.queue);
-    return next(use.real());
+    const VkResult result = next(use.real());
+    if (result == VK_SUCCESS) device.lending.seenIdle(queue);
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* info) {

@@ -4,10 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "demos/draw/painter.h"
 #include "engine/gpu/error.h"
+#include "tests/canvas.h"
 #include "tests/faults/provoke.h"
-#include "tests/test_device.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
@@ -16,23 +15,10 @@ using namespace lockstep::test;
 namespace {
 
 gpu::DeviceOptions impatient() {
-    gpu::DeviceOptions options = testDeviceOptions();
-    options.drawing = true;
+    gpu::DeviceOptions options = drawingOptions();
     options.waitLimit = std::chrono::milliseconds(300); // a busy machine must not look like a hanging one
     return options;
 }
-
-/// Something to draw into, and its painter.
-struct Canvas {
-    explicit Canvas(gpu::Device& device) : graphics(device) {}
-    void paint() { painter.paint({framebuffer.get(), image.extent()}, ImDrawData()); }
-
-    Graphics graphics;
-    Image image{graphics, 16, 16, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
-    Painter painter{graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
-    Owned<VkFramebuffer> framebuffer =
-        createFramebuffer(graphics, painter.renderPass(), image.view(), image.extent());
-};
 
 } // namespace
 
@@ -40,7 +26,8 @@ TEST_CASE("a frame that is never done is waited for as long as the device may ta
     using Clock = std::chrono::steady_clock;
     const Faults faults("hang:1");
     gpu::Device device(impatient());
-    Canvas canvas(device);
+    Graphics graphics(device);
+    Canvas canvas(graphics, 16, 16);
     canvas.paint();
     const auto start = Clock::now();
     const auto look = [&canvas, start] {
@@ -56,7 +43,8 @@ TEST_CASE("a frame that is never done is waited for as long as the device may ta
 TEST_CASE("the time between frames does not count") {
     const Faults none("");
     gpu::Device device(impatient());
-    Canvas canvas(device);
+    Graphics graphics(device);
+    Canvas canvas(graphics, 16, 16);
     for (int frame = 0; frame < 2; ++frame) {
         canvas.paint();
         canvas.painter.wait();
