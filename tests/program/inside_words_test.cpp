@@ -296,7 +296,7 @@ TEST_CASE("every part of a product's formula is computed by a line of each of it
                                              {"update", 0, 0}}) {
         const TracedOperation each = operation(kind, static_cast<std::size_t>(layer));
         const std::vector<EquationPart> parts = equationParts(each, net);
-        CAPTURE(kind);
+        CAPTURE(each.name());
         CHECK(parts.size() == static_cast<std::size_t>(count));
         const std::string formula = formulaOf(each, net, Optimizer::sgd);
         for (const EquationPart& part : parts) CHECK(formula.find(part.text) != std::string::npos);
