@@ -52,8 +52,8 @@ struct LaneMeasure {
 
 /// Trains as many steps as `expected` (the plain rung's losses) has, else comparedSteps(), and compares. If
 /// the losses agree within `tolerance` (lossTolerance() of the lane), times steps for about `seconds`.
-/// `cancelled` becoming true ends it early, untimed. soFar   told the rate in GFLOP/s as measured up to then,
-/// on the calling thread, while steps are timed
+/// `cancelled` becoming true ends it early, untimed.
+///   soFar   told the rate in GFLOP/s as measured up to then, on the calling thread, while steps are timed
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
                         double tolerance, double seconds, const std::atomic<bool>* cancelled = nullptr,
                         const std::function<void(double gflops)>& soFar = {});

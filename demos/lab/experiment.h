@@ -164,8 +164,8 @@ bool draws(const LabView& view, const Experiment& experiment, const LabResult& r
 /// The experiment's verdict; empty where the measurement supports no answer.
 LabVerdict verdictOf(const Experiment& experiment, const LabResult& result);
 
-/// "✓ As you predicted: 3 to 6 times" or "✗ You predicted: 1 to 3 times"; without a prediction, the answer.
-/// Empty where nothing was measured.
+/// "✓ As you predicted: 3 to 6 times" or "✗ You predicted: 1 to 3 times; measured: 3 to 6 times"; without a
+/// prediction, the answer. Empty where nothing was measured.
 std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted);
 

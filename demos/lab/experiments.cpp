@@ -108,7 +108,8 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
     const std::string_view measured = translated(experiment.choices[*answer]);
     if (!predicted) return translatedFormat("Measured here: {}.", measured);
     if (*predicted == *answer) return translatedFormat("✓ As you predicted: {}", measured);
-    return translatedFormat("✗ You predicted: {}", translated(experiment.choices[*predicted]));
+    return translatedFormat("✗ You predicted: {}; measured: {}", translated(experiment.choices[*predicted]),
+                            measured);
 }
 
 std::optional<SketchMiss> sketchMiss(const Experiment& experiment, const LabResult& result,

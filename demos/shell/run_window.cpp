@@ -170,7 +170,8 @@ class WindowRun {
         const bool shows = now_.toShow.has_value();
         if (shows && window_.seconds() < now_.showFrom) return;
         if (shows && !show() && window_.seconds() - *now_.showing < hiddenSeconds) return;
-        log_.reacted(window_, app_);
+        if (!now_.showing) log_.reacted(window_);
+        log_.noteTraining(window_, app_);
         if (shows && !now_.showing) return; // until the next frame is due
         if (size.width == 0 || size.height == 0) return goOnHidden();
         if (!wantsFrame() && sameSize(size) && !now_.showing) return;
@@ -243,12 +244,12 @@ class WindowRun {
 
     void draw(VkExtent2D size) {
         const double now = window_.seconds();
-        now_.begun = now;
+        const bool kept = now_.showing.has_value(); // the queue is the driver's: this frame only takes input
+        if (!kept) now_.begun = now;
         const double drawn = app_.ui().graphics.drawnSeconds().value_or(0);
         now_.cost = std::max(0.0, drawn - std::exchange(now_.drawnSeconds, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
         now_.last = now;
-        const bool kept = now_.showing.has_value(); // the queue is the driver's: this frame only takes input
         if (!kept && screen_->swapchain.draw(screen_->painter, size, data))
             now_.toShow = size;
         else
@@ -256,10 +257,11 @@ class WindowRun {
         if (!kept) record(size, data);
         const AppWishes wishes = app_.takeWishes();
         if (wishes.record) toggleRecording(*wishes.record);
-        if (wishes.picture && !kept) {
+        if (wishes.picture) now_.picture = wishes.picture;
+        if (now_.picture && !kept) {
             screen_->painter.wait();
             app_.leaveOutSign();
-            savePicture(app_, size, data, *wishes.picture);
+            savePicture(app_, size, data, *std::exchange(now_.picture, std::nullopt));
         }
         now_.device = wishes.device;
         if (wishes.fullScreen) window_.toggleFullScreen();
@@ -309,7 +311,10 @@ class WindowRun {
         };
         const bool usable = program_.usable(wish, canShow);
         screen_.reset();
-        if (usable) program_.change(wish);
+        if (usable)
+            program_.change(wish);
+        else if (program_.graphics.device().abandoned()) // with a frame that the driver keeps
+            program_.restart("The driver keeps a frame that it was to show.");
     }
 
     const InterruptGuard interrupt_;
@@ -333,7 +338,8 @@ class WindowRun {
         std::optional<double> showing;    // since then the driver has it
         VkExtent2D drawn{};               // the last one that was shown
         std::optional<DeviceWish> device; // wished for
-        bool again = false;               // one more is needed: to be recorded, or to show a message
+        std::optional<PictureWish> picture;
+        bool again = false; // one more is needed: to be recorded, or to show a message
     };
     Frames now_;
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 #include <string>
+#include <thread>
 
 namespace lockstep::demos {
 
@@ -34,7 +35,7 @@ constexpr std::chrono::seconds longestEnd{1};
 
 } // namespace
 
-/// Of vkQueuePresentKHR. It may outlive the swapchain and the device.
+/// A call of vkQueuePresentKHR. It may outlive the swapchain and the device.
 struct Swapchain::Call {
     std::promise<VkResult> made;
     std::future<VkResult> result = made.get_future();
@@ -166,7 +167,15 @@ std::optional<bool> Swapchain::show() {
                             present = graphics_.vk().QueuePresentKHR](const std::atomic<bool>&) {
             const VkPresentInfoKHR info{
                 VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &image, nullptr};
-            std::unique_lock lock(*queue.mutex);
+            std::unique_lock lock(*queue.mutex, std::defer_lock);
+            for (;;) { // the mutex is there as long as somebody waits for this
+                {
+                    const std::lock_guard still(call->mutex);
+                    if (call->left) return;
+                    if (lock.try_lock()) break;
+                }
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            }
             const auto begin = std::chrono::steady_clock::now();
             const VkResult presented = present(queue.queue, &info);
             call->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

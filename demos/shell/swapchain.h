@@ -40,7 +40,8 @@ class Swapchain {
     /// window is hidden: the next show() looks again. False when the window changed. Throws likewise.
     std::optional<bool> show();
     /// Waits for a show() under way, a second at most. False when the driver still keeps it: the device is
-    /// abandoned, and its queue must not be used any more.
+    /// abandoned, and its queue must not be used any more. Where that is also the queue that trains, lanes
+    /// wait for it, too: modes that wait for the screen are taken there only if there is no other.
     bool endShow();
     /// Seconds for which the last show() held a queue that training uses too; 0 where each has its own.
     double heldSeconds() const { return heldSeconds_; }
@@ -72,7 +73,7 @@ class Swapchain {
     bool stale_ = true;
 
     struct Call;
-    std::shared_ptr<Call> call_; ///< of the driver, under way
+    std::shared_ptr<Call> call_; ///< under way
     std::unique_ptr<WorkQueue> calling_ = std::make_unique<WorkQueue>();
 };
 

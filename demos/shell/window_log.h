@@ -33,12 +33,14 @@ class WindowLog {
     }
 
     /// The last frame is done, if there was one.
-    void reacted(const Window& window, App& app) {
-        if (!on_) return;
-        const double now = window.seconds();
-        if (event_ >= 0) printOut("reaction {:.1f}\n", (now - event_) * 1000);
+    void reacted(const Window& window) {
+        if (on_ && event_ >= 0) printOut("reaction {:.1f}\n", (window.seconds() - event_) * 1000);
         event_ = -1;
-        if (now < nextTraining_ || !app.exhibit().running()) return;
+    }
+
+    void noteTraining(const Window& window, App& app) {
+        const double now = window.seconds();
+        if (!on_ || now < nextTraining_ || !app.exhibit().running()) return;
         constexpr double period = 0.5;
         printOut("trained {} at {:.6f}\n", app.exhibit().trainedExamples(), now);
         flushText(stdout);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace lockstep {
@@ -20,9 +21,10 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
     for (std::size_t step = 0; step < result.steps; ++step) {
         const auto a = static_cast<double>(reference[step]);
         const auto b = static_cast<double>(other[step]);
-        const double difference = a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+        double difference = a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+        if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
         result.largestDifference = std::max(result.largestDifference, difference);
-        if (agreed && !(difference <= tolerance)) result.jump = difference; // a NaN, too
+        if (step < Agreement::decisiveSteps) result.early = std::max(result.early, difference);
         agreed = agreed && difference <= tolerance;
         exact = exact && difference <= Agreement::rounding;
         result.agreedSteps += agreed ? 1 : 0;

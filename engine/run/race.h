@@ -30,17 +30,18 @@ struct RaceOptions {
 /// rounding error of 0, the unit is on in one lane and off in the other, and the runs drift apart although
 /// both are correct (as PyTorch does between float and double). So the first few steps decide, and the rest
 /// is only reported. A unit may even separate lanes within these: after losses that agree to their last
-/// digits, over steps that each update all weights, by a small jump. A wrong kernel does not agree like that.
+/// digits, over steps that each update all weights, and then differ by little. A kernel that is wrong from
+/// its first step on does not agree like that.
 struct Agreement {
     double tolerance = floatTolerance; ///< largest relative difference at which two losses agree
     std::uint64_t steps = 0;           ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
     std::uint64_t agreedSteps = 0; ///< of these, before the first one that differs by more than the tolerance
-    double largestDifference = 0;  ///< |a - b| / max(|a|, |b|)
+    double largestDifference = 0;  ///< |a - b| / max(|a|, |b|); infinity where one of the two is no number
     std::uint64_t exactSteps = 0;  ///< before the first one that differs by more than `rounding`
-    double jump = 0;               ///< difference of the first one beyond the tolerance; 0: there is none
+    double early = 0;              ///< largest difference within the first `decisiveSteps`
     bool same() const {
         return agreedSteps >= std::min(steps, decisiveSteps) ||
-               (exactSteps >= exactAtLeast && jump <= mostJump);
+               (exactSteps >= exactAtLeast && early <= mostEarly);
     }
 
     static constexpr double floatTolerance = 1e-4;
@@ -50,7 +51,7 @@ struct Agreement {
     static constexpr std::uint64_t decisiveSteps = 10;
     static constexpr double rounding = 5e-6;         ///< ten times what correct lanes differ by
     static constexpr std::uint64_t exactAtLeast = 4; ///< three updates, which an optimizer's state enters
-    static constexpr double mostJump = 1e-2;         ///< by one unit
+    static constexpr double mostEarly = 1e-2;        ///< by one unit, within `decisiveSteps`
 };
 
 /// The tolerance for a lane's losses against those of an fp32 lane.

@@ -12,7 +12,7 @@ namespace lockstep::faults {
 
 namespace {
 
-// Of what the reflection refuses, such as shaders that draw.
+// What the reflection refuses, such as a shader that draws, counts as writing everything.
 constexpr std::uint64_t everyBinding = ~std::uint64_t{0};
 
 std::uint64_t writtenBindings(std::span<const std::uint32_t> words) {

@@ -45,7 +45,7 @@ class Lending {
     /// A buffer is destroyed: another one may get its handle.
     void forget(VkBuffer buffer);
 
-    /// Of a command buffer, which one thread records at a time.
+    /// What a command buffer does; one thread records it at a time.
     Recorded& recorded(VkCommandBuffer commands);
     void bind(VkCommandBuffer commands, VkDescriptorSet set);
     void dispatch(VkCommandBuffer commands);

@@ -82,7 +82,7 @@ TEST_CASE("a ratio of about 1 is said in words") {
     }
     verdict = ratioVerdict(0.9, "GPU 0.9×", words, "the CPU");
     CHECK(verdict.figure == "GPU 0.9×");
-    CHECK(ratioVerdict(1, "GPU 1×", {"as long", "No longer"}, "in 100 dispatches").beside ==
+    CHECK(ratioVerdict(1, "GPU 1×", {"as long", "Just as long"}, "in 100 dispatches").beside ==
           "in 100 dispatches");
 }
 

@@ -38,11 +38,14 @@ std::size_t GroupTiles::groupOf(std::size_t row, std::size_t column) const {
     return row / tileRows * across() + column / tileColumns;
 }
 
-std::optional<GroupTiles> tilesOf(const StepTrace& trace, const TracedOperation& operation) {
+bool isProduct(const TracedOperation& operation) {
     const Operation kind = operation.shownAs();
-    const bool product = kind == Operation::dense || kind == Operation::denseBackwardInputs ||
-                         kind == Operation::denseBackwardWeights;
-    if (!product || operation.replaced || operation.workgroups.empty()) return std::nullopt;
+    return kind == Operation::dense || kind == Operation::denseBackwardInputs ||
+           kind == Operation::denseBackwardWeights;
+}
+
+std::optional<GroupTiles> tilesOf(const StepTrace& trace, const TracedOperation& operation) {
+    if (!isProduct(operation) || operation.replaced || operation.workgroups.empty()) return std::nullopt;
     for (const TensorId& id : operation.writes) {
         const TracedTensor* output = trace.find(id);
         const bool matrix = id.kind == TensorKind::dSums || id.kind == TensorKind::dWeights ||

@@ -36,6 +36,8 @@ struct GroupTiles {
     std::size_t groupOf(std::size_t row, std::size_t column) const;
 };
 
+bool isProduct(const TracedOperation& operation);
+
 /// The tiles of the workgroups that ran. Empty for operations that are no product, for edited shaders, which
 /// may divide it otherwise, and where the workgroups that noted their time are not one for every tile.
 std::optional<GroupTiles> tilesOf(const StepTrace& trace, const TracedOperation& operation);

@@ -210,6 +210,8 @@ std::string notesOf(const StepTrace& trace, const TracedOperation& operation, bo
         add(operation.replaced ? "No tiles are drawn: an edited shader may divide its outputs otherwise."
             : operation.workgroups.size() == gpu::mostClockedGroups
                 ? "No tiles are drawn: not all workgroups are known."
+            : isProduct(operation)
+                ? "No tiles are drawn: the workgroups that noted their time are not one for each tile."
                 : "Only products have tiles: each of their workgroups computes a rectangle of one matrix.");
     add("A workgroup is drawn in the first free row.");
     if (trace.machine.software) add("Here a row is a CPU thread.");

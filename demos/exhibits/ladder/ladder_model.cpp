@@ -50,7 +50,7 @@ class LadderModel::Session {
         const LaneSpec spec = laneOf(rung);
         const std::size_t steps = preview ? comparedSteps(job_, 5e8) : comparedSteps(job_);
         queue_.post(translatedFormat("measuring {}", spec.text()),
-                    [this, rung, spec, steps, seconds, make = machines_.maker(job_, spec),
+                    [this, rung, spec, preview, steps, seconds, make = machines_.maker(job_, spec),
                      makePlain = machines_.maker(job_, LaneSpec{false, Rung::scalar, {}})](
                         const std::atomic<bool>& cancelled) {
                         if (expected_.size() < steps) {
@@ -60,6 +60,7 @@ class LadderModel::Session {
                         if (cancelled) return;
                         RungResult result;
                         result.spec = spec;
+                        result.brief = preview;
                         const LoadWatch watch;
                         std::unique_ptr<Trainer> trainer;
                         result.refusal = failureOf([&] { trainer = make(&cancelled); });
@@ -227,7 +228,7 @@ void LadderModel::change(const RunOptions& settings) {
         swept_ = {};
     }
     if (batch != batchBefore) forgetSweep(SweepBy::width);
-    previewed_ = false;
+    previewing_ = false;
     settings_ = settings;
     retire();
     session_.allow();
@@ -254,30 +255,38 @@ void LadderModel::pick(std::size_t index) {
 }
 
 void LadderModel::measureAll() {
+    if (previewing_ && measuring_) interrupt();
     wanted_.resize(rungs_.size());
     std::iota(wanted_.begin(), wanted_.end(), std::size_t{0});
     wantPickedFirst();
     roofWanted_ = true;
-    previewed_ = false;
+    previewing_ = false;
     session_.allow();
 }
 
 void LadderModel::measurePicked() {
+    if (previewing_ && measuring_) interrupt();
     wantPickedFirst();
     if (!roof_) roofWanted_ = true;
-    previewed_ = false;
+    previewing_ = false;
     session_.allow();
 }
 
 void LadderModel::preview() {
     if (!wanted_.empty() || session_.gaveUp()) return;
-    previewed_ = results_.empty();
+    previewing_ = results_.empty();
     for (const Rung rung : {Rung::scalar, Rung::simd, Rung::naive, Rung::tiled, Rung::blocked}) {
         const auto row = std::ranges::find(rungs_, rung, &RungRow::rung);
         if (row != rungs_.end()) wanted_.push_back(static_cast<std::size_t>(row - rungs_.begin()));
     }
     if (pickedMissing() && std::ranges::count(wanted_, picked_) == 0) wanted_.push_back(picked_);
     pickedWanted_ = false; // in its turn
+}
+
+bool LadderModel::previewed() const {
+    return std::ranges::any_of(results_, [this](const auto& entry) {
+        return entry.first.second == settings_.settings.batch && entry.second.brief;
+    });
 }
 
 void LadderModel::wantPickedFirst() {
@@ -536,7 +545,7 @@ void LadderModel::postWanted(bool quick, bool rough) {
     }
     if (measured_ == 0) measuringSince_ = secondsNow();
     soFar_ = 0;
-    const bool preview = previewed_ && !pickedMissing() && !wanted_.empty();
+    const bool preview = previewing_ && !pickedMissing() && !wanted_.empty();
     const bool first = !wanted_.empty() && wanted_.front() == picked_;
     const bool roofNext = roofWanted_ && !preview;
     if (pickedMissing() || first)

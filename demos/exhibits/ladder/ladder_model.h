@@ -73,8 +73,8 @@ class LadderModel {
     /// Five rungs, the processor's first, for they need no compiler, and only then the roof; unless more was
     /// asked for.
     void preview();
-    /// All that was measured came from preview() and from picking rungs.
-    bool previewed() const { return previewed_; }
+    /// Some of what is known came from preview(): it was measured briefly.
+    bool previewed() const;
     /// What is being done, for people, with what is left of it; empty: nothing.
     std::string doing() const;
     /// The share of what is to be measured that has been: 0 to 1.
@@ -182,7 +182,7 @@ class LadderModel {
     mutable TimeLeft timeLeft_;            // of the pieces
     std::size_t measured_ = 0;             // since there was nothing left to measure
     double soFar_ = 0;                     // GFLOP/s of the rung under way; 0: none yet
-    bool previewed_ = false;
+    bool previewing_ = false;
     double measuringSince_ = 0; // likewise; seconds
     double measuredUntil_ = 0;  // the last piece that is done
     std::vector<std::pair<std::size_t, Product>> picturesWanted_;

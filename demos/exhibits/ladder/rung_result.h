@@ -26,6 +26,7 @@ struct RungResult {
     double productBytes = 0; ///< what its kernels ask memory for in one step, as they count it; 0: unknown
     double otherBytes = 0;   ///< of the step's other operations, every tensor counted once
     std::string uncounted;   ///< why productBytes is not known; empty where it is
+    bool brief = false;      ///< a preview's: checked by few steps, and timed for a moment
     std::optional<OtherLoad> load = {}; ///< what other programs used meanwhile; empty: unknown
 
     bool refused() const { return !refusal.empty(); }

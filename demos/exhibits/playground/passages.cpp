@@ -40,6 +40,11 @@ std::string passageText(const PlaygroundSettings& settings, Loss loss, const Pas
 void Passages::update(const PlaygroundModel& model, double seconds) {
     const std::vector<PlanePoint>& all = model.points();
     if (model.running() || model.step() > 0 || model.edits() > 0 || model.failed() || all.empty()) left_ = 0;
+    if (left_ > 0 && revision_ != model.revision()) { // a state was opened, or the first look has come
+        if (model.changed()) left_ = 0;
+        passage_.reset();
+        revision_ = model.revision();
+    }
     if (left_ == 0) {
         passage_.reset();
         return;
@@ -51,11 +56,7 @@ void Passages::update(const PlaygroundModel& model, double seconds) {
         if (--left_ == 0) return;
     }
     const std::size_t at = (points - left_) * 97 % all.size(); // far from each other in most data
-    if (!passage_)
-        passage_ = passageOf(model, all[at].at);
-    else if (revision_ != model.revision())
-        passage_->values = passageOf(model, passage_->point).values;
-    revision_ = model.revision();
+    if (!passage_) passage_ = passageOf(model, all[at].at);
 }
 
 } // namespace lockstep::demos

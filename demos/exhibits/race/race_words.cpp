@@ -44,8 +44,9 @@ bool moves(const LaneResult& lane) {
     return lane.end.status == LaneStatus::running || lane.end.status == LaneStatus::paused;
 }
 
+/// Rounded down: 100 is the finish.
 double percentOfWay(const RaceRun& run, std::size_t lane) {
-    return 100 * shareOfWay(run.finish, run.lanes[lane]);
+    return std::floor(100 * shareOfWay(run.finish, run.lanes[lane]));
 }
 
 std::string doing(const RaceRun& run, std::size_t index, bool begins, bool timed) {
@@ -78,8 +79,10 @@ std::string whereTheyAre(const RaceRun& run, bool timed) {
     if (others.size() < 2) return text;
     const auto [last, first] =
         std::ranges::minmax(others, {}, [&](std::size_t lane) { return percentOfWay(run, lane); });
-    add(translatedFormat("{} lanes between {:.0f} and {:.0f} %", others.size(), percentOfWay(run, last),
-                         percentOfWay(run, first)));
+    const double least = percentOfWay(run, last);
+    const double most = percentOfWay(run, first);
+    add(least == most ? translatedFormat("{} lanes at {:.0f} %", others.size(), least)
+                      : translatedFormat("{} lanes between {:.0f} and {:.0f} %", others.size(), least, most));
     return text;
 }
 

@@ -252,7 +252,7 @@ LabAxes axes(const LabReach& reach) {
 LabVerdict verdict(const LabResult& result) {
     const double factor = result.number("gpu_conflict_factor");
     return ratioVerdict(
-        factor, gpuFactor(factor, {timesAt(result, 1), timesAt(result, 32)}), {"as long", "No longer"},
+        factor, gpuFactor(factor, {timesAt(result, 1), timesAt(result, 32)}), {"as long", "Just as long"},
         translatedFormat("with words {} apart; in turn it would be {}×", bankCount, bankCount));
 }
 

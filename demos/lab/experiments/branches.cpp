@@ -327,7 +327,8 @@ LabVerdict verdict(const LabResult& result) {
     const std::string branches = twoDigits(result.number("gpu_neighbours_branches"));
     const double factor = result.number("gpu_neighbours_factor");
     return ratioVerdict(
-        factor, gpuFactor(factor, {extremes(result, "neighbours differ").second}), {"as long", "No longer"},
+        factor, gpuFactor(factor, {extremes(result, "neighbours differ").second}),
+        {"as long", "Just as long"},
         translatedFormat("with {} branches in a subgroup; in turn it would be {}×", branches, branches));
 }
 

@@ -322,7 +322,7 @@ LabVerdict verdict(const LabResult& result) {
     const auto ends = endsOf(result, true, "chains");
     const double gain = result.number("gpu_gain");
     return ratioVerdict(gain, gpuFactor(gain, {ends ? &ends->one : nullptr, ends ? &ends->many : nullptr}),
-                        {"as many loads per second", "No more loads"},
+                        {"as many loads per second", "Just as many loads"},
                         std::string(translated("with many chains")));
 }
 

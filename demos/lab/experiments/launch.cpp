@@ -192,10 +192,11 @@ LabAxes axes(const LabReach& reach) {
 LabVerdict verdict(const LabResult& result) {
     const auto found = handed(result);
     if (!found) return {};
-    return ratioVerdict(
-        found->times(), gpuFactor(found->times(), {&found->one, &found->hundred}), {"as long", "No longer"},
-        translatedFormat("in 100 dispatches: {} instead of {}", duration(1e-6 * found->hundred.median),
-                         duration(1e-6 * found->one.median)));
+    return ratioVerdict(found->times(), gpuFactor(found->times(), {&found->one, &found->hundred}),
+                        {"as long", "Just as long"},
+                        translatedFormat("in 100 dispatches: {} instead of {}",
+                                         duration(1e-6 * found->hundred.median),
+                                         duration(1e-6 * found->one.median)));
 }
 
 } // namespace

@@ -237,7 +237,7 @@ LabVerdict verdict(const LabResult& result) {
     const double loss = result.number("gpu_loss");
     return ratioVerdict(
         loss, gpuFactor(loss, {labPointAt(result, true, strided, 1), labPointAt(result, true, strided, 32)}),
-        {"as long", "No longer"},
+        {"as long", "Just as long"},
         translatedFormat("with words 32 apart: {} GB/s instead of {} GB/s",
                          twoDigits(result.number("gpu_far_gigabytes_per_second")),
                          twoDigits(result.number("gpu_near_gigabytes_per_second"))));

@@ -367,7 +367,7 @@ LabVerdict verdict(const LabResult& result) {
         times,
         gpuFactor(times, {labPointAt(result, true, workgroups, atOnce),
                           labPointAt(result, true, workgroups, atOnce + 1)}),
-        {"as long", "No longer"},
+        {"as long", "Just as long"},
         translatedFormat("with one workgroup more than the {} that run at once", threeDigits(atOnce)));
 }
 

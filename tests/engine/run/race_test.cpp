@@ -180,4 +180,8 @@ TEST_CASE("a ReLU that is on in one lane only may separate correct lanes within 
     CHECK_FALSE(compareLosses(reference, other).same());
     other[5] = std::numeric_limits<float>::quiet_NaN();
     CHECK_FALSE(compareLosses(reference, other).same());
+    CHECK(std::isinf(compareLosses(reference, other).largestDifference));
+    other[5] = 1.0002F; // and then too much
+    other[6] = 2;
+    CHECK_FALSE(compareLosses(reference, other).same());
 }

@@ -132,8 +132,8 @@ TEST_CASE("a factor is over the next rung below with a time, and the climb from 
         CHECK_FALSE(higher);
 
     ladder.model.measureAll();
-    CHECK_FALSE(model.previewed());
     ladder.frame();
+    CHECK_FALSE(model.previewed());
     CHECK(model.base(naive) == ladder.rung("gpu:naive-strided"));
     for (const auto& [rung, below] : {std::pair{"gpu:best", "gpu:one"}, {"cpu:best", "cpu:scalar"}})
         CHECK(model.base(ladder.rung(rung)) == ladder.rung(below)); // the table names none
