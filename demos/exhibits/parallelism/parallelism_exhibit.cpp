@@ -246,7 +246,8 @@ class ParallelismExhibit final : public Exhibit {
         const float picture =
             std::max(ImGui::GetContentRegionAvail().y - below, ui.px(ui.presenter ? 130 : 180));
         ImGui::BeginChild("parallelism/picture", {0, picture}, false, ImGuiWindowFlags_NoScrollbar);
-        const bool folded = experiment.folds && !ui.presenter && (result.measured() ? !view_.all : experiment.introduced);
+        const bool folded =
+            experiment.folds && !ui.presenter && (result.measured() ? !view_.all : experiment.introduced);
         if (experiment.draw != nullptr && !folded)
             experiment.draw(ui, experiment, result, view_);
         else
