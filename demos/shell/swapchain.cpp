@@ -41,7 +41,7 @@ struct Swapchain::Call {
     std::future<VkResult> result = made.get_future();
     double seconds = 0;
     std::mutex mutex;  ///< guards what follows
-    bool left = false; ///< nobody waits any more, and the queue's mutex may be gone
+    bool left = false; ///< the swapchain waits no longer, and the queue's mutex may be gone
 };
 
 void Swapchain::SurfaceDestroyer::operator()(VkSurfaceKHR surface) const {
@@ -168,7 +168,7 @@ std::optional<bool> Swapchain::show() {
             const VkPresentInfoKHR info{
                 VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &image, nullptr};
             std::unique_lock lock(*queue.mutex, std::defer_lock);
-            for (;;) { // the mutex is there as long as somebody waits for this
+            for (;;) { // the mutex is there until `left`
                 {
                     const std::lock_guard still(call->mutex);
                     if (call->left) return;

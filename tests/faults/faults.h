@@ -70,11 +70,11 @@ struct Report {
     /// frame on another queue copies to a picture, where the later does not wait for the earlier. Each is
     /// explained on stderr.
     ///
-    /// Of the last: a kernel writes to all that is bound where its shader may write. Work is over once the
-    /// program has seen its fence or timeline say so, or has waited for an idle queue or device, however
-    /// fast the driver is. Queues that wait for each other by way of a third are reported, too. Not seen:
-    /// writes of the host and of vkCmdCopyImageToBuffer, buffers that share memory, indirect dispatches,
-    /// secondary command buffers, stages that a wait leaves out, missing barriers within a queue.
+    /// Lent bytes: a kernel counts as writing to all that is bound where its shader may write. Work is over
+    /// once the program has seen its fence or timeline say so, or has waited for an idle queue or device,
+    /// however fast the driver is. Queues that wait for each other by way of a third are reported, too. Not
+    /// seen: writes of the host and of vkCmdCopyImageToBuffer, buffers that share memory, indirect
+    /// dispatches, secondary command buffers, stages that a wait leaves out, missing barriers within a queue.
     std::atomic<std::uint64_t> misuses{0};
 };
 

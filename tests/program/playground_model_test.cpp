@@ -362,7 +362,7 @@ TEST_CASE("points pass through the untrained network, a few of them, and no more
     frames(model, 1);
     Passages passages;
     passages.update(model, 0.05);
-    CHECK_FALSE(passages.now().has_value()); // nobody has started them
+    CHECK_FALSE(passages.now().has_value()); // before start()
     passages.start();
     int arrived = 0;
     bool was = false;
@@ -378,7 +378,10 @@ TEST_CASE("points pass through the untrained network, a few of them, and no more
     passages.start();
     passages.update(model, 0.05);
     REQUIRE(passages.now().has_value());
-    CHECK(passages.now()->values.size() == model.shape().widths.size());
+    CHECK(passages.now()->fits(model.shape()));
+    for (const std::vector<std::size_t>& widths : {std::vector<std::size_t>{2, 4, 1}, {2, 5, 2, 1}})
+        CHECK_FALSE(
+            passages.now()->fits(NetShape{widths, Activation::tanh, Activation::tanh, Loss::meanSquared}));
     Passage sure = *passages.now();
     sure.point.label = 1;
     sure.values.back().data[0] = 2; // the sigmoid of it: 88 % for the second class

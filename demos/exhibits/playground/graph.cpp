@@ -151,7 +151,8 @@ class Graph {
             else
                 for (std::size_t i = 0; i < columns_[layer].neurons; ++i) drawNeuron({layer, i});
         }
-        if (const std::optional<Passage>& passage = parts_.view.passages.now()) drawPassage(*passage);
+        const std::optional<Passage>& passage = parts_.view.passages.now();
+        if (passage && passage->fits(parts_.model.shape())) drawPassage(*passage);
         hoverLinks();
         if (!wantedFeatures_.empty()) // last: another network has other columns
             parts_.model.edit([this](PlaygroundSettings& settings) { settings.features = wantedFeatures_; });

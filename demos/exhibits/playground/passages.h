@@ -2,6 +2,7 @@
 // anything trains.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,10 @@ struct Passage {
     double layers = 0;               ///< behind it: 1.5 is half way from the first hidden layer to the next
 
     bool arrived() const { return layers >= static_cast<double>(values.size() - 1); }
+    /// A network that was changed within this frame may have other layers.
+    bool fits(const NetShape& shape) const {
+        return std::ranges::equal(values, shape.widths, {}, &LayerValues::width);
+    }
 };
 
 /// What an arrived point is told, as a sentence: "Untrained, it says blue, 56 %: wrong."
