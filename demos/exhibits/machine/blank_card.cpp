@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "demos/card/card_rows.h"
+#include "demos/draw/tile_columns.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 
@@ -16,7 +17,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr float tilePad = 14;
-constexpr float tileGap = 10;
 constexpr float tileUnits = 250; // of a question's tile, at least
 constexpr float machineUnits = 400;
 constexpr std::size_t mostTiles = 4; // side by side
@@ -34,22 +34,6 @@ std::string_view questionOf(const CardPart& part) {
     const auto found = std::ranges::find(questions, part.id, [](const auto& each) { return each.first; });
     return found == std::end(questions) ? "" : found->second;
 }
-
-/// So many columns of equal width between `left` and the window's right edge.
-struct TileColumns {
-    float left = ImGui::GetCursorScreenPos().x;
-    float gap = 0;
-    float width = 0;
-    std::size_t count = 1;
-
-    TileColumns(const Ui& ui, float least, std::size_t most) : gap(ui.px(tileGap)) {
-        const float room = ImGui::GetContentRegionAvail().x;
-        count =
-            std::clamp(static_cast<std::size_t>((room + gap) / (ui.px(least) + gap)), std::size_t{1}, most);
-        width = std::floor((room + gap) / static_cast<float>(count) - gap);
-    }
-    float at(std::size_t column) const { return left + static_cast<float>(column) * (width + gap); }
-};
 
 /// Facts in lines of `width` pixels, from `at`; returns their height. `draw` null: nothing is drawn.
 float drawFacts(const Ui& ui, ImDrawList* draw, const MachineFacts& facts, ImVec2 at, float width) {

@@ -1,13 +1,13 @@
 #include "demos/exhibits/parallelism/experiment_cards.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "demos/draw/tile_columns.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -24,12 +24,12 @@ constexpr GroupWords groupWords[] = {{"Work", "Who does it, in which order, and 
 
 /// The same for all cards, so that they stand in rows and columns.
 struct CardLayout {
-    float gap = 0, pad = 0, width = 0, picture = 0;
+    TileColumns columns;
+    float pad = 0, picture = 0;
     float question = 0; ///< height of the longest
     float letters = 0;  ///< height of a title's line
-    std::size_t columns = 1;
 
-    float inside() const { return width - 2 * pad; }
+    float inside() const { return columns.width - 2 * pad; }
     float height() const { return picture + 2 * letters + question + 2.4f * pad; }
 };
 
@@ -41,19 +41,15 @@ std::vector<std::string_view> questionLines(const Ui& ui, const Experiment& expe
 CardLayout layOut(const Ui& ui, std::size_t group) {
     constexpr float least = 240; // units: five words of a question beside each other
     constexpr std::size_t most = 5;
-    CardLayout layout{.gap = ui.px(10), .pad = ui.px(12), .letters = ImGui::GetTextLineHeight()};
-    const float room = ImGui::GetContentRegionAvail().x;
-    layout.columns = std::clamp(static_cast<std::size_t>((room + layout.gap) / (ui.px(least) + layout.gap)),
-                                std::size_t{1}, most);
+    CardLayout layout{.columns = {ui, least, most}, .pad = ui.px(12), .letters = ImGui::GetTextLineHeight()};
     // Rows as full as each other: six cards are 3 and 3.
     const auto cards =
         static_cast<std::size_t>(std::ranges::count_if(experiments(), [&](const Experiment* each) {
             return static_cast<std::size_t>(each->group) == group;
         }));
-    const std::size_t rows = (std::max<std::size_t>(cards, 1) + layout.columns - 1) / layout.columns;
-    if (rows > 1) layout.columns = (cards + rows - 1) / rows;
-    const auto columns = static_cast<float>(layout.columns);
-    layout.width = std::floor((room - (columns - 1) * layout.gap) / columns);
+    const std::size_t columns = layout.columns.count;
+    const std::size_t rows = (std::max<std::size_t>(cards, 1) + columns - 1) / columns;
+    if (rows > 1) layout.columns.share((cards + rows - 1) / rows);
     layout.picture = std::min(layout.inside() * LabScene::height / LabScene::width, ui.px(104));
     std::size_t lines = 0;
     for (const Experiment* each : experiments())
@@ -77,8 +73,8 @@ bool drawCard(Ui& ui, const ParallelismModel& model, const Experiment& experimen
               double seconds) {
     const std::string name = "experiment/" + std::string(experiment.name);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 end{at.x + layout.width, at.y + layout.height()};
-    const bool pressed = ui.tile(name.c_str(), experiment.idea, {layout.width, layout.height()});
+    const ImVec2 end{at.x + layout.columns.width, at.y + layout.height()};
+    const bool pressed = ui.tile(name.c_str(), experiment.idea, {layout.columns.width, layout.height()});
     if (ui.hidden(name.c_str()) || !ImGui::IsRectVisible(at, end)) return pressed;
     const bool pointed = ImGui::IsItemHovered();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -113,7 +109,7 @@ const Experiment* drawExperimentCards(Ui& ui, const ParallelismModel& model, dou
         const CardLayout layout = layOut(ui, group);
         ImGui::Dummy({0, ui.px(2)});
         ui.heading(groupWords[group].title);
-        if (layout.columns > 1) {
+        if (layout.columns.count > 1) {
             ImGui::SameLine(0, ui.px(10));
             ui.muted(groupWords[group].about);
         }
@@ -121,10 +117,9 @@ const Experiment* drawExperimentCards(Ui& ui, const ParallelismModel& model, dou
         std::size_t place = 0;
         for (const Experiment* each : experiments()) {
             if (static_cast<std::size_t>(each->group) != group) continue;
-            const auto column = static_cast<float>(place % layout.columns);
-            const auto row = static_cast<float>(place / layout.columns);
-            ImGui::SetCursorScreenPos({start.x + column * (layout.width + layout.gap),
-                                       start.y + row * (layout.height() + layout.gap)});
+            const auto row = static_cast<float>(place / layout.columns.count);
+            ImGui::SetCursorScreenPos({layout.columns.at(place % layout.columns.count),
+                                       start.y + row * (layout.height() + layout.columns.gap)});
             if (drawCard(ui, model, *each, layout, seconds)) pressed = each;
             ++place;
         }
