@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -154,6 +155,38 @@ TEST_CASE("both sides come to the same losses, and run begins again when all is 
     mosaic.toTheEnd();
     for (std::size_t member = 0; member < 16; ++member)
         CHECK(mosaic.shot(onGpu).results[member].loss == losses[member]); // to the bit
+}
+
+TEST_CASE("a preview is a moment of one side, then of the other, and what follows starts over") {
+    MosaicSettings settings = small();
+    settings.population.steps = 10'000'000; // far more than a preview has time for
+    Mosaic mosaic(settings);
+    const auto update = [&] {
+        mosaic.model.update(mosaic.machines, 1.0 / 60, false);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    mosaic.model.update(mosaic.machines, 1.0 / 60, false);
+    mosaic.model.preview();
+    CHECK(mosaic.model.previewing());
+    bool alone = true;
+    for (int i = 0; i < 60'000 && mosaic.model.previewing(); ++i) {
+        update();
+        const std::span<const MosaicSide> sides = mosaic.model.sides();
+        if (sides.empty() || !sides[onGpu].shot || !sides[onCpu].shot) continue;
+        alone &= std::ranges::count(sides, PreviewStage::trains, &MosaicSide::preview) <= 1;
+    }
+    CHECK(alone);
+    CHECK(mosaic.model.previewed());
+    CHECK_FALSE(mosaic.model.previewing());
+    CHECK_FALSE(mosaic.model.running());
+    while (mosaic.model.busy()) update();
+    CHECK(mosaic.shot(onGpu).summary.begun == 16);
+    CHECK(mosaic.shot(onCpu).summary.begun > 0);
+    mosaic.model.step(1);
+    CHECK_FALSE(mosaic.model.previewed());
+    while (mosaic.model.busy()) update();
+    CHECK(mosaic.steps(onGpu) == std::vector<std::uint64_t>(16, 1));
+    CHECK(mosaic.steps(onCpu) == std::vector<std::uint64_t>(16, 1));
 }
 
 TEST_CASE("a step is one of every network, an epoch as many as the data take") {

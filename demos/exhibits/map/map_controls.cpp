@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -22,21 +23,35 @@ constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
 constexpr std::string_view bookmarkWords = "A saved region; Add saves the one on the screen.";
 
+constexpr float signPadding = 5; // on either side of a narrow button's letter
+constexpr float signGap = 3;
+
 /// A button beside the last item, which ends at `end`, or below it where there is no room.
 /// sign   narrow, for a single letter
 bool rowButton(Ui& ui, std::optional<float>& end, const char* label, std::string_view words,
                bool enabled = true, bool sign = false) {
     const ImVec2 usual = ImGui::GetStyle().FramePadding;
-    const ImVec2 padding{sign ? ui.px(5) : usual.x, usual.y};
+    const ImVec2 padding{sign ? ui.px(signPadding) : usual.x, usual.y};
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
     const float width = textWidth(shownLabel(label)) + 2 * padding.x;
-    const float gap = ui.px(sign ? 3 : 6);
+    const float gap = ui.px(sign ? signGap : 6);
     if (end && *end + gap + width <= right) ImGui::SameLine(0, gap);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
     const bool pressed = ui.button(label, words, enabled);
     ImGui::PopStyleVar();
     end = ImGui::GetItemRectMax().x;
     return pressed;
+}
+
+/// Leaves room, so that the narrow buttons that follow stand at the row's right end.
+void moveToEnd(const Ui& ui, std::optional<float>& end, std::span<const char* const> signs) {
+    float width = 0;
+    for (const char* const sign : signs) width += textWidth(sign) + 2 * ui.px(signPadding) + ui.px(signGap);
+    const float spare = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x - width - *end;
+    if (spare <= 0) return;
+    ImGui::SameLine(0, 0);
+    ImGui::Dummy({spare, ImGui::GetFrameHeight()});
+    end = ImGui::GetItemRectMax().x;
 }
 
 /// A popup right below the last item.
@@ -166,13 +181,15 @@ void MapControls::draw(Ui& ui, MapModel& model) {
     if (!ui.presenter && button("Save PNG##map", "Saves the map as a picture of any size.", !saving.busy()))
         ImGui::OpenPopup("save map");
     drawSaving(ui, model);
+    constexpr const char* signs[] = {"+", "−", "←", "↑", "↓", "→"};
+    if (!ui.presenter) moveToEnd(ui, end, signs);
     if (sign("+##map", "Zooms in by a factor of 2.")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
     if (sign("−##map", "Zooms out by a factor of 2.")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
     if (ui.presenter) return; // one row: Alt with an arrow goes forward, dragging moves
     if (sign("←##map", "Moves the view left by a quarter.")) move(-moveOfKey, 0);
-    if (sign("→##map", "Moves the view right by a quarter.")) move(moveOfKey, 0);
     if (sign("↑##map", "Moves the view up by a quarter.")) move(0, -moveOfKey);
     if (sign("↓##map", "Moves the view down by a quarter.")) move(0, moveOfKey);
+    if (sign("→##map", "Moves the view right by a quarter.")) move(moveOfKey, 0);
 }
 
 void MapControls::drawBookmarks(Ui& ui, MapModel& model) {

@@ -133,7 +133,11 @@ class MapExhibit final : public Exhibit {
     }
 
     void draw(Ui& ui) override {
-        if (ImGui::GetContentRegionAvail().y >= ui.px(titledUnits)) ui.headline(titleText(ui));
+        const bool titled = ImGui::GetContentRegionAvail().y >= ui.px(titledUnits);
+        if (titled) {
+            ui.headline(titleText(ui));
+            ui.text(fittedText(translated(hint()), ImGui::GetContentRegionAvail().x), ui.theme.muted);
+        }
         controls_.draw(ui, model_);
         const float gap = ImGui::GetStyle().ItemSpacing.y;
         const float remarks = remarkLines(ui) * ImGui::GetTextLineHeight();
@@ -145,7 +149,7 @@ class MapExhibit final : public Exhibit {
         if (controls_.saving.busy())
             controls_.drawProgress(ui);
         else
-            drawRemark(ui);
+            drawRemark(ui, titled ? "" : hint());
     }
 
     void drawDetails(Ui& ui) override {
@@ -366,9 +370,8 @@ class MapExhibit final : public Exhibit {
         return speed.empty() ? learn : learn + "; " + speed;
     }
 
-    // One sentence: how far the map is.
-    std::string remark() {
-        if (const auto agreement = model_.agreement()) return agreementText(*agreement);
+    // One sentence: how far the map is, and what can be done with it.
+    std::string hint() const {
         if (preview_ && previewed() > 0)
             return translatedFormat("Preview: {} of {} networks. Run trains them all.", grouped(previewed()),
                                     grouped(model_.size().pixels()));
@@ -376,7 +379,8 @@ class MapExhibit final : public Exhibit {
         return "Zoom with the wheel or a double click; drag to pan.";
     }
 
-    void drawRemark(Ui& ui) {
+    // How far the machines agree, once that is known; until then `otherwise`.
+    void drawRemark(Ui& ui, const std::string& otherwise) {
         if (model_.closest()) {
             ui.paragraph(
                 "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.",
@@ -390,7 +394,7 @@ class MapExhibit final : public Exhibit {
             ui.text(percent(agreement->share()), 0, ui.fonts.headline);
             ImGui::SameLine(0, ui.px(14));
         }
-        const std::string text(translated(remark()));
+        const std::string text(translated(agreement ? agreementText(*agreement) : otherwise));
         const float room = ImGui::GetContentRegionAvail().x;
         const float spare = ImGui::GetContentRegionAvail().y / ImGui::GetTextLineHeight();
         const float lines =

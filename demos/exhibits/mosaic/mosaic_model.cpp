@@ -13,14 +13,22 @@ namespace {
 constexpr std::size_t mostMoments = 2048; // no plot has more pixels
 // Steps of every network in a frame of a script.
 constexpr std::uint64_t scriptedSteps = 10;
-// Of a preview: whichever comes first.
+// Of a preview: whichever comes first. The processor has whole networks to show after a second.
 constexpr std::uint64_t previewSteps = 300;
 constexpr double previewSeconds = 2;
+constexpr double processorPreviewSeconds = 1;
 // Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
 constexpr std::size_t softwarePixels = 512;
 constexpr std::size_t devicePixels = 2048;
 constexpr std::size_t coarsest = 8;
 constexpr std::size_t finest = 64;
+
+bool previewedEnough(const MosaicSide& side) {
+    if (side.over()) return true;
+    if (!side.shot) return false;
+    if (!side.spec.gpu) return side.shot->seconds >= processorPreviewSeconds;
+    return side.leastSteps() >= previewSteps || side.shot->seconds >= previewSeconds;
+}
 
 void keepEveryOther(std::vector<double>& all) {
     for (std::size_t i = 0; 2 * i < all.size(); ++i) all[i] = all[2 * i];
@@ -89,7 +97,7 @@ void MosaicModel::change(const MosaicSettings& settings, Grid grid) {
     if (grid_ && settings == settings_) return;
     grid_ = std::move(grid);
     settings_ = settings;
-    preview_ = Preview::none;
+    preview_ = PreviewStage::none;
     session_.retire();
     session_.allow();
 }
@@ -100,7 +108,8 @@ bool MosaicModel::releaseDevice() {
     session_.release();
     session_.allow();
     running_ = false;
-    const bool ownWork = std::exchange(preview_, Preview::none) == Preview::none;
+    const bool ownWork = !previewed();
+    preview_ = PreviewStage::none;
     return trained && ownWork;
 }
 
@@ -156,21 +165,30 @@ void MosaicModel::take(MosaicSide& side) {
         opened_ = playgroundState(*grid_, weights->member, weights->step, weights->parameters).dump();
 }
 
+// Not both at once: on a software device they would share the processor. The processor is ready while kernels
+// are still being compiled.
 void MosaicModel::drivePreview() {
-    if (preview_ == Preview::over || sides().empty()) return;
-    bool trains = false;
-    for (MosaicSide& side : ownSides()) {
-        if (!side.spec.gpu || side.over()) continue;
-        if (preview_ == Preview::begun) side.lane->ask([](MosaicRequests& requests) { requests.run = true; });
-        const bool enough =
-            side.shot && (side.leastSteps() >= previewSteps || side.shot->seconds >= previewSeconds);
-        if (enough) side.lane->pause();
-        trains |= !enough;
+    if (!previewing() || sides().empty()) return;
+    const std::span<MosaicSide> all = ownSides();
+    const auto now = std::ranges::find(all, PreviewStage::trains, &MosaicSide::preview);
+    if (now != all.end()) {
+        if (!previewedEnough(*now)) return;
+        now->lane->pause();
+        now->preview = PreviewStage::over;
     }
-    preview_ = trains ? Preview::trains : Preview::over;
+    const auto next = std::ranges::find_if(all, [](const MosaicSide& side) {
+        return side.preview == PreviewStage::none && (side.shot || !side.failure.empty());
+    });
+    if (next != all.end()) {
+        next->lane->ask([](MosaicRequests& requests) { requests.run = true; });
+        next->preview = PreviewStage::trains;
+    } else if (std::ranges::all_of(
+                   all, [](const MosaicSide& side) { return side.preview == PreviewStage::over; })) {
+        preview_ = PreviewStage::over;
+    }
 }
 
-// A preview is of one side: the other would be behind.
+// In a preview the sides have trained for a moment each: not the same work.
 void MosaicModel::endPreview() {
     if (previewed()) reset();
 }
@@ -232,7 +250,7 @@ std::uint64_t MosaicModel::stepsPerEpoch() const {
 
 void MosaicModel::reset() {
     running_ = false;
-    preview_ = Preview::none;
+    preview_ = PreviewStage::none;
     if (std::ranges::any_of(sides(), [](const MosaicSide& side) { return !side.failure.empty(); })) {
         session_.retire(); // once more from the beginning
         return;

@@ -30,6 +30,8 @@ struct LossSpread {
     void add(double meanSteps, const PopulationSummary& summary);
 };
 
+enum class PreviewStage { none, trains, over };
+
 struct MosaicSide {
     LaneSpec spec;
     MachineInfo machine;            ///< empty until it is ready
@@ -39,6 +41,7 @@ struct MosaicSide {
     std::string failure; ///< why it trains no more; empty: it does
     bool failureTaken = false;
     bool onDevice = false; ///< the window draws with its device
+    PreviewStage preview = PreviewStage::none;
     std::unique_ptr<MosaicLane> lane;
 
     /// Takes the lane's news. Returns the weights that were asked for, once they are there.
@@ -103,11 +106,17 @@ class MosaicModel {
         running_ = false;
         for (MosaicSide& side : ownSides()) side.lane->pause();
     }
-    /// On the graphics card, trains every network by a few hundred steps, or for two seconds. What is begun
-    /// after that starts over, on both sides alike.
-    void preview() { preview_ = Preview::begun; }
+    /// Trains for a moment, one machine after the other and first the one that is ready: the graphics card takes every network by a few
+    /// hundred steps, the processor finishes its first few. What is begun after that starts over, on both
+    /// sides alike.
+    void preview() {
+        preview_ = PreviewStage::trains;
+        for (MosaicSide& side : ownSides()) side.preview = PreviewStage::none;
+    }
     /// What is shown is that preview.
-    bool previewed() const { return preview_ != Preview::none; }
+    bool previewed() const { return preview_ != PreviewStage::none; }
+    /// It is still under way.
+    bool previewing() const { return preview_ == PreviewStage::trains; }
     /// Trains every network to that many steps beyond the one farthest behind.
     void step(std::uint64_t steps);
     std::uint64_t stepsPerEpoch() const;
@@ -160,8 +169,7 @@ class MosaicModel {
     PlaneColours colours_;
     bool softwareDrawing_ = false;
     bool running_ = false;
-    enum class Preview { none, begun, trains, over };
-    Preview preview_ = Preview::none;
+    PreviewStage preview_ = PreviewStage::none;
     Pacer pacer_;
     std::optional<std::string> opened_;
 };

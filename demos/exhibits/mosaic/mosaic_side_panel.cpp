@@ -217,6 +217,21 @@ LossLegend tileLegend(const MosaicPanel& panel) {
 
 float gapBetweenLegends(const Ui& ui, const LossLegend& losses) { return losses.width > 0 ? ui.px(18) : 0; }
 
+/// How far a side is. In a preview, all networks of a graphics card have made some steps, a few of a
+/// processor's all of them.
+std::string progressText(const MosaicPanel& panel, const MosaicSide& side, const PopulationSummary& summary) {
+    if (panel.model.previewed()) {
+        if (summary.begun == 0) return std::string(translated(panel.model.previewing() ? "comes next" : ""));
+        if (side.spec.gpu)
+            return translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
+                                    grouped(panel.spec.steps));
+        return translatedFormat("preview: {} of {} networks", grouped(summary.finished),
+                                grouped(panel.spec.size()));
+    }
+    if (summary.begun == 0 && !panel.model.running()) return "";
+    return translatedFormat("{} finished", grouped(summary.finished));
+}
+
 /// One line: the rate, large because it is what is compared, what it is of, and how many are finished.
 void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
     Ui& ui = panel.ui;
@@ -225,13 +240,7 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
         summary.networkSteps > 0 ? ui.timing(shortRate(side.networkStepsPerSecond())) : "-";
     const std::string steps = shortRate(static_cast<double>(summary.networkSteps));
     const std::string time = ui.timing(duration(side.shot ? side.shot->seconds : 0));
-    const std::string finished = panel.model.previewed() && summary.begun > 0
-                                     ? translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
-                                                        grouped(panel.spec.steps))
-                                 : panel.model.previewed() ? std::string(translated("starts with Run"))
-                                 : summary.begun > 0 || panel.model.running()
-                                     ? translatedFormat("{} finished", grouped(summary.finished))
-                                     : "";
+    const std::string finished = progressText(panel, side, summary);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
     const float large = ui.fonts.title->FontSize;
