@@ -47,7 +47,7 @@ StepFusions::StepFusions(Kernels& kernels, GpuArenas& arenas, const TrainSetting
     constexpr std::size_t mostOutputs = 64;
     const std::size_t last = shape.layers() - 1;
     const std::size_t floats =
-        shared::lastLayerRows * (roundUpToFour(shape.widths[last]) + 3 * roundUpToFour(shape.outputs()) + 1);
+        shared::lastLayerRows * (roundUpToFour(shape.widths[last]) + 4 * roundUpToFour(shape.outputs()) + 1);
     possible_[indexOf(Operation::lastLayer)] =
         canJoinLastLayer(apart_) && shape.outputs() <= mostOutputs && how.layers[last].forward.slices == 1 &&
         how.layers[last].backwardInputs.slices == 1 && // sums in one piece

@@ -17,10 +17,22 @@ struct Softmax {
     float sum;
 };
 
+float largestOutput(uint at) {
+    float largest = outputValue(at);
+    for (uint j = 1; j < params.outputs; ++j) largest = max(largest, outputValue(at + j));
+    return largest;
+}
+
+precise float powerOf(float value, float largest) { return exponential(value - largest); }
+
+// exp(z - largest) of the output at `at`: an including shader may have computed it before, and then defines this.
+#ifndef outputPower
+precise float outputPower(uint at, float largest) { return powerOf(outputValue(at), largest); }
+#endif
+
 precise Softmax softmaxOf(uint at) {
-    Softmax s = Softmax(outputValue(at), 0.0);
-    for (uint j = 1; j < params.outputs; ++j) s.largest = max(s.largest, outputValue(at + j));
-    for (uint j = 0; j < params.outputs; ++j) s.sum += exponential(outputValue(at + j) - s.largest);
+    Softmax s = Softmax(largestOutput(at), 0.0);
+    for (uint j = 0; j < params.outputs; ++j) s.sum += outputPower(at + j, s.largest);
     return s;
 }
 
@@ -33,9 +45,9 @@ Softmax softmaxIfNeeded(uint at) {
 // dz of output j of a row whose outputs start at `at`: the loss's gradient times `derivative`, f'(z) of the output activation
 // (cross-entropy has none). `s` is softmaxIfNeeded(at).
 precise float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
-    float y = outputValue(at + j);
-    return loss == lossCrossEntropy ? exponential(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
-                                    : lossTermGradient(y, targetValue(row, j)) * derivative;
+    return loss == lossCrossEntropy
+               ? outputPower(at + j, s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
+               : lossTermGradient(outputValue(at + j), targetValue(row, j)) * derivative;
 }
 
 // Sum of the row's terms; its outputs start at `at`, and `s` is softmaxIfNeeded(at).

@@ -43,8 +43,12 @@ shared float dz[rowsPerGroup * outputStride];
 shared float rowLosses[rowsPerGroup];
 shared uint isLast; // whether this workgroup finishes last
 
+shared float powers[rowsPerGroup * outputStride]; // exp(y - the row's largest), for cross-entropy
+
 float outputValue(uint at) { return y[at]; }
 uint targetWord(uint at) { return targets[at]; }
+float keptPower(uint at, float largest) { return powers[at]; }
+#define outputPower keptPower
 #include "loss.glsl"
 
 shared Softmax softmaxes[rowsPerGroup];
@@ -80,6 +84,13 @@ void forward() {
         outputs[rowOf(j) * outputStride + o] = y[at];
         if (derivativeNeedsSum(activation)) sums[rowOf(j) * outputStride + o] = sum;
     }
+}
+
+// One invocation per output: a row's one would take them in turn, while all others wait.
+void computePowers() {
+    for (uint at = gl_LocalInvocationIndex; at < rowsPerGroup * outputStride; at += groupSize)
+        if (at % outputStride < params.outputs)
+            powers[at] = powerOf(y[at], largestOutput(at / outputStride * outputStride));
 }
 
 // One invocation per row.
@@ -147,6 +158,10 @@ void main() {
     barrier();
     forward();
     barrier();
+    if (loss == lossCrossEntropy) {
+        computePowers();
+        barrier();
+    }
     if (gl_LocalInvocationIndex < rowsPerGroup) lossOfRow(gl_LocalInvocationIndex);
     barrier();
     gradients();
