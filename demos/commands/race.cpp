@@ -17,6 +17,7 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/headline.h"
+#include "demos/report/memory_report.h"
 #include "demos/report/other_load.h"
 #include "demos/report/progress.h"
 #include "demos/report/race_report.h"
@@ -114,13 +115,19 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     const Headline headline = headlineFor(race, done.finish, done.together);
     std::FILE* people = peopleStream(options);
     const std::string spread = race.runs.size() > 1 ? "\n" + spreadText(race) : "";
-    tellAfter(people, "\n" + resultText(results, race.figures, done.together) + spread, results, headline);
+    const std::string memory = options.memory ? "\n" + memoryText(results) : "";
+    tellAfter(people, "\n" + resultText(results, race.figures, done.together) + memory + spread, results,
+              headline);
     printTo(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
     flushText(people);
 
-    if (!options.jsonFile.empty())
-        writeResult(options.jsonFile,
-                    raceJson(done.job, done.finish, done.together, race, headline, done.load).dump(1) + "\n");
+    if (!options.jsonFile.empty()) {
+        nlohmann::ordered_json json =
+            raceJson(done.job, done.finish, done.together, race, headline, done.load);
+        for (std::size_t lane = 0; options.memory && lane < results.size(); ++lane)
+            json["lanes"][lane]["memory"] = memoryJson(results[lane]);
+        writeResult(options.jsonFile, json.dump(1) + "\n");
+    }
     writeResult(options.csvFile, raceCsv(results));
     return exitCodeOf(results, interrupt);
 }

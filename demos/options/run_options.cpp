@@ -233,6 +233,8 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
     command.option_defaults()->group(outputGroup);
     addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
               "record the loss of every Nth step for --json and --csv [automatic]");
+    command.add_flag("--memory", options.memory,
+                     "also say what each lane's memory is for, as predicted and as allocated");
     addOutputOptions(command, options, "losses, one row per lane and recorded step");
 }
 

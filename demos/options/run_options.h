@@ -48,6 +48,7 @@ struct RunOptions : MachineOptions {
 
     std::string weightsFile; ///< initial weights; empty: random weights
     std::uint64_t logEvery = 0;
+    bool memory = false;        ///< results say what was allocated
     std::size_t workgroups = 0; ///< MachineShare::workgroups
 
     std::optional<double> tuneSeconds; ///< LaneOptions::tuneSeconds
@@ -74,7 +75,7 @@ void addSettingsOptions(CLI::App& command, RunOptions& options);
 ///   csvRows   describes the table in the help
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows);
 /// All groups, for `race` and `train`: these, the finish line, the lanes that `what` introduces,
-/// --gpu-workgroups, --init and --log-every.
+/// --gpu-workgroups, --init, --log-every and --memory.
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what);
 
 /// laneSpecFromText(); for a lane that only other commands have, the message names one of them.

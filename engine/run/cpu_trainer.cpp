@@ -40,6 +40,7 @@ class CpuTrainer final : public TrainerBase {
     void restore(const TrainerState& state) override;
     double deviceSeconds() const override { return trainingSeconds(); }
     std::vector<OperationTiming> operations() const override { return timing_.timings(); }
+    std::vector<MemoryUse> predictedMemory() const override { return arenas_.predictedMemory(); }
     std::vector<MemoryUse> memory() const override { return arenas_.memory(); }
 
   private:

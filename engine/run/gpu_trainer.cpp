@@ -51,7 +51,13 @@ class GpuTrainer final : public TrainerBase {
     }
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
     std::vector<OperationTiming> operations() const override;
-    std::vector<MemoryUse> memory() const override { return arenas_.memory.uses(device_); }
+    std::vector<MemoryUse> predictedMemory() const override { return arenas_.memory.uses(device_); }
+    std::vector<MemoryUse> memory() const override {
+        std::vector<AllocatedBuffer> all = arenas_.buffers();
+        if (half_)
+            for (const AllocatedBuffer& buffer : half_->buffers()) all.push_back(buffer);
+        return usesOf(all);
+    }
 
   private:
     // Steps [first, first + count) end with this submission.

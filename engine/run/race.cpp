@@ -101,6 +101,8 @@ std::vector<LaneResult> Race::results() {
         if (result.end.evaluatedStep != result.end.step) result.evaluation.reset();
         if (Trainer* trainer = lane.trainer()) {
             result.operations = trainer->operations();
+            result.predictedMemory = trainer->predictedMemory();
+            result.memory = trainer->memory();
             result.skippedSteps = trainer->skippedSteps();
         }
         result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;

@@ -69,6 +69,8 @@ struct LaneResult {
     /// On the test split after the last step; empty if there is none.
     std::optional<Evaluation> evaluation = {};
     std::vector<OperationTiming> operations = {};
+    std::vector<MemoryUse> predictedMemory = {}; ///< Trainer::predictedMemory()
+    std::vector<MemoryUse> memory = {};
     /// Comparison with the first CPU lane that has losses, or else the first fp32 lane, or else the first
     /// lane.
     Agreement agreement = {};

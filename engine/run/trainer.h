@@ -135,7 +135,9 @@ class Trainer {
     virtual double warmUpSeconds() const = 0;
     virtual std::vector<OperationTiming> operations() const = 0;
 
-    /// What the run's arenas take, as allocated. The processor's lanes read the data set where it is.
+    /// What the run takes by the plan of its steps, and what was allocated for it. The processor's lanes
+    /// read the data set where it is; what their threads and kernels keep besides is not counted.
+    virtual std::vector<MemoryUse> predictedMemory() const = 0;
     virtual std::vector<MemoryUse> memory() const = 0;
 
     /// Trains exactly one step, with the same bits as run(1) and finish(), and records what happened in it.

@@ -97,7 +97,7 @@ float* CpuArenas::stateArray(std::size_t index) {
     return index < optimizerState.size() ? optimizerState[index].data() : nullptr;
 }
 
-std::vector<MemoryUse> CpuArenas::memory() const {
+std::vector<MemoryUse> CpuArenas::predictedMemory() const {
     const auto host = [this](MemoryCategory category, std::initializer_list<TensorArena> arenas) {
         MemoryUse use{category, MemoryPlace::host, 0};
         for (const TensorArena arena : arenas) use.bytes += tensors.arenaBytes(arena);
@@ -105,9 +105,23 @@ std::vector<MemoryUse> CpuArenas::memory() const {
     };
     return {host(MemoryCategory::parameters, {TensorArena::parameters}),
             host(MemoryCategory::gradients, {TensorArena::gradients}),
-            host(MemoryCategory::optimizerState, {TensorArena::state1, TensorArena::state2}),
+            host(MemoryCategory::optimizer, {TensorArena::state1, TensorArena::state2}),
             host(MemoryCategory::activations,
                  {TensorArena::activations, TensorArena::targets, TensorArena::sums, TensorArena::dSums})};
+}
+
+std::vector<MemoryUse> CpuArenas::memory() const {
+    std::vector<MemoryUse> all;
+    const auto add = [&all](MemoryCategory category, const auto& array) {
+        addUse(all, {category, MemoryPlace::host, array.span().size_bytes()});
+    };
+    add(MemoryCategory::parameters, parameters);
+    add(MemoryCategory::gradients, gradients);
+    for (const AlignedArray<float>& state : optimizerState) add(MemoryCategory::optimizer, state);
+    for (const AlignedArray<float>* const array : {&activations, &sums, &dSums})
+        add(MemoryCategory::activations, *array);
+    add(MemoryCategory::activations, targets);
+    return all;
 }
 
 const void* CpuArenas::arena(TensorArena which) const {

@@ -74,7 +74,9 @@ struct CpuArenas {
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
-    /// What the arenas take; what threads and kernels keep besides is not counted.
+    /// What the arenas take by the plan's tensors, and what was allocated for them. What threads and kernels
+    /// keep besides is not counted.
+    std::vector<MemoryUse> predictedMemory() const;
     std::vector<MemoryUse> memory() const;
     /// Copies the first `floats` floats of a tensor, row by row. Rows are padded to a multiple of four;
     /// targets are words, without padding.

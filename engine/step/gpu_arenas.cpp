@@ -55,6 +55,33 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
     status.uploadValues<std::uint32_t>({&none, 1});
 }
 
+std::vector<AllocatedBuffer> GpuArenas::buffers() const {
+    std::vector<AllocatedBuffer> all = {{RunBuffer::activations, activations_},
+                                        {RunBuffer::targets, targets},
+                                        {RunBuffer::sums, sums_},
+                                        {RunBuffer::dSums, dSums_},
+                                        {RunBuffer::parameters, parameters},
+                                        {RunBuffer::gradients, gradients},
+                                        {RunBuffer::trainInputs, train.source},
+                                        {RunBuffer::trainAnswers, train.answers},
+                                        {RunBuffer::losses, losses},
+                                        {RunBuffer::status, status},
+                                        {RunBuffer::lossPartials, lossPartials},
+                                        {RunBuffer::lastLayerPartials, lastLayerPartials},
+                                        {RunBuffer::scoreSums, scoreSums},
+                                        {RunBuffer::scoreCounts, scoreCounts},
+                                        {RunBuffer::layerPlaces, layerPlaces}};
+    const RunBuffer states[] = {RunBuffer::state1, RunBuffer::state2};
+    for (std::size_t state = 0; state < optimizerState.size(); ++state)
+        all.push_back({states[state], optimizerState[state]});
+    if (test) {
+        all.push_back({RunBuffer::testInputs, test->source});
+        all.push_back({RunBuffer::testAnswers, test->answers});
+    }
+    if (stepRecords) all.push_back({RunBuffer::stepRecords, *stepRecords});
+    return all;
+}
+
 const GpuExamples& GpuArenas::examples(Split split) const {
     if (split == Split::train) return train;
     if (!test) throw std::invalid_argument("the data set has no test examples");

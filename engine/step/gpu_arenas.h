@@ -74,6 +74,8 @@ class GpuArenas {
     }
     /// A tensor of the batch at hand, its first `rows` rows. `table` is memory.step or memory.evaluation.
     gpu::BufferView view(const TensorTable& table, const TensorId& id, std::size_t rows) const;
+    /// All of the run's, but those of HalfArenas.
+    std::vector<AllocatedBuffer> buffers() const;
     /// All A of a step, and all dZ.
     gpu::BufferView allActivations() const {
         return activations_.view(0, memory.step.arenaBytes(TensorArena::activations));

@@ -108,6 +108,13 @@ HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung)
 
 } // namespace
 
+std::vector<MemoryUse> usesOf(std::span<const AllocatedBuffer> buffers) {
+    std::vector<MemoryUse> all;
+    for (const AllocatedBuffer& each : buffers)
+        addUse(all, {rowOf(each.which).category, placeOf(rowOf(each.which).memory), each.buffer.allocated()});
+    return all;
+}
+
 std::uint32_t wordsPerExample(const Dataset& data) {
     const std::size_t words = data.bytes() ? (data.inputs + 3) / 4 : data.inputs;
     return static_cast<std::uint32_t>(roundUpToFour(words));
@@ -194,15 +201,8 @@ std::vector<MemoryUse> GpuMemory::uses(const gpu::Device& device) const {
     std::vector<MemoryUse> all;
     for (std::size_t at = 0; at < bytes_.size(); ++at) {
         if (!bytes_[at]) continue;
-        const MemoryPlace place = placeOf(runBuffers[at].memory);
-        const std::uint64_t bytes = gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory).bytes;
-        const auto known = std::ranges::find_if(all, [&](const MemoryUse& use) {
-            return use.category == runBuffers[at].category && use.place == place;
-        });
-        if (known == all.end())
-            all.push_back({runBuffers[at].category, place, bytes});
-        else
-            known->bytes += bytes;
+        addUse(all, {runBuffers[at].category, placeOf(runBuffers[at].memory),
+                     gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory).bytes});
     }
     return all;
 }

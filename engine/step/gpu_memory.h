@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/gpu/buffer.h"
@@ -58,23 +59,32 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"gradients of preactivations", MemoryCategory::activations},
     {"parameters", MemoryCategory::parameters},
     {"gradients", MemoryCategory::gradients},
-    {"optimizer state 1", MemoryCategory::optimizerState},
-    {"optimizer state 2", MemoryCategory::optimizerState},
-    {"weights as halves", MemoryCategory::parameters},
-    {"training examples", MemoryCategory::examples},
-    {"training answers", MemoryCategory::examples},
-    {"test examples", MemoryCategory::examples},
-    {"test answers", MemoryCategory::examples},
-    {"losses", MemoryCategory::bookkeeping, gpu::Memory::readback},
-    {"status", MemoryCategory::bookkeeping},
-    {"loss partials", MemoryCategory::bookkeeping},
-    {"last layer's partials", MemoryCategory::bookkeeping},
-    {"score sums", MemoryCategory::bookkeeping, gpu::Memory::readback},
-    {"score counts", MemoryCategory::bookkeeping},
-    {"places of layers", MemoryCategory::bookkeeping},
-    {"loss scale", MemoryCategory::bookkeeping},
-    {"records of steps", MemoryCategory::bookkeeping, gpu::Memory::upload},
+    {"optimizer state 1", MemoryCategory::optimizer},
+    {"optimizer state 2", MemoryCategory::optimizer},
+    {"weights as halves", MemoryCategory::copies},
+    {"training examples", MemoryCategory::data},
+    {"training answers", MemoryCategory::data},
+    {"test examples", MemoryCategory::data},
+    {"test answers", MemoryCategory::data},
+    {"losses", MemoryCategory::workspace, gpu::Memory::readback},
+    {"status", MemoryCategory::workspace},
+    {"loss partials", MemoryCategory::workspace},
+    {"last layer's partials", MemoryCategory::workspace},
+    {"score sums", MemoryCategory::workspace, gpu::Memory::readback},
+    {"score counts", MemoryCategory::workspace},
+    {"places of layers", MemoryCategory::workspace},
+    {"loss scale", MemoryCategory::workspace},
+    {"records of steps", MemoryCategory::workspace, gpu::Memory::upload},
 };
+
+/// A buffer of a run, once it is allocated.
+struct AllocatedBuffer {
+    RunBuffer which;
+    const gpu::Buffer& buffer;
+};
+
+/// What they take of the device, by what they are for.
+std::vector<MemoryUse> usesOf(std::span<const AllocatedBuffer> buffers);
 
 constexpr const RunBufferRow& rowOf(RunBuffer buffer) { return runBuffers[static_cast<std::size_t>(buffer)]; }
 

@@ -28,6 +28,11 @@ class HalfArenas {
     /// Copies of these parameters, rounded, and the loss scaled like that. Nothing may be training.
     void restore(std::span<const float> parameters, const LossScaling& scaling);
 
+    /// What GpuArenas has not.
+    std::vector<AllocatedBuffer> buffers() const {
+        return {{RunBuffer::halfWeights, weights_}, {RunBuffer::lossScale, lossScale_}};
+    }
+
     LossScaling scaling() const; ///< waits for the device
     /// Whether gradients of the last step did; waits for the device.
     bool overflowed() const { return scaleNow().overflowed != 0; }

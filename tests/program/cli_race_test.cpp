@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -120,6 +121,45 @@ TEST_CASE("a repeated race states medians and ranges, in text and as JSON") {
     CHECK(load["share"].get<double>() >= 0);
     CHECK(load["share"].get<double>() <= 1);
     CHECK(load["busy"].get<bool>() == race.says("warning: "));
+}
+
+TEST_CASE("--memory says what each lane's memory is for, and that it is what was predicted") {
+    const Folder folder;
+    const std::string job = "--quick --quiet --data spiral --layers 24,24 --optimizer adam --steps 20 "
+                            "--lane cpu:simd --lane gpu:blocked --lane gpu:fused --lane gpu:half ";
+    const Outcome race = run("race --memory " + job + "--json " + folder.file("race.json"));
+    CHECK(race.code == 0);
+    CHECK(race.says("allocated as predicted, to the byte"));
+    const Json lanes = Json::parse(contents(folder.file("race.json")))["lanes"];
+    REQUIRE(lanes.size() == 4);
+    for (const Json& lane : lanes) {
+        CAPTURE(lane["lane"]);
+        const Json& memory = lane["memory"];
+        std::uint64_t sum = 0;
+        for (const char* name :
+             {"parameters", "gradients", "optimizer", "activations", "data", "copies", "workspace"}) {
+            CAPTURE(name);
+            const Json& category = memory["categories"][name];
+            CHECK(category["predicted_bytes"] == category["allocated_bytes"]);
+            sum += category["allocated_bytes"].get<std::uint64_t>();
+        }
+        CHECK(memory["categories"].size() == 7);
+        CHECK(memory["allocated_bytes"] == sum);
+        CHECK(memory["predicted_bytes"] == sum);
+        const auto bytes = [&](const char* name) -> std::uint64_t {
+            return memory["categories"][name]["allocated_bytes"];
+        };
+        const std::uint64_t weights = 4 * (2 * 24 + 24 + 24 * 24 + 24 + 24 * 2 + 2);
+        CHECK(bytes("parameters") >= weights);
+        CHECK(bytes("optimizer") >= 2 * weights); // Adam keeps two moments
+        CHECK((bytes("gradients") >= weights) == (lane["lane"] != "gpu:fused"));
+        CHECK((bytes("data") > 0) == lane["gpu"].get<bool>());
+        CHECK((bytes("copies") > 0) == (lane["lane"] == "gpu:half"));
+    }
+    const Outcome without = run("race " + job + "--json -");
+    CHECK_FALSE(Json::parse(without.out)["lanes"][0].contains("memory"));
+    CHECK(run("train --memory --quick --quiet " + oneLane).code == 2); // a race's
+    CHECK(run("train --memory --quiet --steps 20 " + oneLane).says("as predicted"));
 }
 
 TEST_CASE("without a comparison of kernels, gpu:best takes the likeliest, and says so") {

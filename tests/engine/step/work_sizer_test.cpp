@@ -59,6 +59,7 @@ class DeviceBesideAWindow final : public Trainer {
     double deviceSeconds() const override { return static_cast<double>(completed_) * 1e-4; }
     double warmUpSeconds() const override { return 0; }
     std::vector<OperationTiming> operations() const override { return {}; }
+    std::vector<MemoryUse> predictedMemory() const override { return {}; }
     std::vector<MemoryUse> memory() const override { return {}; }
     StepTrace traceStep(const TraceOptions&) override { return {}; }
 

@@ -112,6 +112,13 @@ std::uint64_t bytesOf(const std::vector<MemoryUse>& uses, MemoryCategory categor
     return bytes;
 }
 
+void checkSame(const std::vector<MemoryUse>& predicted, const std::vector<MemoryUse>& allocated) {
+    for (std::size_t category = 0; category < std::size(memoryCategories); ++category) {
+        CAPTURE(memoryCategories[category]);
+        CHECK(bytesOf(predicted, MemoryCategory(category)) == bytesOf(allocated, MemoryCategory(category)));
+    }
+}
+
 std::vector<std::uint64_t> heapsNow() {
     std::vector<std::uint64_t> heaps;
     for (std::uint32_t heap = 0; heap < testDevice().memory().memoryHeapCount; ++heap)
@@ -161,7 +168,7 @@ void checkArenas(const RungRow& row, const TrainJob& job, const StepKernels& how
     std::uint64_t states = 0;
     for (const gpu::Buffer& state : arenas.optimizerState) states += state.allocated();
     const std::vector<MemoryUse> uses = memory.uses(testDevice());
-    CHECK(bytesOf(uses, MemoryCategory::optimizerState) == states);
+    CHECK(bytesOf(uses, MemoryCategory::optimizer) == states);
     CHECK(bytesOf(uses, MemoryCategory::gradients) == arenas.gradients.allocated());
 }
 
@@ -173,6 +180,7 @@ void checkTrainer(const RungRow& row, const TrainJob& job) {
     const std::vector<std::uint64_t> allocated = since(before);
     const std::vector<MemoryUse> uses = trainer->memory();
     CHECK(total(uses) == std::accumulate(allocated.begin(), allocated.end(), std::uint64_t{0}));
+    checkSame(trainer->predictedMemory(), uses);
     StepKernels how = kernelsLike(row);
     const std::vector<MemoryUse> most = GpuMemory(testDevice(), job, row.rung, how).uses(testDevice());
     // `best` decides by measuring whether gradients are stored.
@@ -238,10 +246,12 @@ TEST_CASE("a processor allocates what was predicted, on every rung") {
                     const std::uint64_t before = alignedBytes;
                     CpuArenas arenas(job, kernels, threads, byNeuron);
                     CHECK(alignedBytes - before == total(arenas.memory()));
+                    checkSame(arenas.predictedMemory(), arenas.memory());
                     OptimizerSettings other = job.settings.optimizer;
                     other.l1 = 1e-5; // gradients are stored now
                     arenas.setOptimizer(other);
                     CHECK(alignedBytes - before == total(arenas.memory()));
+                    checkSame(arenas.predictedMemory(), arenas.memory());
                     CHECK(bytesOf(arenas.memory(), MemoryCategory::gradients) > 0);
                 }
             }

@@ -1,0 +1,74 @@
+#include "demos/report/memory_report.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/words/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::uint64_t bytesFor(const std::vector<MemoryUse>& uses, std::string_view category) {
+    std::uint64_t bytes = 0;
+    for (const MemoryUse& use : uses)
+        if (name(use.category) == category) bytes += use.bytes;
+    return bytes;
+}
+
+std::uint64_t allBytes(const std::vector<MemoryUse>& uses) {
+    std::uint64_t bytes = 0;
+    for (const MemoryUse& use : uses) bytes += use.bytes;
+    return bytes;
+}
+
+/// "-" for nothing at all: a small array is not none.
+std::string inMebibytes(std::uint64_t bytes) {
+    return bytes == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(bytes) / (1 << 20));
+}
+
+} // namespace
+
+Json memoryJson(const LaneResult& lane) {
+    Json categories = Json::object();
+    for (const std::string_view category : memoryCategories)
+        categories[std::string(category)] = {{"predicted_bytes", bytesFor(lane.predictedMemory, category)},
+                                             {"allocated_bytes", bytesFor(lane.memory, category)}};
+    return {{"predicted_bytes", allBytes(lane.predictedMemory)},
+            {"allocated_bytes", allBytes(lane.memory)},
+            {"categories", categories}};
+}
+
+std::string memoryText(const std::vector<LaneResult>& lanes) {
+    std::vector<std::vector<std::string>> rows(1, {"memory, MiB"});
+    for (const std::string_view category : memoryCategories) rows.front().emplace_back(category);
+    rows.front().emplace_back("total");
+    std::string otherwise;
+    bool readsHosts = false;
+    for (const LaneResult& lane : lanes) {
+        if (lane.memory.empty()) continue;
+        std::vector<std::string> row{lane.spec.text()};
+        for (const std::string_view category : memoryCategories)
+            row.push_back(inMebibytes(bytesFor(lane.memory, category)));
+        const std::uint64_t allocated = allBytes(lane.memory);
+        const std::uint64_t predicted = allBytes(lane.predictedMemory);
+        row.push_back(inMebibytes(allocated));
+        rows.push_back(std::move(row));
+        readsHosts |= !lane.machine.gpu;
+        if (allocated != predicted)
+            otherwise += fmt::format("{}: {} bytes were predicted, {} are allocated\n", lane.spec.text(),
+                                     grouped(predicted), grouped(allocated));
+    }
+    if (rows.size() == 1) return {};
+    std::string text = table(rows, 1);
+    text += otherwise.empty() ? "allocated as predicted, to the byte\n" : otherwise;
+    if (readsHosts) text += "CPU lanes read the program's copy of the data\n";
+    return text;
+}
+
+} // namespace lockstep::demos
