@@ -46,8 +46,9 @@ bool unitBeside(const Pen& pen, const CardPart& part) {
            static_cast<float>(namesWidth + barsWidth + numberWidth - 40);
 }
 
-std::uint32_t partHeight(const Pen& pen, const CardPart& part) {
+std::uint32_t partHeight(const Pen& pen, const CardPart& part, const CardFinding& finding) {
     std::size_t lines = part.rows.size() + (unitBeside(pen, part) ? 0 : 1);
+    lines += pen.lines(finding.text(), columnWidth).size();
     if (!part.remark.empty()) lines += pen.lines(part.remark, columnWidth).size();
     return headHeight + rowHeight * static_cast<std::uint32_t>(lines) + partGap;
 }
@@ -72,7 +73,8 @@ void drawBars(Canvas& canvas, const Pen& pen, const CardRow& row, const Decades&
     }
 }
 
-void drawPart(Canvas& canvas, const Pen& pen, const CardPart& part, std::uint32_t left, std::uint32_t y) {
+void drawPart(Canvas& canvas, const Pen& pen, const CardPart& part, const CardFinding& finding,
+              std::uint32_t left, std::uint32_t y) {
     const Theme& theme = pen.theme;
     const std::uint32_t bars = left + namesWidth;
     const std::uint32_t cpuRight = bars + barsWidth + numberWidth;
@@ -92,6 +94,12 @@ void drawPart(Canvas& canvas, const Pen& pen, const CardPart& part, std::uint32_
     }
     canvas.fill(left, y, columnWidth, 1, theme.border);
     y += headHeight - rowHeight;
+    const std::string found = finding.text();
+    for (const std::string_view line : pen.lines(found, columnWidth)) {
+        canvas.text(pen.body, at(left), at(y), line,
+                    finding.gpu ? legible(theme, *finding.gpu ? theme.gpu : theme.cpu) : theme.text);
+        y += rowHeight;
+    }
     const Decades decades(part);
     for (const double line : decades.lines())
         canvas.fill(bars + static_cast<std::uint32_t>(line * barsWidth), y, 1,
@@ -139,7 +147,11 @@ Pixels cardPicture(const Card& measured) {
     const std::uint32_t top =
         pageMargin + 2 * 40 + rowHeight * static_cast<std::uint32_t>(factLines.size()) + partGap;
     std::array<std::uint32_t, 3> heights{};
-    for (const CardPart& part : card.parts) heights[columnOf(part)] += partHeight(pen, part);
+    std::vector<CardFinding> findings;
+    for (std::size_t i = 0; i < card.parts.size(); ++i) {
+        findings.push_back(findingOf(measured.parts[i], card.gpu.software));
+        heights[columnOf(card.parts[i])] += partHeight(pen, card.parts[i], findings[i]);
+    }
     const std::uint32_t bottom = top + *std::ranges::max_element(heights);
     Canvas canvas(pageWidth, bottom + rowHeight + pageMargin, pen.theme.background);
 
@@ -149,11 +161,12 @@ Pixels cardPicture(const Card& measured) {
         y += rowHeight;
     }
     std::array<std::uint32_t, 3> next{top, top, top};
-    for (const CardPart& part : card.parts) {
+    for (std::size_t i = 0; i < card.parts.size(); ++i) {
+        const CardPart& part = card.parts[i];
         const std::size_t column = columnOf(part);
-        drawPart(canvas, pen, part,
+        drawPart(canvas, pen, part, findings[i],
                  pageMargin + static_cast<std::uint32_t>(column) * (columnWidth + pageMargin), next[column]);
-        next[column] += partHeight(pen, part);
+        next[column] += partHeight(pen, part, findings[i]);
     }
     canvas.text(
         pen.body, pageMargin, static_cast<float>(bottom),

@@ -1,6 +1,7 @@
 // What text and picture share.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,20 @@ std::vector<std::vector<std::string>> comparisonRows(const std::vector<Card>& ca
 /// "The CPU is 3.8× as fast as software Vulkan at training 784-256-128-10, batch 128": of the usual network,
 /// or else of the largest that both have trained. Empty: none.
 std::string cardHeadline(const Card& card);
+
+/// What a part's numbers say, in the language spoken now: "GPU 3.1×" (the figure) and "as much arithmetic as
+/// the CPU"; "About equal"; "Not measured" and why.
+struct CardFinding {
+    std::string figure, beside;
+    std::optional<bool> gpu = {}; ///< whether the GPU is ahead; empty: neither
+    CardRow row = {};             ///< the numbers that it follows from; its name is in that language, too
+
+    /// "GPU 3.1× as much arithmetic as the CPU"
+    std::string text() const { return beside.empty() ? figure : figure + (gpu ? " " : ": ") + beside; }
+};
+/// part       as measured, in English
+/// software   Card::gpu.software
+CardFinding findingOf(const CardPart& part, bool software);
 
 /// Powers of ten that the bars of a part reach over.
 struct Decades {

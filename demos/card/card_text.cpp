@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/card/card_jobs.h"
 #include "demos/card/card_rows.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
@@ -159,30 +158,6 @@ Decades::Decades(const CardPart& part) {
     if (most == 0) return;
     from = std::floor(std::log10(least) - 0.1);
     to = std::max(std::log10(most), from + 1);
-}
-
-std::string cardHeadline(const Card& card) {
-    const auto races = std::ranges::find(card.parts, "races", &CardPart::id);
-    if (races == card.parts.end()) return {};
-    const CardRow* told = nullptr;
-    for (const CardRow& row : races->rows)
-        if (row.cpu > 0 && row.gpu > 0 && (told == nullptr || told->name != raceKinds()[usualRace].name))
-            told = &row;
-    if (told == nullptr) return {};
-    const bool software = card.gpu.software;
-    const double ratio = told->gpu / told->cpu;
-    const std::string times = twoDigits(std::max(ratio, 1 / ratio));
-    const std::string what = translatedParts(told->name);
-    if (std::max(ratio, 1 / ratio) < 1.05)
-        return software ? translatedFormat("CPU and software Vulkan are equally fast at training {}", what)
-                        : translatedFormat("CPU and GPU are equally fast at training {}", what);
-    if (ratio > 1)
-        return software
-                   ? translatedFormat("Software Vulkan is {}× as fast as the CPU at training {}", times, what)
-                   : translatedFormat("The GPU is {}× as fast as the CPU at training {}", times, what);
-    return software
-               ? translatedFormat("The CPU is {}× as fast as software Vulkan at training {}", times, what)
-               : translatedFormat("The CPU is {}× as fast as the GPU at training {}", times, what);
 }
 
 std::vector<double> Decades::lines() const {

@@ -156,7 +156,7 @@ void drawMarks(const PlotFrame& frame, const PlotCurve& curve) {
     if (points.size() > static_cast<std::size_t>(frame.width() / frame.ui.px(12))) return;
     for (const PlotPoint& point : points)
         if (const ImVec2 at = frame.at(point.x, point.y); inside(frame, at))
-            drawMark(frame.draw, at, frame.ui.px(3.5f), line.dashed, line.colour);
+            drawLineMark(frame.ui, frame.draw, at, line, frame.ground);
 }
 
 struct EndLabel {
@@ -187,6 +187,12 @@ void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32
                            {centre.x - r, centre.y}, colour);
     else
         draw.AddRectFilled({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour);
+}
+
+void drawLineMark(const Ui& ui, ImDrawList& draw, ImVec2 centre, const PlotLine& line, ImU32 ground) {
+    const float radius = ui.px(line.hollow ? 4.5f : 3.5f);
+    drawMark(draw, centre, radius, line.dashed, line.colour);
+    if (line.hollow) drawMark(draw, centre, radius - ui.line(2), line.dashed, ground);
 }
 
 void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, const PlotLine& line,
@@ -237,8 +243,7 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
         if (last.x < frame.low.x) continue;
         // Where the line ends, which gets a mark, or only leaves the picture.
         const ImVec2 end{std::min(last.x, frame.high.x), std::clamp(last.y, frame.low.y, frame.high.y)};
-        if (inside(frame, last) && !line.dotted)
-            drawMark(frame.draw, end, frame.ui.px(3.5f), line.dashed, line.colour);
+        if (inside(frame, last) && !line.dotted) drawLineMark(frame.ui, frame.draw, end, line, frame.ground);
         const float width = textWidth(line.name) + frame.ui.px(14);
         // Labels that do not fit beside the curves go over them.
         const float left = std::min(end.x, whole.max.x - width);

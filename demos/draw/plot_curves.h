@@ -10,6 +10,8 @@ void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, co
                     ImU32 colour);
 /// A square mark, or a diamond for dashed lines: as the lanes that are drawn so have.
 void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32 colour);
+/// A line's own mark, as large as all; what is within an outline is `ground`.
+void drawLineMark(const Ui& ui, ImDrawList& draw, ImVec2 centre, const PlotLine& line, ImU32 ground);
 
 void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands);
 void drawPlotCurves(const PlotFrame& frame);

@@ -22,6 +22,7 @@ struct PlotLine {
     std::span<const double> x; ///< ascending; same length as y; NaN in y is a gap
     std::span<const double> y;
     bool points = false; ///< marks at the samples, for few values (epochs)
+    bool hollow = false; ///< these marks are outlines: tells lines of a kind apart
 };
 
 struct PlotRange {

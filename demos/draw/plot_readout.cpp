@@ -109,7 +109,7 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
     for (const Reading& reading : readings) {
         if (reading.at.y < frame.low.y || reading.at.y > frame.high.y) continue;
         drawMark(frame.draw, reading.at, ui.px(5), reading.line->dashed, frame.ground);
-        drawMark(frame.draw, reading.at, ui.px(3.5f), reading.line->dashed, reading.line->colour);
+        drawLineMark(ui, frame.draw, reading.at, *reading.line, frame.ground);
     }
     // As many as fit into the window; the rest is in the CSV.
     const auto most = static_cast<std::size_t>(

@@ -89,6 +89,10 @@ struct LabView {
     }
 };
 
+/// Makes a curve that of a machine's n-th series: the GPU's are dashed; the first has the machine's colour,
+/// the others differ from it in colour and, in turns, in their marks.
+void styleLabLine(const Theme& theme, PlotLine& line, bool gpu, std::size_t index);
+
 /// Faint lines of the built-in kernels, for a plot of edited ones. The lines point into it.
 class BuiltInLines {
   public:

@@ -10,13 +10,6 @@ namespace lockstep::demos {
 
 namespace {
 
-// A machine's series have its colour, lighter and darker; the GPU's are dashed.
-ImU32 colourOf(const Ui& ui, const LabSeries& series, std::size_t index) {
-    const ImU32 machine = series.gpu ? ui.theme.gpu : ui.theme.cpu;
-    constexpr float shares[] = {0, 0.35f, 0.6f, 0.8f};
-    return mixed(machine, ui.theme.text, shares[index % std::size(shares)]);
-}
-
 // On the left of the plot's legend. Returns its width.
 float clearButton(Ui& ui, Sketch& sketch) {
     if (sketch.empty()) return 0;
@@ -51,6 +44,16 @@ void drawIntroduction(const Ui& ui, const Experiment& experiment, const LabView&
 
 } // namespace
 
+void styleLabLine(const Theme& theme, PlotLine& line, bool gpu, std::size_t index) {
+    // Places among seriesColour(), whose first two are the machines': green and purple go with the GPU's
+    // blue, yellow and red with the CPU's orange.
+    constexpr std::size_t places[2][3] = {{1, 4, 5}, {0, 2, 3}};
+    line.dashed = gpu;
+    line.hollow = index % 2 == 1;
+    line.colour = index < std::size(places[gpu]) ? seriesColour(theme, places[gpu][index])
+                                                 : mixed(gpu ? theme.gpu : theme.cpu, theme.text, 0.85f);
+}
+
 BuiltInLines::BuiltInLines(const Ui& ui, const LabView& view) {
     if (view.builtIn == nullptr) return;
     std::size_t index = 0;
@@ -63,12 +66,9 @@ BuiltInLines::BuiltInLines(const Ui& ui, const LabView& view) {
             x.push_back(point.x);
             y.push_back(point.median);
         }
-        lines_.push_back({.name = series.fullName().append(translated(", built in")),
-                          .colour = colourOf(ui, series, index++),
-                          .dashed = true,
-                          .faint = true,
-                          .x = x,
-                          .y = y});
+        PlotLine& line = lines_.emplace_back(PlotLine{
+            .name = series.fullName().append(translated(", built in")), .faint = true, .x = x, .y = y});
+        styleLabLine(ui.theme, line, true, index++);
     }
 }
 
@@ -91,16 +91,15 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
             values[i].high.push_back(point.high);
         }
         if (series.points.empty()) continue;
-        const ImU32 colour = colourOf(ui, series, ofMachine[series.gpu ? 1 : 0]++);
+        const std::size_t index = ofMachine[series.gpu ? 1 : 0]++;
         if (!draws(view, experiment, result, series)) continue;
-        lines.push_back({.name = view.nameOf(series),
-                         .colour = colour,
-                         .dashed = series.gpu,
-                         .x = values[i].x,
-                         .y = values[i].median,
-                         .points = true});
-        spreads.push_back(
-            {.colour = faded(colour, 0.2f), .x = values[i].x, .low = values[i].low, .high = values[i].high});
+        PlotLine& line = lines.emplace_back(
+            PlotLine{.name = view.nameOf(series), .x = values[i].x, .y = values[i].median, .points = true});
+        styleLabLine(ui.theme, line, series.gpu, index);
+        spreads.push_back({.colour = faded(line.colour, 0.2f),
+                           .x = values[i].x,
+                           .low = values[i].low,
+                           .high = values[i].high});
     }
     if (!lines.empty() && view.all) lines.insert(lines.end(), models.begin(), models.end());
     const BuiltInLines builtIn(ui, view);

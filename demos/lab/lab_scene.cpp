@@ -57,6 +57,8 @@ void drawLabScene(const Ui& ui, const LabScene& scene, const Place& place, doubl
         if (share < 1) labCell(ui, draw, min, max, colour, false);
         draw.AddRectFilled(min, filled, colour, ui.px(2));
         if (block.text.empty() || block.height * unit < ImGui::GetFontSize()) continue;
+        // Half of a word on no ground cannot be read.
+        if (filled.x < (min.x + max.x + textWidth(block.text)) / 2) continue;
         const ImU32 letters = block.tone == LabTone::pale ? ui.theme.text : ui.theme.panel;
         labText(draw, {(min.x + max.x) / 2, (min.y + max.y - ImGui::GetFontSize()) / 2},
                 translated(block.text), letters, 0.5f);

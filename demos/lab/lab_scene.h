@@ -19,7 +19,7 @@ struct LabBlock {
     float x = 0, y = 0, width = 1, height = 1; ///< in units, from the upper left corner
     double from = 0, until = 0;                ///< beats; equal: it fills at once
     LabTone tone = LabTone::gpu;
-    std::string_view text = {}; ///< in its middle once it fills
+    std::string_view text = {}; ///< in its middle once it is filled so far
 };
 
 /// The beat at which a block that stays an outline fills.

@@ -25,12 +25,11 @@ void drawMatrixCurves(Ui& ui, const Experiment& experiment, const LabResult& res
     std::vector<Curve> curves;
     curves.reserve(3 * result.series.size()); // lines point into it
     std::vector<PlotLine> lines;
-    constexpr float shares[] = {0, 0.35f, 0.6f, 0.85f};
     std::size_t ofMachine[2] = {0, 0};
     for (const LabSeries& series : result.series) {
         if (series.points.empty()) continue;
-        const ImU32 colour = mixed(series.gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.text,
-                                   shares[ofMachine[series.gpu ? 1 : 0]++ % std::size(shares)]);
+        PlotLine style;
+        styleLabLine(ui.theme, style, series.gpu, ofMachine[series.gpu ? 1 : 0]++);
         if (!draws(view, experiment, result, series)) continue;
         Curve& curve = curves.emplace_back();
         for (const LabPoint& point : series.points) {
@@ -40,21 +39,19 @@ void drawMatrixCurves(Ui& ui, const Experiment& experiment, const LabResult& res
         const double claim = pointClaimed(&series)->median;
         const std::string name = fmt::format("{}: {}", view.nameOf(series), duration(1e-3 * claim));
         const bool whole = series.points.back().x == claimed;
-        lines.push_back({.name = whole ? name : std::string(), // at the end of what is drawn
-                         .colour = colour,
-                         .dashed = series.gpu,
-                         .x = curve.x,
-                         .y = curve.y,
-                         .points = true});
+        PlotLine& line = lines.emplace_back(style);
+        line.name = whole ? name : std::string(); // at the end of what is drawn
+        line.x = curve.x;
+        line.y = curve.y;
+        line.points = true;
         if (whole) continue;
         const Curve& onward = curves.emplace_back(Curve{{curve.x.back(), claimed}, {curve.y.back(), claim}});
-        lines.push_back({.name = {},
-                         .colour = mixed(colour, ui.theme.panel, 0.5f),
-                         .dashed = true,
-                         .x = onward.x,
-                         .y = onward.y});
+        lines.push_back({.name = {}, .colour = style.colour, .dotted = true, .x = onward.x, .y = onward.y});
         const Curve& end = curves.emplace_back(Curve{{claimed}, {claim}});
-        lines.push_back({.name = name, .colour = colour, .dashed = series.gpu, .x = end.x, .y = end.y});
+        PlotLine& last = lines.emplace_back(style);
+        last.name = name;
+        last.x = end.x;
+        last.y = end.y;
     }
     const BuiltInLines builtIn(ui, view);
     lines.insert(lines.end(), builtIn.lines().begin(), builtIn.lines().end());

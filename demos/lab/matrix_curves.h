@@ -15,7 +15,7 @@ inline constexpr std::uint32_t claimed = 10000; ///< rows of the product that th
 /// The last measured point, scaled by the cube of the size; empty: nothing was measured.
 std::optional<LabPoint> pointClaimed(const LabSeries* series);
 
-/// The curves, continued in pale dashes by the cube of the size. Where these end, a mark in the curve's own
+/// The curves, continued in dots by the cube of the size. Where these end, a mark in the curve's own
 /// colour names it.
 void drawMatrixCurves(Ui& ui, const Experiment& experiment, const LabResult& result, LabView& view,
                       ImVec2 size);

@@ -232,7 +232,7 @@ std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, b
     const float height = StatusLine::room(ui);
     const float gap = ui.px(10);
     const float buttons = textWidth(accept) + textWidth("No, thanks") + 4 * style.FramePadding.x + 2 * gap;
-    const float end = size.x - ui.px(36) - textWidth("888.8 ms/frame");
+    const float end = size.x - ui.px(36) - textWidth("888 ms a frame");
     const float room = end - ui.px(40) - textWidth("F1: keys and glossary") - buttons;
     const auto fitting =
         std::ranges::find_if(words, [&](const std::string& each) { return lettersWidth(each) <= room; });

@@ -96,7 +96,7 @@ void StatusLine::draw(Ui& ui) const {
     ImGui::PopStyleColor();
     ImGui::GetWindowDrawList()->AddLine(start, {display.x, start.y}, theme.border, ui.line());
     const std::string time =
-        frameMilliseconds_ && !ui.presenter ? translatedFormat("{:.1f} ms/frame", *frameMilliseconds_) : "";
+        frameMilliseconds_ && !ui.presenter ? translatedFormat("{:.0f} ms a frame", *frameMilliseconds_) : "";
     const float timeLeft = display.x - padding - textWidth(time);
     const float room = timeLeft - 2 * padding;
     ImGui::SetCursorScreenPos({padding, top});

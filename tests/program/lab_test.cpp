@@ -109,6 +109,13 @@ TEST_CASE("every experiment's card has a picture that moves, within its room") {
             CHECK(dot.until - dot.from < scene.beats);
         }
         for (const LabLine& line : scene.lines) CHECK((within(line.x, line.y) && within(line.toX, line.toY)));
+        bool told = false; // without a word, nobody knows what moves
+        for (const LabLabel& label : scene.labels) {
+            CHECK(within(label.x, label.y));
+            CHECK(label.y >= 1); // its letters lie above
+            told = told || !label.text.empty();
+        }
+        CHECK(told);
         CHECK(moves);
     }
     CHECK(groups.size() == 3);

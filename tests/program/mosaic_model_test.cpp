@@ -367,7 +367,7 @@ TEST_CASE("once all have finished, the mosaic names the best settings and both s
     const PopulationSpec& spec = mosaic.model.spec();
     const GridCell best = spec.cell(mosaic.shot(onGpu).summary.ranking.front());
     CHECK(mosaicVerdict(mosaic.model) == "Best: learning rate " + spec.x.label(best.x, spec.columns) +
-                                             ", init scale " + spec.y.label(best.y, spec.rows));
+                                             ", initial weight scale " + spec.y.label(best.y, spec.rows));
     CHECK(says(mosaicEvidence(mosaic.model), "steps/s, the CPU"));
     mosaic.model.reset();
     mosaic.frames(1);

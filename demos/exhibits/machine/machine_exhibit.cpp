@@ -12,7 +12,7 @@
 
 #include "demos/card/card_rows.h"
 #include "demos/draw/png.h"
-#include "demos/exhibits/machine/blank_card.h"
+#include "demos/exhibits/machine/card_tiles.h"
 #include "demos/exhibits/machine/machine_facts.h"
 #include "demos/exhibits/machine/machine_model.h"
 #include "demos/kit/exhibit.h"
@@ -81,12 +81,13 @@ void drawPart(Ui& ui, const CardPart& part, Column& at) {
         put(at.right, "GPU", gpu);
     }
     // Behind the title, or below it.
+    const std::string scale = numbersShown > 1 ? translatedFormat("{}, log scale", part.unit) : part.unit;
     float unit = at.left + lettersWidth(title) + ui.px(8);
-    if (unit + textWidth(part.unit) > numbers) {
+    if (unit + textWidth(scale) > numbers) {
         unit = at.left;
         at.y += step;
     }
-    drawText(draw, {unit, at.y}, ui.theme.muted, part.unit);
+    drawText(draw, {unit, at.y}, ui.theme.muted, scale);
     at.y += step;
     draw.AddLine({at.left, at.y}, {at.right, at.y}, ui.theme.border, ui.line());
     at.y += ui.px(3);
@@ -183,9 +184,11 @@ class MachineExhibit final : public Exhibit {
     void update(Ui& ui) override { model_.update(ui.scripted); }
 
     void draw(Ui& ui) override {
-        ui.headline("What can this machine do?");
-        if (model_.measuring()) return drawProgress(ui);
         const std::optional<Card>& card = model_.card();
+        const bool answered = card && !model_.measuring() && !ui.masked; // with nothing but measured numbers
+        const std::string answer = answered ? cardHeadline(*card) : std::string();
+        ui.headline(answer.empty() ? "What can this machine do?" : answer);
+        if (model_.measuring()) return drawProgress(ui);
         if (!card) ui.paragraph("Two processors, one card: what each of them does best, measured here.");
         if (!model_.failure().empty()) ui.paragraph(translatedParts(model_.failure()), ui.theme.bad);
         if (card ? ui.button("Measure again##machine", measureWords)
@@ -204,8 +207,7 @@ class MachineExhibit final : public Exhibit {
         if (ui.button("Save card##machine",
                       "Saves the card as a picture to post, and its numbers beside it as JSON."))
             save(ui);
-        if (!ui.masked)
-            drawCard(ui, translatedCard(*card), cardHeadline(*card)); // nothing but measured numbers
+        if (answered) drawCard(ui, *card);
     }
 
     void drawDetails(Ui& ui) override {
@@ -271,39 +273,15 @@ class MachineExhibit final : public Exhibit {
         drawBlank(ui, progress.parts);
     }
 
-    /// Each machine's name, with a mark of its colour, and below the GPU's what is known of it.
-    static void drawNames(Ui& ui, const Card& card) {
-        for (const auto& [name, colour] :
-             {std::pair{card.gpuName(), ui.theme.gpu}, std::pair{card.cpuName(), ui.theme.cpu}}) {
-            const ImVec2 at = ImGui::GetCursorScreenPos();
-            const float height = ui.fonts.title->FontSize;
-            ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height * 0.1f},
-                                                      {at.x + ui.px(8), at.y + height * 0.9f}, colour);
-            ImGui::SetCursorScreenPos({at.x + ui.px(16), at.y});
-            ImGui::PushFont(ui.fonts.title);
-            ui.text(fittedText(name, ImGui::GetContentRegionAvail().x));
-            ImGui::PopFont();
-            if (colour != ui.theme.gpu) continue;
-            ImGui::SetCursorScreenPos({at.x + ui.px(16), ImGui::GetCursorScreenPos().y});
-            ui.paragraph(factsLine(card), ui.theme.muted);
-        }
-    }
-
     /// The card before it is measured: whose it will be, what is known of it, and what will stand on it.
     /// parts   measured so far; none: the preview's numbers stand for them
     void drawBlank(Ui& ui, const std::vector<CardPart>& parts = {}) {
         const gpu::DeviceReport& device = ui.graphics.device().report();
         const bool software = device.type == gpu::DeviceType::software;
-        const auto known = [&](std::string name, MachineFacts facts, ImU32 colour) {
-            if (ui.masked) facts.clear(); // of one machine
-            return KnownMachine{ui.timing(std::move(name)), std::move(facts), colour};
-        };
-        const KnownMachine machines[] = {
-            known(software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
-                           : device.name,
-                  graphicsFacts(device), ui.theme.gpu),
-            known(cpuName(), processorFacts(), ui.theme.cpu)};
-        drawKnownMachines(ui, machines);
+        drawMachines(ui,
+                     software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
+                              : device.name,
+                     graphicsFacts(device), cpuName(), processorFacts());
         if (!blank_) blank_ = blankCard(device.name);
         Card card = *blank_;
         for (CardPart& part : card.parts)
@@ -317,26 +295,39 @@ class MachineExhibit final : public Exhibit {
                         row.cpu = preview->gigabytesPerSecond / 2;
                 }
         if (ui.masked) card = *blank_;
-        drawQuestions(ui, translatedCard(std::move(card)));
+        card.gpu.software = software;
+        drawTiles(ui, card, parts.empty() ? 0 : parts.size() - 1);
     }
 
-    static void drawCard(Ui& ui, const Card& card, const std::string& headline) {
-        ui.beginCard("machine/card");
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(2)});
-        if (!headline.empty()) ui.headline(headline);
-        drawNames(ui, card);
-        ImGui::Dummy({0, ui.px(4)});
-        drawParts(ui, card);
+    static void drawMachines(Ui& ui, const std::string& gpu, const MachineFacts& ofGpu,
+                             const std::string& cpu, const MachineFacts& ofCpu) {
+        const auto known = [&](const std::string& name, const MachineFacts& facts, ImU32 colour) {
+            return KnownMachine{ui.timing(name), ui.masked ? MachineFacts() : facts, colour};
+        };
+        const KnownMachine machines[] = {known(gpu, ofGpu, ui.theme.gpu), known(cpu, ofCpu, ui.theme.cpu)};
+        drawKnownMachines(ui, machines);
+    }
+
+    /// A finding for every part; every number, and why some are missing, under More.
+    void drawCard(Ui& ui, const Card& card) {
+        MachineFacts gpu = shownFacts(card.facts); // kept in English
+        for (auto& fact : gpu) fact.second = translatedParts(fact.second);
+        if (!card.gpu.driver.empty()) gpu.emplace_back("driver", card.gpu.driver);
+        // A card of another processor tells no more than its name.
+        drawMachines(ui, card.gpuName(), gpu, card.cpuName(),
+                     card.cpu.device == cpuName() ? processorFacts() : MachineFacts());
+        drawTiles(ui, card, card.parts.size());
         {
             const SmallLetters small(ui);
-            ui.paragraph(std::string(translated("Bars are logarithmic: equal distances are equal factors. "
-                                                "Each part has a scale of its own. "))
-                             .append(cardSigns({&card, 1})),
-                         ui.theme.muted);
             ui.paragraph(cardOrigin(card), ui.theme.muted);
         }
-        ImGui::PopStyleVar();
-        ui.endCard();
+        if (!ui.more("more##machine")) return;
+        ImGui::Dummy({0, ui.px(4)});
+        drawParts(ui, translatedCard(card));
+        const SmallLetters small(ui);
+        ui.paragraph(std::string(translated("On a log scale, equal distances are equal factors. "))
+                         .append(cardSigns({&card, 1})),
+                     ui.theme.muted);
     }
 
     // Side by side as far as the width allows.

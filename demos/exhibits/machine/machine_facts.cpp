@@ -45,13 +45,15 @@ MachineFacts processorFacts() {
     return facts;
 }
 
-MachineFacts graphicsFacts(const gpu::DeviceReport& report) {
+MachineFacts shownFacts(const MachineFacts& facts) {
     constexpr std::array<std::string_view, 5> shown{"memory", "subgroup", "shared memory per workgroup",
                                                     "driver", "Vulkan"};
-    MachineFacts facts;
-    for (auto& fact : deviceFacts(report))
-        if (std::ranges::find(shown, fact.first) != shown.end()) facts.push_back(std::move(fact));
-    return facts;
+    MachineFacts few;
+    for (const auto& fact : facts)
+        if (std::ranges::find(shown, fact.first) != shown.end()) few.push_back(fact);
+    return few;
 }
+
+MachineFacts graphicsFacts(const gpu::DeviceReport& report) { return shownFacts(deviceFacts(report)); }
 
 } // namespace lockstep::demos

@@ -28,7 +28,7 @@ struct HyperparameterRow {
 
 constexpr HyperparameterRow hyperparameters[] = {
     {Hyperparameter::learningRate, "learning rate", "lr=0.001:10:log"},
-    {Hyperparameter::initialScale, "init scale", "init-scale=0.1:10:log"},
+    {Hyperparameter::initialScale, "initial weight scale", "init-scale=0.1:10:log"},
     {Hyperparameter::momentum, "momentum", "momentum=0:0.99"},
     {Hyperparameter::weightDecay, "L2", "l2=0.00001:1:log"},
     {Hyperparameter::noise, "noise", "noise=0:0.8"},

@@ -103,7 +103,8 @@ bool drawCard(Ui& ui, const ParallelismModel& model, const Experiment& experimen
 
 const Experiment* drawExperimentCards(Ui& ui, const ParallelismModel& model, double seconds) {
     ui.headline("What makes a GPU fast, and what slows it down?");
-    ui.muted("Choose an experiment, predict its answer, then measure it on this machine.");
+    ui.paragraph("Choose an experiment, predict its answer, then measure it on this machine.",
+                 ui.theme.muted);
     const Experiment* pressed = nullptr;
     for (std::size_t group = 0; group < std::size(groupWords); ++group) {
         const CardLayout layout = layOut(ui, group);

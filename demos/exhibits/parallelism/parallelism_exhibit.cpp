@@ -76,8 +76,10 @@ class ParallelismExhibit final : public Exhibit {
             ui.paragraph("GPU: " + machineText(result, true) +
                              (model_.edited() != nullptr ? ", edited kernels" : ""),
                          ui.theme.muted);
-            ui.paragraph("Solid: CPU. Dashed: GPU. A band holds the middle half of the rounds.",
-                         ui.theme.muted);
+            ui.paragraph(
+                "Solid: CPU. Dashed: GPU. Dotted: a law, or your sketch. A band holds the middle half of the "
+                "rounds.",
+                ui.theme.muted);
         }
         const std::string said =
             fmt::format("{} {} {}", model_.open().idea, model_.open().question, model_.explanation());

@@ -236,7 +236,9 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 
 /// Six invocations queue at one bank; then each has a bank of its own.
 LabScene scene() {
-    LabScene scene{.beats = 18, .lines = {{0, 5.8f, 6.8f, 5.8f}, {9.2f, 5.8f, 16, 5.8f}}};
+    LabScene scene{.beats = 18,
+                   .lines = {{0, 5.8f, 6.8f, 5.8f}, {9.2f, 5.8f, 16, 5.8f}},
+                   .labels = {{1.6f, 5.6f, "one bank"}, {9.3f, 4.7f, "many banks"}}};
     for (int i = 0; i < 6; ++i) {
         const auto at = static_cast<float>(i);
         scene.blocks.push_back({0.1f, 4.9f - 0.95f * at, 1, 0.8f, 2.0 * i, 2.0 * i + 1});

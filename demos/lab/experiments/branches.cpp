@@ -309,11 +309,13 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 /// Eight invocations in four branches, time going down: each branch takes a turn, and the others wait.
 LabScene scene() {
     LabScene scene{.beats = 16,
-                   .lines = {{0.5f, 0.2f, 0.5f, 5.7f}, {0.2f, 5.3f, 0.5f, 5.7f}, {0.8f, 5.3f, 0.5f, 5.7f}}};
+                   .lines = {{0.5f, 1.4f, 0.5f, 5.7f}, {0.2f, 5.3f, 0.5f, 5.7f}, {0.8f, 5.3f, 0.5f, 5.7f}},
+                   .labels = {{0, 1.15f, "time"}, {3.2f, 1.15f, "8 invocations, 4 branches"}}};
     for (int branch = 0; branch < 4; ++branch)
         for (int i = 0; i < 8; ++i)
-            scene.blocks.push_back({1.4f + 1.82f * static_cast<float>(i), 1.5f * static_cast<float>(branch),
-                                    1.65f, 1.2f, i % 4 == branch ? 3.0 * branch : labNever, 3.0 * branch});
+            scene.blocks.push_back({1.4f + 1.82f * static_cast<float>(i),
+                                    1.3f + 1.18f * static_cast<float>(branch), 1.65f, 0.95f,
+                                    i % 4 == branch ? 3.0 * branch : labNever, 3.0 * branch});
     return scene;
 }
 

@@ -247,12 +247,13 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 LabScene scene() {
     LabScene scene{.beats = 16,
                    .blocks = {{0, 0.4f, 4, 5.2f, 0, 0, LabTone::cpu, "CPU"}, {8, 0.4f, 8, 5.2f, labNever, 0}},
-                   .lines = {{4, 2.7f, 8, 2.7f}, {4, 3.3f, 8, 3.3f}}};
+                   .lines = {{4, 2.7f, 8, 2.7f}, {4, 3.3f, 8, 3.3f}},
+                   .labels = {{4.9f, 2.6f, "bus"}, {8.4f, 1.8f, "GPU"}}};
     for (int number = 0; number < 2; ++number)
         scene.dots.push_back({4.3f, 3, 8.3f, 3, 8.0 * number, 8.0 * number + 8, LabTone::other});
     for (int row = 0; row < 5; ++row)
         for (int number = 0; number < 8; ++number) {
-            const float y = 1 + static_cast<float>(row);
+            const float y = 2 + 0.8f * static_cast<float>(row);
             scene.dots.push_back({8.8f, y, 15.2f, y, 2.0 * number + 0.4 * row, 2.0 * number + 0.4 * row + 3});
         }
     return scene;

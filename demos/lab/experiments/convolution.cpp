@@ -575,10 +575,10 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 
 /// A window of 2×2 steps over 3×3 pixels; what it covers fills a row of the matrix.
 LabScene scene() {
-    LabScene scene{.beats = 20};
+    LabScene scene{.beats = 20, .labels = {{0.9f, 1.1f, "image"}, {8.3f, 1.1f, "matrix"}}};
     const auto pixel = [&](int column, int row, double from, double until, LabTone tone) {
         scene.blocks.push_back({0.9f + 1.7f * static_cast<float>(column),
-                                0.5f + 1.7f * static_cast<float>(row), 1.55f, 1.55f, from, until, tone});
+                                1.2f + 1.6f * static_cast<float>(row), 1.55f, 1.45f, from, until, tone});
     };
     for (int row = 0; row < 3; ++row)
         for (int column = 0; column < 3; ++column) pixel(column, row, 0, 0, LabTone::pale);
@@ -587,11 +587,11 @@ LabScene scene() {
         for (int cell = 0; cell < 4; ++cell) {
             const int column = window % 2 + cell % 2, row = window / 2 + cell / 2;
             const float x = 8.3f + 1.7f * static_cast<float>(cell),
-                        y = 0.2f + 1.4f * static_cast<float>(window);
+                        y = 1.2f + 1.2f * static_cast<float>(window);
             scene.dots.push_back({1.7f + 1.7f * static_cast<float>(column),
-                                  1.3f + 1.7f * static_cast<float>(row), x + 0.8f, y + 0.6f, from, from + 2,
+                                  1.9f + 1.6f * static_cast<float>(row), x + 0.8f, y + 0.5f, from, from + 2,
                                   LabTone::other});
-            scene.blocks.push_back({x, y, 1.55f, 1.25f, from + 2, from + 2.5});
+            scene.blocks.push_back({x, y, 1.55f, 1.05f, from + 2, from + 2.5});
         }
     }
     return scene;

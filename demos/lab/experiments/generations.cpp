@@ -282,12 +282,10 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         if (series.points.empty() || !draws(view, experiment, result, series)) continue;
         const LabPoint& point = series.points.front();
         lowest = std::min(lowest, point.median);
-        const ImU32 machine = series.gpu ? ui.theme.gpu : ui.theme.cpu;
-        lines
-            .add(fmt::format("{}: {}", view.nameOf(series), duration(1e-3 * point.median)),
-                 series.name == trained ? machine : mixed(machine, ui.theme.panel, 0.45f),
-                 {1.0 * cards[0].year, point.x}, {point.median, point.median})
-            .dashed = series.gpu;
+        styleLabLine(ui.theme,
+                     lines.add(fmt::format("{}: {}", view.nameOf(series), duration(1e-3 * point.median)), 0,
+                               {1.0 * cards[0].year, point.x}, {point.median, point.median}),
+                     series.gpu, series.name == trained ? 0 : 1);
     }
     if (room.y >= ui.px(300)) addEvents(ui, lines, lowest);
     view.plot.draw(ui, "lab", labPlotWords, lines.lines,
@@ -303,7 +301,7 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 
 /// A column per card: its peak by year, in powers of ten.
 LabScene scene() {
-    LabScene scene{.beats = 20, .lines = {{0, 5.9f, 16, 5.9f}}};
+    LabScene scene{.beats = 20, .lines = {{0, 5.9f, 16, 5.9f}}, .labels = {{0, 1.2f, "GPUs, year by year"}}};
     const Card* last = nullptr;
     for (const Card& card : cards) {
         if (last != nullptr && card.gflops() <= last->gflops()) continue;

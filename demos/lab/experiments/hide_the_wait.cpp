@@ -283,8 +283,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             laws[gpu].y.push_back(rate);
         }
         models.push_back({.name = gpu ? "GPU chains / latency" : "CPU chains / latency",
-                          .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.4f),
-                          .dashed = gpu,
+                          .colour = gpu ? ui.theme.gpu : ui.theme.cpu,
+                          .dotted = true,
                           .x = laws[gpu].x,
                           .y = laws[gpu].y});
     }
@@ -296,17 +296,18 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 /// A lone load goes to memory and back; below it, another one leaves before the first is back.
 LabScene scene() {
     LabScene scene{.beats = 16,
-                   .blocks = {{0, 0.3f, 1.6f, 1.4f, 0, 0, LabTone::muted},
-                              {0, 2.4f, 1.6f, 3.4f, 0, 0, LabTone::muted},
-                              {14.4f, 0.3f, 1.6f, 5.5f, 0, 0, LabTone::pale}},
-                   .lines = {{1.6f, 1, 14.4f, 1}}};
+                   .blocks = {{0, 1.15f, 1.6f, 0.8f, 0, 0, LabTone::muted},
+                              {0, 3.2f, 1.6f, 2.8f, 0, 0, LabTone::muted},
+                              {14.4f, 1.15f, 1.6f, 4.85f, 0, 0, LabTone::pale}},
+                   .lines = {{1.6f, 1.55f, 14.4f, 1.55f}},
+                   .labels = {{0, 1.1f, "one load"}, {0, 3.15f, "many loads"}, {11.9f, 1.1f, "memory"}}};
     const auto load = [&](float y, double from) {
         scene.dots.push_back({2, y, 14, y, from, from + 8, LabTone::gpu, true});
         scene.dots.push_back({14, y, 2, y, from + 8, from + 16});
     };
-    load(1, 0);
+    load(1.55f, 0);
     for (int lane = 0; lane < 3; ++lane) {
-        const float y = 3 + 1.1f * static_cast<float>(lane);
+        const float y = 3.7f + 0.9f * static_cast<float>(lane);
         scene.lines.push_back({1.6f, y, 14.4f, y});
         for (int chain = 0; chain < 5; ++chain) load(y, 3.2 * chain + 0.7 * lane);
     }

@@ -273,12 +273,15 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
     std::vector<Curve> curves;
     curves.reserve(16); // lines point into it
     std::vector<PlotLine> lines;
-    const auto add = [&](std::string name, ImU32 colour, bool gpu, Curve curve, bool points) {
+    // A law is dotted, as everywhere.
+    const auto add = [&](std::string name, ImU32 colour, bool gpu, Curve curve, bool points,
+                         bool law = false) {
         if (curve.x.empty()) return;
         const Curve& kept = curves.emplace_back(std::move(curve));
         lines.push_back({.name = std::move(name),
                          .colour = colour,
-                         .dashed = gpu,
+                         .dashed = gpu && !law,
+                         .dotted = law,
                          .x = kept.x,
                          .y = kept.y,
                          .points = points});
@@ -291,10 +294,9 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         const Roof roof = liftedRoof(result, gpu);
         if (!roof.measured() || !(gpu || view.all)) continue;
         highest = std::max(highest, roof.gflops);
-        add(translatedFormat("{} roof", gpu ? "GPU" : "CPU"),
-            mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.5f), gpu,
-            {{first, roof.ridge(), last}, {first * roof.gigabytesPerSecond, roof.gflops, roof.gflops}},
-            false);
+        add(translatedFormat("{} roof", gpu ? "GPU" : "CPU"), gpu ? ui.theme.gpu : ui.theme.cpu, gpu,
+            {{first, roof.ridge(), last}, {first * roof.gigabytesPerSecond, roof.gflops, roof.gflops}}, false,
+            true);
     }
     double lowest = highest;
     for (const LabSeries& series : result.series) {

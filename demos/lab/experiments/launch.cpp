@@ -176,11 +176,13 @@ void conclude(const LabResult& result, MeasuredValues& values) {
 
 /// The same work in one piece, and in eight with what each launch costs.
 LabScene scene() {
-    LabScene scene{.beats = 20, .blocks = {{0, 0.6f, 8, 1.6f, 0, 8}}};
+    LabScene scene{.beats = 20,
+                   .blocks = {{0, 1.3f, 8, 1.4f, 0, 8}},
+                   .labels = {{0, 1.2f, "one launch"}, {0, 4.3f, "eight launches"}}};
     for (int piece = 0; piece < 8; ++piece) {
         const float x = 2.0f * static_cast<float>(piece);
-        scene.blocks.push_back({x, 3.8f, 0.9f, 1.6f, 2.0 * piece, 2.0 * piece + 1, LabTone::other});
-        scene.blocks.push_back({x + 0.95f, 3.8f, 0.95f, 1.6f, 2.0 * piece + 1, 2.0 * piece + 2});
+        scene.blocks.push_back({x, 4.4f, 0.9f, 1.4f, 2.0 * piece, 2.0 * piece + 1, LabTone::other});
+        scene.blocks.push_back({x + 0.95f, 4.4f, 0.95f, 1.4f, 2.0 * piece + 1, 2.0 * piece + 2});
     }
     return scene;
 }

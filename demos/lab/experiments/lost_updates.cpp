@@ -295,7 +295,8 @@ LabScene scene() {
             .dots = {{10.6f, 2.6f, 1.7f, 1.3f, 0, 2, LabTone::gpu, true},
                      {10.6f, 3.4f, 1.7f, 4.6f, 1, 3, LabTone::gpu, true},
                      {6, 1.3f, 10.6f, 2.6f, 6, 9},
-                     {6, 4.6f, 10.6f, 3.4f, 7, 10}}};
+                     {6, 4.6f, 10.6f, 3.4f, 7, 10}},
+            .labels = {{0, 3.55f, "two threads"}, {11, 1.85f, "counter"}}};
 }
 
 LabVerdict verdict(const LabResult& result) {

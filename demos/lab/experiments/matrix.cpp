@@ -287,13 +287,13 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 
 /// A wave through a grid of multiply-adders.
 LabScene scene() {
-    LabScene scene{.beats = 20};
+    LabScene scene{.beats = 20, .labels = {{0, 1.1f, "inputs"}, {4, 1.1f, "multiply-add units"}}};
     for (int row = 0; row < 5; ++row) {
-        const auto y = static_cast<float>(row) * 1.15f + 0.2f;
-        scene.dots.push_back({1.6f, y + 0.5f, 11.4f, y + 0.5f, 1.0 * row, row + 8.0, LabTone::other, true});
+        const auto y = static_cast<float>(row) * 0.96f + 1.2f;
+        scene.dots.push_back({1.6f, y + 0.4f, 11.4f, y + 0.4f, 1.0 * row, row + 8.0, LabTone::other, true});
         for (int column = 0; column < 5; ++column)
-            scene.blocks.push_back({4 + 1.6f * static_cast<float>(column), y, 1.45f, 1, 1.0 * (row + column),
-                                    row + column + 5.0});
+            scene.blocks.push_back({4 + 1.6f * static_cast<float>(column), y, 1.45f, 0.84f,
+                                    1.0 * (row + column), row + column + 5.0});
     }
     return scene;
 }
@@ -310,7 +310,7 @@ extern const Experiment matrix{
     .place = 120,
     .name = "matrix",
     .title = "A product of matrices",
-    .idea = "Two square matrices of growing size are multiplied. Pale dashes extrapolate to 10,000×10,000, "
+    .idea = "Two square matrices of growing size are multiplied. Dotted lines extrapolate to 10,000×10,000, "
             "assuming "
             "time grows with the cube. Plain loops use one thread. The grid shows a matrix unit: each cell "
             "adds one product per beat.",

@@ -214,15 +214,16 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 
 /// Four invocations read words side by side, from one line; then words that lie apart, from four.
 LabScene scene() {
-    LabScene scene{.beats = 20};
+    LabScene scene{.beats = 20,
+                   .labels = {{0, 1.1f, "neighbours: one cache line"}, {0, 4.1f, "far apart: four"}}};
     for (int row = 0; row < 2; ++row) {
-        const float y = row == 0 ? 0.4f : 3.6f;
+        const float y = row == 0 ? 1.2f : 4.2f;
         for (int line = 0; line < 4; ++line) {
             const double read = row == 0 ? line == 0 ? 1 : labNever : 4.0 + 3 * line;
             const float x = 4.04f * static_cast<float>(line);
-            scene.blocks.push_back({x, y, 3.85f, 2, read, read, LabTone::pale});
+            scene.blocks.push_back({x, y, 3.85f, 1.7f, read, read, LabTone::pale});
             for (int word = 0; word < 4; ++word)
-                scene.blocks.push_back({x + 0.15f + 0.92f * static_cast<float>(word), y + 0.3f, 0.8f, 1.4f,
+                scene.blocks.push_back({x + 0.15f + 0.92f * static_cast<float>(word), y + 0.25f, 0.8f, 1.2f,
                                         row == 0 || word == 0 ? read : labNever, 0});
         }
     }

@@ -323,8 +323,8 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
             limit[gpu].push_back(1 / (share + (1 - share) / point.x));
         }
         models.push_back({.name = gpu ? "GPU Amdahl, enough cores" : "CPU Amdahl, enough cores",
-                          .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.panel, 0.4f),
-                          .dashed = gpu,
+                          .colour = gpu ? ui.theme.gpu : ui.theme.cpu,
+                          .dotted = true,
                           .x = workers[gpu],
                           .y = limit[gpu]});
     }
@@ -334,9 +334,10 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
 /// One cook does all of it; then one begins, and five share the rest.
 LabScene scene() {
     LabScene scene{.beats = 20,
-                   .blocks = {{0, 0, 16, 0.9f, 0, 16, LabTone::muted}, {0, 1.4f, 2, 0.7f, 0, 2}}};
-    for (int cook = 0; cook < 5; ++cook)
-        scene.blocks.push_back({2.1f, 1.4f + 0.95f * static_cast<float>(cook), 2.8f, 0.7f, 2, 5});
+                   .blocks = {{0, 1.2f, 16, 0.7f, 0, 16, LabTone::muted}, {0, 3.15f, 2, 0.45f, 0, 2}},
+                   .labels = {{0, 1.1f, "one worker"}, {0, 3.05f, "five workers, a tenth of it alone"}}};
+    for (int worker = 0; worker < 5; ++worker)
+        scene.blocks.push_back({2.1f, 3.15f + 0.57f * static_cast<float>(worker), 2.8f, 0.45f, 2, 5});
     return scene;
 }
 

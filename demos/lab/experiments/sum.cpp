@@ -298,16 +298,16 @@ void draw(Ui& ui, const Experiment&, const LabResult& result, LabView& view) {
 
 /// A tree adds in three steps, a loop in seven.
 LabScene scene() {
-    LabScene scene{.beats = 20};
+    LabScene scene{.beats = 20, .labels = {{9.1f, 3.75f, "in pairs"}, {0, 4.95f, "one by one"}}};
     for (int level = 0; level < 4; ++level) {
         const auto width = static_cast<float>(2 << level);
         for (int i = 0; i < 8 >> level; ++i)
             scene.blocks.push_back({(static_cast<float>(i) + 0.5f) * width - 0.8f,
-                                    1.1f * static_cast<float>(level), 1.6f, 0.75f, 2.0 * level, 2.0 * level});
+                                    1.0f * static_cast<float>(level), 1.6f, 0.65f, 2.0 * level, 2.0 * level});
     }
     for (int i = 0; i < 8; ++i)
         scene.blocks.push_back(
-            {2.0f * static_cast<float>(i) + 0.2f, 5, 1.6f, 0.8f, 2.0 * i, 2.0 * i, LabTone::muted});
+            {2.0f * static_cast<float>(i) + 0.2f, 5.1f, 1.6f, 0.8f, 2.0 * i, 2.0 * i, LabTone::muted});
     return scene;
 }
 

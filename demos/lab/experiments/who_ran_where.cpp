@@ -342,21 +342,27 @@ void draw(Ui& ui, const Experiment& experiment, const LabResult& result, LabView
         many[gpu].push_back(static_cast<double>(spans.size()));
         took[gpu].push_back(lastEnd(spans));
         above.push_back({.name = std::string(gpu ? "GPU " : "CPU ").append(translated("run above")),
-                         .colour = mixed(gpu ? ui.theme.gpu : ui.theme.cpu, ui.theme.text, 0.35f),
+                         .colour = gpu ? ui.theme.gpu : ui.theme.cpu,
+                         .dashed = gpu,
                          .x = many[gpu],
                          .y = took[gpu],
-                         .points = true});
+                         .points = true,
+                         .hollow = true});
     }
     drawLabCurves(ui, experiment, result, view, std::max(ImGui::GetContentRegionAvail().y, ui.px(60)), above);
 }
 
 /// Two waves in four places, and one more.
 LabScene scene() {
-    LabScene scene{.beats = 20};
+    LabScene scene{
+        .beats = 20,
+        .lines = {{10.4f, 5.1f, 15.8f, 5.1f}, {15.4f, 4.8f, 15.8f, 5.1f}, {15.4f, 5.4f, 15.8f, 5.1f}},
+        .labels = {{10.4f, 2.5f, "one too many"}, {10.4f, 5, "time"}}};
     for (int wave = 0; wave < 2; ++wave)
         for (int place = 0; place < 4; ++place)
             scene.blocks.push_back({5.2f * static_cast<float>(wave), 1.5f * static_cast<float>(place), 5,
-                                    1.2f, 5.0 * wave, 5.0 * (wave + 1)});
+                                    1.2f, 5.0 * wave, 5.0 * (wave + 1), LabTone::gpu,
+                                    place == 0 ? "workgroup" : ""});
     scene.blocks.push_back({10.4f, 0, 5, 1.2f, 10, 15, LabTone::other, "+1"});
     return scene;
 }

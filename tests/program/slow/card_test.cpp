@@ -102,6 +102,69 @@ TEST_CASE("a card's headline compares the machines at training, and calls softwa
     CHECK(cardHeadline(card).empty());
 }
 
+TEST_CASE("a part's finding names who is ahead, and by how much") {
+    Card card = exampleCard();
+    const CardPart roofs{"roofs", "", "Gop/s", {{"fp32", 0, 900}, {"fp32 vec4", 100, 310}, {"fp64", 0, 4}}};
+    CardFinding finding = findingOf(roofs, false);
+    CHECK(finding.text() == "GPU 3.1× as much arithmetic as the CPU");
+    CHECK(finding.gpu == true);
+    CHECK((finding.row.cpu == 100 && finding.row.gpu == 310));
+    CHECK(findingOf(roofs, true).text() == "Software Vulkan 3.1× as much arithmetic as the CPU");
+    const CardPart copies{"copies", "", "GB/s", {{"host to host", 20, 15}, {"device to device", 0, 400}}};
+    CHECK(findingOf(copies, false).text() == "GPU 20× as many bytes as the CPU, each in its own memory");
+    CardPart races = card.parts[1];
+    CHECK(findingOf(races, false).text() == "GPU 16× as fast as the CPU at training 784-256-128-10");
+    races.rows.insert(races.rows.begin(), {"2-8-8-1, batch 10", 500, 100});
+    CHECK(findingOf(races, false).text() ==
+          "GPU 16× as fast as the CPU at training 784-256-128-10; 2-8-8-1: CPU 5×");
+}
+
+TEST_CASE("a part's finding says where nothing is ahead, and where a number is missing") {
+    const CardPart even{"population", "", "network-steps/s", {{"1,024 networks", 102, 100}}};
+    const CardFinding equal = findingOf(even, false);
+    CHECK(equal.text() == "About equal: CPU and GPU, within 5 %");
+    CHECK_FALSE(equal.gpu.has_value());
+    CHECK(findingOf(even, true).text() == "About equal: CPU and software Vulkan, within 5 %");
+    CardPart half{"population", "", "network-steps/s", {{"1,024 networks", 102, 0, "no GPU"}}};
+    CHECK(findingOf(half, false).text() == "Only the CPU: no GPU");
+    CHECK(findingOf(half, false).row.cpu == 102);
+    half.rows.push_back({"2,048 networks", 0, 90});
+    CHECK(findingOf(half, false).text() == "Not compared: no row has a number of both");
+    half.rows = {{"1,024 networks", 0, 0, "skipped: out of time"}};
+    CHECK(findingOf(half, false).text() == "Not measured: skipped: out of time");
+    const Card blank = blankCard("A card");
+    for (const CardPart& part : blank.parts) CHECK(findingOf(part, false).text() == "Not measured");
+}
+
+TEST_CASE("the findings of ladder and crossovers follow from their rows") {
+    CardPart ladder{
+        "ladder", "", "examples/s", {{"cpu:scalar", 10}, {"cpu:simd", 80}, {"gpu:tiled", 0, 570}}};
+    CHECK(findingOf(ladder, false).text() == "57× as fast as plain loops, with gpu:tiled");
+    CHECK(findingOf(ladder, true).text() ==
+          "57× as fast as plain loops, with gpu:tiled (software, not a GPU)");
+    ladder.rows[2].gpu = 0;
+    CHECK(findingOf(ladder, false).text() == "8× as fast as plain loops, with cpu:simd");
+    ladder.rows[1].cpu = 9;
+    CHECK(findingOf(ladder, false).text() == "No faster than plain loops, however it is written");
+    CardPart widths{
+        "widths", "", "examples/s", {{"N = 16", 40, 10}, {"N = 64", 20, 20.0001}, {"N = 1,024", 1, 4}}};
+    const CardFinding crossed = findingOf(widths, false);
+    CHECK(crossed.text() == "From width 64 the GPU is faster");
+    CHECK(crossed.row.name == "N = 64");
+    widths.rows[0].gpu = 50; // noise: two crossings say nothing
+    widths.rows[1].gpu = 10;
+    CHECK(findingOf(widths, false).text() == "GPU faster at 2 of 3 sizes");
+    widths.rows[2].gpu = 0;
+    widths.rows.push_back({"N = 2,048", 1, 0.5});
+    widths.rows.push_back({"N = 4,096", 1, 2});
+    CHECK(findingOf(widths, false).text() == "Undecided: each is faster at half of the sizes");
+    widths.rows = {{"N = 16", 40, 10}};
+    CHECK(findingOf(widths, false).text() == "CPU faster with width 16");
+    CardPart batches{"batches", "", "examples/s", {{"N = 1", 40, 10}, {"N = 4,096", 40, 20}}};
+    CHECK(findingOf(batches, false).text() == "CPU faster for every batch from 1 to 4,096");
+    CHECK(findingOf(batches, false).gpu == false);
+}
+
 TEST_CASE("a card is measured, shown as text, and written as JSON and PNG") {
     const Folder folder;
     const Outcome outcome =

@@ -1,11 +1,14 @@
-#include "demos/exhibits/machine/blank_card.h"
+#include "demos/exhibits/machine/card_tiles.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "demos/card/card_rows.h"
 #include "demos/draw/tile_columns.h"
@@ -76,6 +79,53 @@ std::string namesOf(const CardPart& part) {
     return names;
 }
 
+/// Every number of a part: "8.81k on the CPU, 412k on the GPU" by name.
+std::vector<std::pair<std::string, std::string>> numbersOf(const CardPart& part) {
+    std::vector<std::pair<std::string, std::string>> numbers;
+    for (const CardRow& row : part.rows)
+        numbers.emplace_back(row.name,
+                             fmt::format("CPU {}, GPU {}", cardCell(row, row.cpu), cardCell(row, row.gpu)));
+    return numbers;
+}
+
+/// What a tile says above its bars: a question, or its answer with a figure in large letters.
+struct TileWords {
+    std::string figure = {}; ///< empty: a question
+    ImFont* font = nullptr;  ///< of the figure: the largest in which it fits
+    ImU32 colour = 0;        ///< likewise
+    std::string text;
+    CardRow row; ///< for the bars
+    float height = 0;
+};
+
+float textHeight(std::string_view text, float width) {
+    return static_cast<float>(linesAtBlanks(text, width, lettersWidth).size()) * ImGui::GetTextLineHeight();
+}
+
+TileWords questionIn(const CardPart& part, float width) {
+    TileWords words{.text = std::string(translated(questionOf(part))), .row = rowFor(part)};
+    words.height = textHeight(words.text, width);
+    return words;
+}
+
+TileWords answerOf(const Ui& ui, const CardFinding& finding, float width) {
+    TileWords words{
+        .figure = finding.figure, .colour = ui.theme.text, .text = finding.beside, .row = finding.row};
+    if (finding.gpu) words.colour = legible(ui.theme, *finding.gpu ? ui.theme.gpu : ui.theme.cpu);
+    const bool compared = finding.row.cpu > 0 && finding.row.gpu > 0;
+    if (!compared && !finding.gpu) words.colour = ui.theme.muted; // what is missing is no finding
+    for (ImFont* font : {ui.fonts.headline, ui.fonts.title, ui.fonts.strong}) {
+        if (font == ui.fonts.headline && !compared && !finding.gpu) continue;
+        words.font = font;
+        ImGui::PushFont(font);
+        const bool fits = lettersWidth(finding.figure) <= width;
+        ImGui::PopFont();
+        if (fits) break;
+    }
+    words.height = ui.fonts.headline->FontSize + ui.px(2) + textHeight(words.text, width);
+    return words;
+}
+
 /// "CPU", a track that is filled as far as the number's share of the larger one, and the number.
 void drawTrack(Ui& ui, const std::string& id, const CardRow& row, bool gpu, ImVec2 at, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -95,6 +145,39 @@ void drawTrack(Ui& ui, const std::string& id, const CardRow& row, bool gpu, ImVe
         draw.AddRectFilled(low, {low.x + (high.x - low.x) * filled, high.y}, faded(colour, 0.8f), ui.px(3));
     draw.AddText({at.x + width - lettersWidth(shown), at.y}, number > 0 ? ui.theme.text : ui.theme.muted,
                  shown.c_str());
+}
+
+void drawTile(Ui& ui, const CardPart& part, const TileWords& words, ImVec2 low, ImVec2 high) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float pad = ui.px(tilePad);
+    const float inside = high.x - low.x - 2 * pad;
+    const float line = ImGui::GetTextLineHeight();
+    const float small = ui.fonts.small->FontSize;
+    draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
+    ImVec2 pen{low.x + pad, low.y + pad};
+    {
+        const SmallLetters letters(ui);
+        draw.AddText(pen, ui.theme.muted, fittedText(part.title, inside).c_str());
+    }
+    pen.y += small + ui.px(6);
+    if (!words.figure.empty()) {
+        draw.AddText(words.font, words.font->FontSize, pen, words.colour, words.figure.c_str());
+        pen.y += ui.fonts.headline->FontSize + ui.px(2);
+    }
+    for (const std::string_view each : linesAtBlanks(words.text, inside, lettersWidth)) {
+        draw.AddText(pen, ui.theme.text, each.data(), each.data() + each.size());
+        pen.y += line;
+    }
+    pen.y = high.y - pad - 2 * line - small - ui.px(12);
+    for (const bool gpu : {false, true}) {
+        drawTrack(ui, part.id, words.row, gpu, pen, inside);
+        pen.y += line + ui.px(2);
+    }
+    const SmallLetters letters(ui);
+    const std::string unit(translated(part.unit));
+    const std::string said =
+        words.row.name.empty() ? unit : unit + ", " + std::string(translated(words.row.name));
+    draw.AddText({pen.x, high.y - pad - small}, ui.theme.muted, fittedText(said, inside).c_str());
 }
 
 } // namespace
@@ -128,50 +211,37 @@ void drawKnownMachines(Ui& ui, std::span<const KnownMachine> machines) {
     ImGui::Dummy({0, bottom - start.y});
 }
 
-void drawQuestions(Ui& ui, const Card& card) {
+void drawTiles(Ui& ui, const Card& measured, std::size_t finished) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const TileColumns columns(ui, tileUnits, mostTiles);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float pad = ui.px(tilePad);
-    const float inside = columns.width - 2 * pad;
+    const float inside = columns.width - 2 * ui.px(tilePad);
+    const Card card = translatedCard(measured);
+    std::vector<TileWords> words;
+    float height = 0; // of what is asked, or answered
+    for (std::size_t i = 0; i < card.parts.size(); ++i) {
+        words.push_back(i < finished
+                            ? answerOf(ui, findingOf(measured.parts[i], measured.gpu.software), inside)
+                            : questionIn(card.parts[i], inside));
+        height = std::max(height, words.back().height);
+        // A tile keeps its size when its question is answered.
+        if (i < finished) height = std::max(height, questionIn(card.parts[i], inside).height);
+    }
     const float line = ImGui::GetTextLineHeight();
-    std::size_t lines = 0; // of the longest question
-    for (const CardPart& part : card.parts)
-        lines = std::max(lines, linesAtBlanks(translated(questionOf(part)), inside, lettersWidth).size());
     const float small = ui.fonts.small->FontSize;
-    const float height = 2 * pad + (static_cast<float>(lines) + 3) * line + 2 * small + ui.px(26);
+    const float whole = 2 * ui.px(tilePad) + height + 2 * line + 2 * small + ui.px(30);
     float bottom = start.y;
     for (std::size_t i = 0; i < card.parts.size(); ++i) {
-        const CardPart& part = card.parts[i];
         const ImVec2 low{columns.at(i % columns.count),
-                         start.y + static_cast<float>(i / columns.count) * (height + columns.gap)};
-        const ImVec2 high{low.x + columns.width, low.y + height};
-        draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
-        ImVec2 pen{low.x + pad, low.y + pad};
-        {
-            const SmallLetters letters(ui);
-            draw.AddText(pen, ui.theme.muted, fittedText(part.title, inside).c_str());
-        }
-        pen.y += small + ui.px(6);
-        for (const std::string_view each :
-             linesAtBlanks(translated(questionOf(part)), inside, lettersWidth)) {
-            draw.AddText(pen, ui.theme.text, each.data(), each.data() + each.size());
-            pen.y += line;
-        }
-        pen.y = high.y - pad - 2 * line - small - ui.px(12);
-        const CardRow row = rowFor(part);
-        for (const bool gpu : {false, true}) {
-            drawTrack(ui, part.id, row, gpu, pen, inside);
-            pen.y += line + ui.px(2);
-        }
-        const SmallLetters letters(ui);
-        const std::string unit(translated(part.unit));
-        const std::string said = row.name.empty() ? unit : unit + ", " + std::string(translated(row.name));
-        draw.AddText({pen.x, high.y - pad - small}, ui.theme.muted, fittedText(said, inside).c_str());
+                         start.y + static_cast<float>(i / columns.count) * (whole + columns.gap)};
+        const CardPart& part = card.parts[i];
+        drawTile(ui, part, words[i], low, {low.x + columns.width, low.y + whole});
         ImGui::SetCursorScreenPos(low);
-        ImGui::Dummy({columns.width, height});
-        ui.explainItem({.title = part.title, .text = namesOf(part)});
-        bottom = high.y;
+        ImGui::Dummy({columns.width, whole});
+        if (i < finished)
+            ui.explainItem({.title = part.title + ", " + part.unit, .values = numbersOf(part)});
+        else
+            ui.explainItem({.title = part.title, .text = namesOf(part)});
+        bottom = low.y + whole;
     }
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({0, bottom - start.y});

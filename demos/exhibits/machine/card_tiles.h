@@ -1,6 +1,7 @@
-// A card before its machine is measured: what is known of it, and what measuring will answer.
+// The card in the window: what is known of a machine, what measuring will answer, and the answers.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -18,8 +19,10 @@ struct KnownMachine {
 
 /// Side by side where the width allows: name, and below it each fact as a value over its name.
 void drawKnownMachines(Ui& ui, std::span<const KnownMachine> machines);
-/// A tile for every part of the card: what it asks, and a track for each machine, filled where a preview has
-/// brought a number.
-void drawQuestions(Ui& ui, const Card& card);
+/// A tile for every part of the card: what it asks and, once it is measured, the answer in large letters,
+/// with a track for each machine.
+///   card       in English; its numbers fill the tracks
+///   finished   so many of its parts, the first ones, are answered
+void drawTiles(Ui& ui, const Card& card, std::size_t finished);
 
 } // namespace lockstep::demos
