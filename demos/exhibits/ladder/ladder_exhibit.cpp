@@ -341,12 +341,14 @@ class LadderExhibit final : public Exhibit {
 
     /// The title, the rungs, and below them what there is to do with the picked one.
     void drawRungs(Ui& ui) {
-        const bool roomy = ImGui::GetContentRegionAvail().y >= ui.px(320);
-        if (roomy) drawClimb(ui, model_);
+        const float height = ImGui::GetContentRegionAvail().y;
+        const bool roomy = height >= ui.px(320);
+        const bool high = height >= ui.px(highRungs);
+        if (roomy) drawClimb(ui, model_, high);
         const float spacing = ImGui::GetStyle().ItemSpacing.y;
-        const float below = roomy ? pickedHeight(ui) + 2 * spacing : 0;
+        const float below = roomy ? pickedHeight(ui, high) + 2 * spacing : 0;
         const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y - below);
-        if (roomy) drawPicked(ui);
+        if (roomy) drawPicked(ui, high);
         if (!clicked) return;
         if (*clicked == model_.picked() && hasMemory())
             openMemory(ui);
@@ -354,7 +356,8 @@ class LadderExhibit final : public Exhibit {
             pick(*clicked);
     }
 
-    static constexpr float pickedGap = 12; // with a line in it
+    static constexpr float highRungs = 460; // from here on there is a line for each thing beside the rungs
+    static constexpr float pickedGap = 12;  // with a line in it
     static constexpr const char* memoryLabel = "Its memory##ladder";
     bool hasMemory() const { return model_.rung().gpu() && model_.rung().unrecorded.empty(); }
 
@@ -364,15 +367,28 @@ class LadderExhibit final : public Exhibit {
         access_.playing = !ui.scripted;
     }
 
-    /// Below the ladder: the picked rung's name, what it does, and its question.
-    float pickedHeight(Ui& ui) const {
-        const ImGuiStyle& style = ImGui::GetStyle();
+    /// Below the ladder: the picked rung's name, what it does, and its question; without much height, name
+    /// and question in one line.
+    float pickedHeight(Ui& ui, bool high) const {
         const float name = ui.px(pickedGap) + ImGui::GetFrameHeight();
         if (ui.detailPanel) return name; // the panel has the question
-        return name + style.ItemSpacing.y +
-               questionHeight(ui, model_.rung(), answerShown_, 0, ImGui::GetContentRegionAvail().x);
+        const float width = ImGui::GetContentRegionAvail().x;
+        if (!high)
+            return ui.px(pickedGap) + questionHeight(ui, model_.rung(), answerShown_, pickedWidth(ui), width);
+        return name + ImGui::GetStyle().ItemSpacing.y +
+               questionHeight(ui, model_.rung(), answerShown_, 0, width);
     }
-    void drawPicked(Ui& ui) {
+    float memoryWidth() const {
+        return textWidth(shownLabel(memoryLabel)) + 2 * ImGui::GetStyle().FramePadding.x;
+    }
+    /// What stands before the picked rung's question where both share a line.
+    float pickedWidth(const Ui& ui) const {
+        ImGui::PushFont(ui.fonts.strong);
+        const float name = lettersWidth(model_.rung().lane);
+        ImGui::PopFont();
+        return name + memoryWidth() + ui.px(22);
+    }
+    void drawPicked(Ui& ui, bool high) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float width = ImGui::GetContentRegionAvail().x;
         ImGui::GetWindowDrawList()->AddLine({at.x, at.y + ui.px(pickedGap) / 2},
@@ -382,17 +398,18 @@ class LadderExhibit final : public Exhibit {
         ImGui::AlignTextToFramePadding();
         ui.heading(std::string(model_.rung().lane));
         ImGui::SameLine(0, ui.px(10));
-        const float button = textWidth(shownLabel(memoryLabel)) + 2 * ImGui::GetStyle().FramePadding.x;
         // A measured rung's row has a bar in place of its sentence.
-        if (model_.result(model_.picked()) != nullptr) {
+        if (high && model_.result(model_.picked()) != nullptr) {
             ui.muted(fittedText(std::string(translated(wordsOf(model_.rung()).plain)),
-                                ImGui::GetContentRegionAvail().x - button - ui.px(12)));
+                                ImGui::GetContentRegionAvail().x - memoryWidth() - ui.px(12)));
             ImGui::SameLine(0, ui.px(12));
         }
         if (ui.button(memoryLabel, "Shows which words this kernel reads and writes, beside its neighbour.",
                       hasMemory()))
             openMemory(ui);
-        if (!ui.detailPanel) drawQuestion(ui, model_.rung(), answerShown_);
+        if (ui.detailPanel) return;
+        if (!high) ImGui::SameLine(0, ui.px(10));
+        drawQuestion(ui, model_.rung(), answerShown_);
     }
 
     void drawTab(Ui& ui) {

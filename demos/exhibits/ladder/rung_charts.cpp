@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -383,9 +385,8 @@ void drawRemarks(Ui& ui, const std::vector<Remark>& remarks, int lines) {
 
 } // namespace
 
-void drawClimb(Ui& ui, const LadderModel& model) {
+void drawClimb(Ui& ui, const LadderModel& model, bool high) {
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool high = ImGui::GetContentRegionAvail().y >= ui.px(460);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const std::string title =
@@ -423,9 +424,14 @@ void drawClimb(Ui& ui, const LadderModel& model) {
         if (!beside) height += large;
     }
     ImGui::Dummy({room, height});
-    drawRemarks(ui, legendOf(ui, model), 1);
-    ImGui::Dummy({0, 0});
-    drawRemarks(ui, cautionsOf(ui, model), high ? 2 : 1);
+    std::vector<Remark> remarks = legendOf(ui, model);
+    const std::vector<Remark> cautions = cautionsOf(ui, model);
+    if (high) {
+        drawRemarks(ui, std::exchange(remarks, {}), 1);
+        if (!cautions.empty()) ImGui::Dummy({0, 0});
+    }
+    std::ranges::copy(cautions, std::back_inserter(remarks));
+    drawRemarks(ui, remarks, 2);
     ImGui::Dummy({0, ui.px(1)});
 }
 
