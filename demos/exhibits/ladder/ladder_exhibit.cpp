@@ -350,6 +350,7 @@ class LadderExhibit final : public Exhibit {
         const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y - below);
         if (roomy) drawPicked(ui, high);
         if (!clicked) return;
+        rungChosen_ = true;
         if (*clicked == model_.picked() && hasMemory())
             openMemory(ui);
         else

@@ -213,8 +213,12 @@ TEST_CASE("a source opens on the rung that changes the most, unless somebody has
     };
     const std::string source = "click ##ladder/tab/Source\nframes 2\n";
     const std::string rungs = "click ##ladder/tab/Rungs\nframes 2\n";
+    Json fresh = Json::parse(contents(stateOf("ladder"))); // as nobody has touched it
+    for (const char* chosen : {"rung", "tab", "access"}) fresh["exhibits"]["ladder"].erase(chosen);
+    std::ofstream(folder.file("fresh.json")) << fresh;
     const Outcome outcome = showScript(folder, "ladder",
-                                       save("first") + source + save("source") + rungs + save("back") +
+                                       "drop " + folder.file("fresh.json") + "\nframes 2\n" + save("first") +
+                                           source + save("source") + rungs + save("back") +
                                            "click rung/gpu:naive\nframes 2\n" + source + save("chosen"));
     REQUIRE(outcome.code == 0);
     CHECK(rungOf("first") == "gpu:naive");
