@@ -111,6 +111,39 @@ TEST_CASE("what lies far from a change is folded") {
           std::vector<DiffPart>{{0, 2, false}}); // two are few
 }
 
+TEST_CASE("changes of comments or white space alone are none of the code") {
+    std::size_t hidden = 0;
+    const auto changes = [&](std::string_view before, std::string_view after) {
+        return written(codeChanges(lineDiff(before, after), hidden));
+    };
+    CHECK(changes("// old\na = 1;\n", "// new\na = 1;\n") == " // new1; a = 1;2;");
+    CHECK(hidden == 2);
+    CHECK(changes("if (x)\n  y(1, 2);\n", "if (x)\n    y( 1,2 ); // why\n") ==
+          " if (x)1;     y( 1,2 ); // why2;");
+    CHECK(changes("a\n", "\n// more\n\na\n") == " 1; // more2; 3; a4;"); // only came
+    CHECK(hidden == 3);
+    CHECK(changes("// gone\na\n", "a\n") == " a1;");
+    // A comment that comes with code stays beside it.
+    CHECK(changes("a\n", "a\n// why\nb\n") == " a1;+// why2;+b3;");
+    CHECK(hidden == 0);
+    // Much of it is folded, and the code around it is not.
+    const std::vector<DiffPart> parts = foldedParts(lineDiff("a\n", "a\nb\n// 1\n// 2\n// 3\nc\n"), 3);
+    CHECK(parts == std::vector<DiffPart>{{0, 2, false}, {2, 5, true}, {5, 6, false}});
+}
+
+TEST_CASE("the source of a rung opens where it begins to share memory, or at its first new line") {
+    const auto told = [](std::string_view before, std::string_view after) {
+        const std::vector<DiffLine> diff = lineDiff(before, after);
+        const std::size_t at = tellingLine(diff);
+        return at < diff.size() ? diff[at].text : std::string_view("none");
+    };
+    CHECK(told("a\n", "// b\nb\na\nshared float c;\n") == "shared float c;");
+    CHECK(told("a\n", "// shared b\nb\na\n") == "b");
+    CHECK(told("a\nb\n", "a\n") == "none");
+    CHECK(told(withIncludesExpanded({}, "dense_naive.comp"), withIncludesExpanded({}, "dense_tiled.comp"))
+              .starts_with("shared float aSlab"));
+}
+
 TEST_CASE("includes that stay are not expanded") {
     const std::string all = withIncludesExpanded({}, "dense_texel.comp");
     CHECK(all.find("#include \"") == std::string::npos);

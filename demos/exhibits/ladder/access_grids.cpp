@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/language.h"
+#include "demos/words/text.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -43,7 +46,9 @@ struct Touch {
     int invocation = none; // the last of them
     int invocations = 0;
     bool write = false;
-    int before = none; // an invocation, or several
+    int before = none;     // an invocation, or several
+    std::size_t reads = 0; // up to now
+    std::size_t writes = 0;
 };
 
 std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, std::size_t moment) {
@@ -55,19 +60,51 @@ std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, 
     };
     for (std::size_t i = 0; i < record.invocations.size(); ++i) {
         const std::vector<AccessEvent>& events = record.invocations[i];
+        const auto count = [](Touch& touch, bool write) { ++(write ? touch.writes : touch.reads); };
         for (std::size_t at = 0; at < std::min(moment, events.size()); ++at)
             if (events[at].access() && events[at].array == grid.id)
-                eachWord(events[at], [who = static_cast<int>(i)](Touch& touch) {
+                eachWord(events[at], [&, who = static_cast<int>(i), write = events[at].write](Touch& touch) {
+                    count(touch, write);
                     touch.before = touch.before == Touch::none || touch.before == who ? who : Touch::several;
                 });
         if (moment >= events.size() || !events[moment].access() || events[moment].array != grid.id) continue;
         eachWord(events[moment], [&](Touch& touch) {
+            count(touch, events[moment].write);
             touch.invocation = static_cast<int>(i);
             ++touch.invocations;
             touch.write = events[moment].write;
         });
     }
     return touches;
+}
+
+// Below the last row that was touched: "8×", large, and what it counts.
+void drawSum(Ui& ui, const ArrayGrid& grid, const std::vector<Touch>& touches, ImVec2 at, ImVec2 end,
+             CellSize cell) {
+    std::size_t words = 0;
+    std::size_t reads = 0;
+    std::size_t writes = 0;
+    std::size_t rows = 0;
+    for (std::size_t word = 0; word < touches.size(); ++word) {
+        if (touches[word].reads + touches[word].writes == 0) continue;
+        ++words;
+        reads += touches[word].reads;
+        writes += touches[word].writes;
+        rows = word / grid.columns + 1;
+    }
+    if (words == 0 || (reads > 0 && writes > 0)) return;
+    const std::string number = reads > 0
+                                   ? twoDigits(static_cast<double>(reads) / static_cast<double>(words)) + "×"
+                                   : grouped(static_cast<std::uint64_t>(words));
+    const std::string what(translated(reads > 0 ? "reads of each word" : "words written"));
+    const float large = ui.fonts.title->FontSize;
+    const float small = ImGui::GetFontSize();
+    at.x += ui.px(8);
+    at.y += static_cast<float>(rows) * cell.y + ui.px(8);
+    if (at.y + large + small + ui.px(4) > end.y || at.x + lettersWidth(what) > end.x) return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(ui.fonts.title, large, at, ui.theme.text, number.c_str());
+    draw.AddText({at.x, at.y + large}, ui.theme.muted, what.c_str());
 }
 
 } // namespace
@@ -115,6 +152,7 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
     const ImVec2 end{at.x + static_cast<float>(grid.columns) * cell.x,
                      at.y + static_cast<float>(grid.rows) * cell.y};
     draw.AddRectFilled(at, end, ui.theme.raised);
+    const bool shared = record.array(grid.id).shared;
     const bool large = std::min(cell.x, cell.y) > 4;
     const float seam = large ? 1.0f : 0.0f;
     for (std::size_t word = 0; word < touches.size(); ++word) {
@@ -128,9 +166,10 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
         const ImVec2 next = corner(word % grid.columns + 1, word / grid.columns + 1);
         const ImVec2 high{next.x - seam, next.y - seam};
         if (touch.invocations == 0) {
+            const ImU32 several = shared ? sharedColour(ui.theme) : memoryColour(ui.theme);
             const ImU32 who =
                 touch.before == Touch::several
-                    ? ui.theme.text
+                    ? several
                     : colourOfInvocation(static_cast<std::size_t>(touch.before), record.invocations.size());
             draw.AddRectFilled(low, high, touchedBefore(ui.theme, who));
             continue;
@@ -143,6 +182,7 @@ void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::si
                                {high.x - cell.x * 0.3f, high.y - cell.y * 0.3f}, ui.theme.background);
     }
     draw.AddRect({at.x - 1, at.y - 1}, {end.x + 1, end.y + 1}, ui.theme.border);
+    if (!shared) drawSum(ui, grid, touches, at, end, cell);
 }
 
 float GridPlaces::top(const Ui& ui, std::size_t line, float cell) const {

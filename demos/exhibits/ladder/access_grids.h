@@ -48,12 +48,16 @@ GridPlaces placesOf(const Ui& ui, const AccessRecord& record, const std::vector<
 /// to.
 CellSize cellsFor(const Ui& ui, const AccessRecord& record, const std::vector<ArrayGrid>& grids, ImVec2 room);
 
-/// The array with its title above it, bright while it is touched.
+/// The array with its title above it, bright while it is touched. Below what was touched, where there is
+/// room, stands how often its words were read so far, or how many were written.
 void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::size_t moment, ImVec2 at,
               CellSize cell);
 
 ImU32 colourOfInvocation(std::size_t invocation, std::size_t count);
-/// The colour of a word that was touched earlier, by who it was: a trail behind what is touched now.
-inline ImU32 touchedBefore(const Theme& theme, ImU32 who) { return mixed(theme.raised, who, 0.35f); }
+/// The colour of a word that one invocation touched earlier: a trail behind what is touched now.
+inline ImU32 touchedBefore(const Theme& theme, ImU32 who) { return mixed(theme.raised, who, 0.5f); }
+/// What is read from memory, and from shared memory: counters, and words that several invocations have read.
+inline ImU32 memoryColour(const Theme& theme) { return theme.gpu; }
+inline ImU32 sharedColour(const Theme& theme) { return seriesColour(theme, 3); }
 
 } // namespace lockstep::demos

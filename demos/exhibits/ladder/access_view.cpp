@@ -32,23 +32,30 @@ void drawAccessLegend(Ui& ui, std::size_t invocations) {
         ui.muted(label);
         ImGui::SameLine(0, ui.px(12));
     };
-    entry(
-        ui.px(48),
-        [&](ImVec2 low, ImVec2 high) {
-            constexpr int pieces = 16;
-            const float width = (high.x - low.x) / pieces;
-            for (int i = 0; i < pieces; ++i)
-                draw.AddRectFilled({low.x + static_cast<float>(i) * width, low.y},
-                                   {low.x + static_cast<float>(i + 1) * width, high.y},
-                                   colourOfInvocation(static_cast<std::size_t>(i), pieces));
-        },
-        translatedFormat("invocation 0 to {}", invocations - 1).c_str());
+    const auto invocationScale = [&](auto shade, const char* label) {
+        entry(
+            ui.px(48),
+            [&](ImVec2 low, ImVec2 high) {
+                constexpr int pieces = 16;
+                const float width = (high.x - low.x) / pieces;
+                for (int i = 0; i < pieces; ++i)
+                    draw.AddRectFilled({low.x + static_cast<float>(i) * width, low.y},
+                                       {low.x + static_cast<float>(i + 1) * width, high.y},
+                                       shade(colourOfInvocation(static_cast<std::size_t>(i), pieces)));
+            },
+            label);
+    };
     const auto filled = [&](ImU32 colour, const char* label) {
         entry(
             line * 0.7f, [&](ImVec2 low, ImVec2 high) { draw.AddRectFilled(low, high, colour); }, label);
     };
+    const auto earlier = [&](ImU32 colour) { return touchedBefore(ui.theme, colour); };
+    invocationScale([](ImU32 colour) { return colour; },
+                    translatedFormat("invocation 0 to {}", invocations - 1).c_str());
+    invocationScale(earlier, "earlier");
     filled(ui.theme.text, "several");
-    filled(touchedBefore(ui.theme, ui.theme.text), "earlier");
+    filled(earlier(memoryColour(ui.theme)), "several, earlier");
+    filled(earlier(sharedColour(ui.theme)), "several, earlier, in shared memory");
     ImGui::NewLine();
 }
 
@@ -225,7 +232,7 @@ void drawKernel(Ui& ui, const KernelView& kernel, std::size_t moment, CellSize c
     if (most > 0) {
         for (const WordCounter& counter : wordCounters)
             drawCounter(ui, counter, reads, all, most,
-                        &counter == wordCounters ? ui.theme.gpu : ui.theme.muted);
+                        &counter == wordCounters ? memoryColour(ui.theme) : sharedColour(ui.theme));
     } else {
         ImGui::SameLine(0, ui.px(8));
         ui.text(fittedText(translatedFormat("{} words per output, {} shared",

@@ -40,15 +40,19 @@ ImU32 partColour(const Theme& theme, std::size_t part) {
     return colours[part];
 }
 
-void drawPartsLegend(Ui& ui) {
+// Above the bars, and above their sizes what these are. A part that no step has needs no colour.
+void drawPartsLegend(Ui& ui, const std::vector<SweepPoint>& points, SweepBy by, float names) {
     const SmallLetters small(ui);
     const float line = ImGui::GetTextLineHeight();
+    drawText(*ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), ui.theme.muted, nameOf(by));
+    ImGui::Dummy({std::max(names - ui.px(10), textWidth(nameOf(by))), line});
     for (std::size_t i = 0; i < std::size(partTable); ++i) {
+        if (std::ranges::none_of(
+                points, [&](const SweepPoint& point) { return point.parts.*partTable[i].seconds > 0; }))
+            continue;
         const float width = line * 0.7f + ui.px(5) + textWidth(partTable[i].name);
-        if (i > 0) {
-            ImGui::SameLine(0, ui.px(10));
-            if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
-        }
+        ImGui::SameLine(0, ui.px(10));
+        if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.AddRectFilled({at.x, at.y + line * 0.15f}, {at.x + line * 0.7f, at.y + line * 0.85f},
@@ -100,6 +104,13 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
     ui.explainItem(detail);
 }
 
+/// "batch 17"; in masked pictures, whose curves are not shown either, what it is.
+std::string crossingName(const Ui& ui, const Crossing& crossing, SweepBy by) {
+    if (ui.masked) return "crossing";
+    return fmt::format("{} {}", translated(nameOf(by)),
+                       grouped(static_cast<std::uint64_t>(std::llround(crossing.value))));
+}
+
 void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, SweepBy by, float height) {
     std::vector<double> x;
     std::vector<double> cpu;
@@ -119,13 +130,13 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
     // Where they cross: a mark on both lines.
     const std::vector<Crossing> crossings = crossingsOf(points);
     for (const Crossing& crossing : crossings)
-        lines.push_back({.name = "crossing",
+        lines.push_back({.name = crossingName(ui, crossing, by),
                          .colour = ui.theme.text,
                          .dashed = true,
                          .x = {&crossing.value, 1},
                          .y = {&crossing.rate, 1},
                          .points = true});
-    const char* sizes = by == SweepBy::batch ? "batch" : "width of the hidden layers";
+    const char* sizes = by == SweepBy::batch ? "examples per batch" : "neurons per hidden layer";
     plot.draw(
         ui, "ladder crossover",
         "Time or rate of CPU and GPU by problem size. Where the lines cross, the faster machine changes.",
@@ -136,13 +147,12 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
          .empty = "The first size is being measured."});
 }
 
-void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
-    ui.text("Where a single GPU step goes", ui.theme.text, ui.fonts.strong);
-    ui.paragraph("All bars are equally wide: each shows the shares of its own step's time.", ui.theme.muted);
-    drawPartsLegend(ui);
+void drawParts(Ui& ui, const std::vector<SweepPoint>& points, SweepBy by) {
+    ui.text("Where a single GPU step goes, as shares of its time", ui.theme.text, ui.fonts.strong);
     float names = 0;
     for (const SweepPoint& point : points)
         names = std::max(names, ImGui::CalcTextSize(grouped(point.value).c_str()).x);
+    drawPartsLegend(ui, points, by, names + ui.px(8));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(1)});
     for (const SweepPoint& point : points)
         if (point.gpuSamples > 0)
@@ -250,9 +260,9 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const float row = ImGui::GetTextLineHeight() + ui.px(3);
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +
-                                             6 * ImGui::GetTextLineHeightWithSpacing();
+                                             4 * ImGui::GetTextLineHeightWithSpacing();
     drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
-    if (!points.empty()) drawParts(ui, points);
+    if (!points.empty()) drawParts(ui, points, by);
 }
 
 } // namespace lockstep::demos

@@ -61,7 +61,7 @@ class LadderExhibit final : public Exhibit {
     }
 
     void update(Ui& ui) override {
-        access_.update(ui.delta);
+        if (tab_ == Tab::memory) access_.update(ui.delta);
         model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
     }
     void draw(Ui& ui) override {
@@ -119,7 +119,10 @@ class LadderExhibit final : public Exhibit {
         if (ui.menuItem("Measure this rung", measureOneWords)) model_.measurePicked();
     }
 
-    void preview(Ui&) override { model_.preview(); }
+    void preview(Ui&) override {
+        model_.preview();
+        if (tab_ == Tab::memory) access_.playFromStart(); // as where its tab is pressed
+    }
     bool running() const override { return model_.running(); }
     /// "ladder.batch.finished" (1), ".crossover" (the size from which on the GPU is faster) and
     /// ".crossover_text" (a sentence), of the sweep over batches; the same of "ladder.width".
@@ -155,7 +158,9 @@ class LadderExhibit final : public Exhibit {
     }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
     EditHistory& edits() override { return edits_; }
-    bool moving() const override { return running() || model_.busy() || access_.playing; }
+    bool moving() const override {
+        return running() || model_.busy() || (tab_ == Tab::memory && access_.playing);
+    }
 
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings());
@@ -190,6 +195,7 @@ class LadderExhibit final : public Exhibit {
             model_.change(settings);
             pick(index);
             tab_ = tab;
+            rungChosen_ = index != firstRungOf(tab);
             access_.product = product;
             access_.moment = moment;
             access_.kept = true;
@@ -223,13 +229,25 @@ class LadderExhibit final : public Exhibit {
         tab_ = Tab::rungs; // where the results appear
     }
 
+    /// What a tab shows until somebody chooses a rung. Two kernels stand beside each other under Memory; the
+    /// source of the upper one tells what it changes in the lower one.
+    std::size_t firstRungOf(Tab tab) const {
+        const std::size_t first = LadderModel().picked();
+        return tab == Tab::source ? rungBeside(model_.rungs(), first).value_or(first) : first;
+    }
+
     void show(const Ui& ui, Tab tab) {
         tab_ = tab;
+        if (const std::size_t first = firstRungOf(tab); !rungChosen_ && first != model_.picked()) {
+            pick(first);
+            rungChosen_ = false;
+        }
         if (tab == Tab::memory && !ui.scripted) access_.playing = true; // what stands still explains little
     }
 
     void pick(std::size_t rung) {
         model_.pick(rung);
+        rungChosen_ = true;
         answerShown_ = false;
         read_.reset();
     }
@@ -323,19 +341,24 @@ class LadderExhibit final : public Exhibit {
 
     /// The title, the rungs, and below them what there is to do with the picked one.
     void drawRungs(Ui& ui) {
-        const bool roomy = ImGui::GetContentRegionAvail().y >= ui.px(320);
-        if (roomy) drawClimb(ui, model_);
+        const float height = ImGui::GetContentRegionAvail().y;
+        const bool roomy = height >= ui.px(320);
+        const bool high = height >= ui.px(highRungs);
+        if (roomy) drawClimb(ui, model_, high);
         const float spacing = ImGui::GetStyle().ItemSpacing.y;
-        const float below = roomy ? pickedHeight(ui) + 2 * spacing : 0;
+        const float below = roomy ? pickedHeight(ui, high) + 2 * spacing : 0;
         const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y - below);
-        if (roomy) drawPicked(ui);
+        if (roomy) drawPicked(ui, high);
         if (!clicked) return;
+        rungChosen_ = true;
         if (*clicked == model_.picked() && hasMemory())
             openMemory(ui);
         else
             pick(*clicked);
     }
 
+    static constexpr float highRungs = 460; // from here on there is a line for each thing beside the rungs
+    static constexpr float pickedGap = 12;  // with a line in it
     static constexpr const char* memoryLabel = "Its memory##ladder";
     bool hasMemory() const { return model_.rung().gpu() && model_.rung().unrecorded.empty(); }
 
@@ -345,31 +368,48 @@ class LadderExhibit final : public Exhibit {
         access_.playing = !ui.scripted;
     }
 
-    /// What stands before the picked rung's question.
+    /// Below the ladder: the picked rung's name, what it does, and its question; without much height, name
+    /// and question in one line.
+    float pickedHeight(Ui& ui, bool high) const {
+        const float name = ui.px(pickedGap) + ImGui::GetFrameHeight();
+        if (ui.detailPanel) return name; // the panel has the question
+        const float width = ImGui::GetContentRegionAvail().x;
+        if (!high)
+            return ui.px(pickedGap) + questionHeight(ui, model_.rung(), answerShown_, pickedWidth(ui), width);
+        return name + ImGui::GetStyle().ItemSpacing.y +
+               questionHeight(ui, model_.rung(), answerShown_, 0, width);
+    }
+    float memoryWidth() const {
+        return textWidth(shownLabel(memoryLabel)) + 2 * ImGui::GetStyle().FramePadding.x;
+    }
+    /// What stands before the picked rung's question where both share a line.
     float pickedWidth(const Ui& ui) const {
         ImGui::PushFont(ui.fonts.strong);
         const float name = lettersWidth(model_.rung().lane);
         ImGui::PopFont();
-        return name + textWidth(shownLabel(memoryLabel)) + 2 * ImGui::GetStyle().FramePadding.x + ui.px(22);
+        return name + memoryWidth() + ui.px(22);
     }
-    float pickedHeight(Ui& ui) const {
-        const float idea = ImGui::GetTextLineHeightWithSpacing();
-        if (ui.detailPanel) return idea + ImGui::GetFrameHeight(); // the panel has the question
-        return idea + questionHeight(ui, model_.rung(), answerShown_, pickedWidth(ui),
-                                     ImGui::GetContentRegionAvail().x);
-    }
-    void drawPicked(Ui& ui) {
-        // A measured rung's row has a bar in place of its sentence.
-        ui.muted(fittedText(std::string(translated(wordsOf(model_.rung()).plain)),
-                            ImGui::GetContentRegionAvail().x));
+    void drawPicked(Ui& ui, bool high) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float width = ImGui::GetContentRegionAvail().x;
+        ImGui::GetWindowDrawList()->AddLine({at.x, at.y + ui.px(pickedGap) / 2},
+                                            {at.x + width, at.y + ui.px(pickedGap) / 2}, ui.theme.border,
+                                            ui.line());
+        ImGui::SetCursorScreenPos({at.x, at.y + ui.px(pickedGap)});
         ImGui::AlignTextToFramePadding();
         ui.heading(std::string(model_.rung().lane));
         ImGui::SameLine(0, ui.px(10));
+        // A measured rung's row has a bar in place of its sentence.
+        if (high && model_.result(model_.picked()) != nullptr) {
+            ui.muted(fittedText(std::string(translated(wordsOf(model_.rung()).plain)),
+                                ImGui::GetContentRegionAvail().x - memoryWidth() - ui.px(12)));
+            ImGui::SameLine(0, ui.px(12));
+        }
         if (ui.button(memoryLabel, "Shows which words this kernel reads and writes, beside its neighbour.",
                       hasMemory()))
             openMemory(ui);
         if (ui.detailPanel) return;
-        ImGui::SameLine(0, ui.px(10));
+        if (!high) ImGui::SameLine(0, ui.px(10));
         drawQuestion(ui, model_.rung(), answerShown_);
     }
 
@@ -425,25 +465,49 @@ class LadderExhibit final : public Exhibit {
     }
 
     void drawTraining(Ui& ui) {
+        if (!ui.lessonAsks && !ui.masked && model_.losses().empty()) model_.lossPreview();
+        const std::vector<LadderLoss>& preview = model_.knownLossPreview();
+        const bool again = !model_.earlier().empty();
+        const auto difference = model_.differenceTo(again ? model_.earlier() : preview);
         if (const RungResult* result = model_.result(model_.picked()))
             ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
         else
             ui.muted(pickedState());
-        if (const auto difference = model_.differenceToEarlier())
-            ui.paragraph(translatedFormat("The loss curve matches the earlier run's to within {}.",
-                                          scientific(std::max(*difference, 1e-8), 1)),
-                         *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
-        if (model_.losses().empty() && model_.earlier().empty() && !model_.running()) {
-            if (drawInvitation(
-                    ui, translatedFormat("How does the loss fall on {}?", model_.rung().lane),
-                    "The same network and batches as on every rung. Change the rung while it trains: "
-                    "the curve goes on.",
-                    "Train on this rung", "Train on this rung##ladder",
-                    "Trains the network on this rung and draws its loss, step by step."))
-                run(ui);
-            return;
+        if (difference) {
+            const std::string within = scientific(std::max(*difference, 1e-8), 1);
+            ImGui::PushFont(ui.fonts.title);
+            ui.paragraph(
+                again ? translatedFormat("The loss curve matches the earlier run's to within {}.", within)
+                      : translatedFormat("The loss curve matches the preview's to within {}.", within),
+                *difference < Agreement::floatTolerance ? 0 : ui.theme.warning);
+            ImGui::PopFont();
         }
+        const bool begun = !model_.losses().empty() || !model_.earlier().empty() || model_.running();
+        if (!begun && drawStart(ui, preview)) run(ui);
         drawLosses(ui, model_, lossPlot_);
+    }
+
+    /// What training would show, and the button for it. Returns whether it was pressed.
+    bool drawStart(Ui& ui, const std::vector<LadderLoss>& preview) {
+        ImGui::PushFont(ui.fonts.title);
+        ui.paragraph(translatedFormat("How does the loss fall on {}?", model_.rung().lane));
+        ImGui::PopFont();
+        const bool pressed =
+            ui.primaryButton("Train on this rung##ladder",
+                             "Trains the network on this rung and draws its loss, step by step.");
+        ImGui::SameLine(0, ui.px(12));
+        ImGui::AlignTextToFramePadding();
+        ImGui::BeginGroup();
+        if (preview.empty())
+            ui.paragraph("Every rung trains the same network on the same batches.", ui.theme.muted);
+        else
+            ui.paragraph(translatedFormat(
+                             "Preview: the first {} steps on {}. Every rung trains the same network on the "
+                             "same batches, so its curve should cover this one.",
+                             preview.size(), model_.rungs()[preview.front().rung].lane),
+                         ui.theme.muted);
+        ImGui::EndGroup();
+        return pressed;
     }
 
     LadderModel model_;
@@ -459,6 +523,7 @@ class LadderExhibit final : public Exhibit {
     Plot crossoverPlot_;
     SweepBy sweepBy_ = SweepBy::batch;
     Tab tab_ = Tab::rungs;
+    bool rungChosen_ = false;
     bool answerShown_ = false;
     bool settingsShown_ = false;
 };

@@ -122,6 +122,27 @@ class LadderModel::Session {
         });
     }
 
+    /// The first losses on a rung, told one by one; none where it is refused.
+    void previewLosses(std::size_t rung) {
+        const std::size_t steps = comparedSteps(job_, 1e10); // about a second of it
+        queue_.post(translatedFormat("previewing the loss on {}", model_.rungs_[rung].lane),
+                    [this, rung, steps,
+                     make = machines_.maker(job_, laneOf(rung))](const std::atomic<bool>& cancelled) {
+                        std::unique_ptr<Trainer> trainer;
+                        if (!failureOf([&] { trainer = make(&cancelled); }).empty()) return;
+                        while (trainer->completedSteps() < steps && !cancelled) {
+                            trainer->run(1);
+                            trainer->finish();
+                            std::vector<LossPoint> losses;
+                            trainer->takeLosses(losses);
+                            queue_.tell([this, rung, losses] {
+                                for (const LossPoint& point : losses)
+                                    model_.lossPreview_.push_back({point.step, point.loss, rung});
+                            });
+                        }
+                    });
+    }
+
     /// Training stands at its first step again, with the same weights.
     void resetTraining() {
         queue_.post("", [this](const std::atomic<bool>&) { trainer_.reset(); });
@@ -237,7 +258,19 @@ void LadderModel::change(const RunOptions& settings) {
     if (!roof_) roofWanted_ = true;
     losses_.clear();
     earlier_.clear();
+    lossPreview_.clear();
+    lossPreviewWanted_ = lossPreviewAsked_ = false;
     keepEvery_ = 1;
+}
+
+void LadderModel::run() {
+    if (previewing_ && measuring_) stopMeasuring();
+    running_ = true;
+}
+
+void LadderModel::step() {
+    if (previewing_ && measuring_) stopMeasuring();
+    ++stepsWanted_;
 }
 
 void LadderModel::reset() {
@@ -319,6 +352,7 @@ void LadderModel::interrupt() {
     if (session_) session_->queue().cancel();
     measuring_.reset();
     picturesPosted_.clear();
+    lossPreviewAsked_ = lossPreviewWanted_ || !lossPreview_.empty();
     training_ = false;
 }
 
@@ -437,12 +471,17 @@ const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
     return nullptr;
 }
 
-std::optional<double> LadderModel::differenceToEarlier() const {
+const std::vector<LadderLoss>& LadderModel::lossPreview() {
+    if (!std::exchange(lossPreviewAsked_, true)) lossPreviewWanted_ = true;
+    return lossPreview_;
+}
+
+std::optional<double> LadderModel::differenceTo(const std::vector<LadderLoss>& earlier) const {
     std::optional<double> largest;
-    auto before = earlier_.begin();
+    auto before = earlier.begin();
     for (const LadderLoss& now : losses_) {
-        while (before != earlier_.end() && before->step < now.step) ++before;
-        if (before == earlier_.end()) break;
+        while (before != earlier.end() && before->step < now.step) ++before;
+        if (before == earlier.end()) break;
         if (before->step != now.step) continue; // long runs are kept with gaps
         const auto x = static_cast<double>(now.loss);
         const auto y = static_cast<double>(before->loss);
@@ -463,7 +502,8 @@ std::string LadderModel::doing() const {
 bool LadderModel::busy() const {
     if (session_.leaving()) return true;
     if (!session_) return !session_.gaveUp();
-    return !session_->queue().idle() || missing() > 0 || !picturesWanted_.empty() || stepsWanted_ > 0;
+    return !session_->queue().idle() || missing() > 0 || !picturesWanted_.empty() || lossPreviewWanted_ ||
+           stepsWanted_ > 0;
 }
 
 void LadderModel::retire() {
@@ -531,6 +571,13 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
 
 // One rung at a time, so that what a person asks for next does not wait for all that was asked for before.
 void LadderModel::postWanted(bool quick, bool rough) {
+    // Somebody looks at where these will be: what is being measured gives way, and comes to its turn again.
+    if (measuring_ && (!picturesWanted_.empty() || lossPreviewWanted_)) interrupt();
+    if (std::exchange(lossPreviewWanted_, false)) {
+        const auto fastest = std::ranges::find_if(
+            rungs_, [](const RungRow& rung) { return rung.rung == Rung::best && !rung.gpu(); });
+        session_->previewLosses(static_cast<std::size_t>(fastest - rungs_.begin()));
+    }
     for (const auto& [rung, product] : std::exchange(picturesWanted_, {})) {
         session_->takePicture(rung, product);
         picturesPosted_.emplace_back(rung, product);

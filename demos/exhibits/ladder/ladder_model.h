@@ -109,9 +109,10 @@ class LadderModel {
     bool swept(SweepBy by) const { return swept_[static_cast<std::size_t>(by)]; }
 
     bool running() const { return running_; }
-    void run() { running_ = true; }
+    /// Training takes the place of a preview that is under way; it waits for what was asked for by name.
+    void run();
     void pause() { running_ = false; }
-    void step() { ++stepsWanted_; }
+    void step();
     /// Back to the first step; the losses so far become those of an earlier run.
     void reset();
     void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
@@ -145,8 +146,13 @@ class LadderModel {
 
     const std::vector<LadderLoss>& losses() const { return losses_; }
     const std::vector<LadderLoss>& earlier() const { return earlier_; }
-    /// Largest relative difference between the losses of the same steps of both; empty without any.
-    std::optional<double> differenceToEarlier() const;
+    /// The first losses of the processor's fastest rung, as they come: what any rung's training can be
+    /// compared with before it has begun. Asking for them has them computed, in about a second.
+    const std::vector<LadderLoss>& lossPreview();
+    const std::vector<LadderLoss>& knownLossPreview() const { return lossPreview_; }
+    /// Largest relative difference between the losses of the same steps and those of `before`; empty without
+    /// any.
+    std::optional<double> differenceTo(const std::vector<LadderLoss>& before) const;
     /// Gives up everything on the device, and waits for it.
     void releaseDevice();
 
@@ -209,6 +215,9 @@ class LadderModel {
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;
+    std::vector<LadderLoss> lossPreview_;
+    bool lossPreviewWanted_ = false;
+    bool lossPreviewAsked_ = false; // once for these settings
 };
 
 } // namespace lockstep::demos

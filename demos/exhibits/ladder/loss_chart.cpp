@@ -32,6 +32,7 @@ Curve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
 }
 
 std::string noLossesText(const LadderModel& model) {
+    if (!model.running() && model.busy()) return "A preview is on its way.";
     if (!model.running()) return "Press Run to train the network on this rung.";
     const std::string doing = model.doing();
     return doing.empty() ? "Training has begun; its first loss is on the way."
@@ -43,7 +44,14 @@ std::string noLossesText(const LadderModel& model) {
 void drawLosses(Ui& ui, const LadderModel& model, Plot& plot) {
     std::vector<Curve> curves;
     std::vector<PlotLine> lines;
-    curves.reserve(2 * model.rungs().size());
+    curves.reserve(2 * model.rungs().size() + 1);
+    if (const auto& preview = model.knownLossPreview(); !preview.empty()) {
+        const Curve& kept = curves.emplace_back(curveOf(preview, preview.front().rung));
+        lines.push_back({.name = translatedFormat("{}, preview", model.rungs()[preview.front().rung].lane),
+                         .colour = ui.theme.muted,
+                         .x = kept.x,
+                         .y = kept.y});
+    }
     for (const bool earlier : {true, false})
         for (std::size_t rung = 0; rung < model.rungs().size(); ++rung) {
             Curve curve = curveOf(earlier ? model.earlier() : model.losses(), rung);
@@ -56,6 +64,8 @@ void drawLosses(Ui& ui, const LadderModel& model, Plot& plot) {
                              .x = kept.x,
                              .y = kept.y});
         }
+    // The plot says it itself where it is empty.
+    if (model.running() && model.losses().empty() && !lines.empty()) ui.muted(noLossesText(model));
     const ImVec2 room = ImGui::GetContentRegionAvail();
     plot.draw(ui, "ladder loss",
               "The loss of this rung's training, step by step. The wheel zooms, a drag pans.", lines,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -79,14 +81,18 @@ constexpr float largeStep = 46;  // has room for larger letters
 constexpr float highestStep = 64;
 constexpr float machineGap = 10;  // between the processor's rungs and the GPU's
 constexpr float leastSteps = 460; // beside the sentences, or these give way to the bars
+constexpr float leastBars = 320;  // beside the names of what factors are over, or these give way
+constexpr float baseGap = 7;      // before them
 
 /// A ladder between two rails: names on the left of it; in it what each rung does, where there is room beside
 /// the bars, the bars, and the rates.
 struct Stairs {
     Scale scale;
-    float left = 0;    // of the rungs, on the screen
-    float bars = 0;    // left of the bars; beyond `left`: each rung has its sentence before them
-    float numbers = 0; // right of the bars
+    float left = 0;         // of the rungs, on the screen
+    float bars = 0;         // left of the bars; beyond `left`: each rung has its sentence before them
+    float numbers = 0;      // right of the bars
+    float factors = 0;      // right of the factors
+    bool namesBase = false; // behind a factor stands what it is over
     float right = 0;
     float rise = 0; // from rung to rung
     float roof = 0; // of the GPU's rungs; 0: there is none
@@ -98,6 +104,7 @@ struct Stairs {
     float widthOf(const std::string& text, ImFont* in = nullptr) const {
         return (in != nullptr ? in : font)->CalcTextSizeA(letters(), FLT_MAX, 0, text.c_str()).x;
     }
+    ImFont* strong(const Ui& ui) const { return font == ui.fonts.body ? ui.fonts.strong : font; }
     float at(double power) const { return bars + (numbers - bars) * scale.share(power); }
 };
 
@@ -158,39 +165,29 @@ void drawStep(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& run
     draw.AddRectFilled({to - ui.px(3), top}, {to, bottom}, colour); // where one would stand
 }
 
-// Behind the bar, else before it, else in its end: "6×", large, and what it is over.
-void drawFactor(Ui& ui, const Stairs& stairs, const Step& step, const LadderModel& model, ImU32 ground,
-                float top) {
+// In a column of its own: "6×", large, and what it is over.
+void drawFactor(Ui& ui, const Stairs& stairs, const Step& step, const LadderModel& model, float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const std::string factor = twoDigits(step.factor()) + "×";
-    const std::string over =
-        step.base ? translatedFormat("over {}", model.rungs()[*step.base].lane) : std::string();
-    ImFont* strong = stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
+    const bool slower = step.to < step.from;
+    ImFont* strong = stairs.strong(ui);
     const float size = stairs.letters();
-    const float small = std::min(ui.fonts.small->FontSize, size);
-    const float first = stairs.widthOf(factor, strong);
-    const float gap = ui.px(7);
-    const float rest =
-        over.empty() ? 0 : gap + ui.fonts.small->CalcTextSizeA(small, FLT_MAX, 0, over.c_str()).x;
-    const float width = first + rest;
-    const float from = step.base ? stairs.at(std::min(step.from, step.to)) : stairs.bars;
-    const float end = stairs.at(std::max(step.from, step.to));
-    float left = end + gap;
-    if (left + width > stairs.numbers) left = from - gap - width;
-    if (left < stairs.bars + gap) left = std::max(end - gap - width, stairs.bars + gap);
-    draw.AddRectFilled({left - ui.px(4), top + ui.px(2)},
-                       {left + width + ui.px(4), top + stairs.rise - ui.px(2)}, ground, ui.px(3));
     const float y = top + (stairs.rise - size) / 2;
-    draw.AddText(strong, size, {left, y}, ui.theme.text, factor.c_str());
-    draw.AddText(ui.fonts.small, small, {left + first + gap, y + 0.8f * (size - small)}, ui.theme.muted,
-                 over.c_str());
+    draw.AddText(strong, size, {stairs.factors - stairs.widthOf(factor, strong), y},
+                 step.base ? slower ? legible(ui.theme, ui.theme.bad) : ui.theme.text : ui.theme.muted,
+                 factor.c_str());
+    if (!step.base || !stairs.namesBase) return;
+    const std::string over = translatedFormat("over {}", model.rungs()[*step.base].lane);
+    const float small = std::min(ui.fonts.small->FontSize, size);
+    draw.AddText(ui.fonts.small, small, {stairs.factors + ui.px(baseGap), y + 0.8f * (size - small)},
+                 ui.theme.muted, over.c_str());
 }
 
 // Flush right: the rate, and with much room its share of the roof.
 void drawRate(const Ui& ui, const Stairs& stairs, const LadderModel& model, std::size_t index, double gflops,
               float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    ImFont* strong = stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
+    ImFont* strong = stairs.strong(ui);
     const std::string rate = ui.timing(amountText(gflops * 1e9, "FLOP/s"));
     const float right = stairs.right - ui.px(10);
     const float size = stairs.letters();
@@ -202,7 +199,7 @@ void drawRate(const Ui& ui, const Stairs& stairs, const LadderModel& model, std:
     const float small = ui.fonts.small->FontSize;
     const float left = right - stairs.widthOf("888 GFLOP/s", strong) - ui.px(12) -
                        ui.fonts.small->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x;
-    if (left > stairs.numbers)
+    if (left > stairs.factors)
         draw.AddText(ui.fonts.small, small, {left, y + 0.8f * (size - small)}, ui.theme.muted, text.c_str());
 }
 
@@ -280,7 +277,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     if (!ui.masked) {
         const auto& machine = model.gpuMachine();
         drawStep(ui, stairs, *step, rung, rung.gpu() && machine && machine->software, at.y);
-        drawFactor(ui, stairs, *step, model, ground, at.y);
+        drawFactor(ui, stairs, *step, model, at.y);
     }
     drawRate(ui, stairs, model, index, std::exp2(step->to), at.y);
 }
@@ -315,41 +312,71 @@ void drawRails(Ui& ui, const LadderModel& model, const Stairs& stairs, const Row
                                                   {x + ui.line(1), bottom + ui.px(1)}, ui.theme.border);
 }
 
-/// A sentence of the lines below the title.
+/// A sentence of the lines below the title, behind a sample of the bars that it is about.
 struct Remark {
     std::string text;
-    ImU32 colour;
+    ImU32 colour = 0;
+    ImU32 sample = 0; // 0: none
 };
 
-std::vector<Remark> remarksOn(const Ui& ui, const LadderModel& model) {
+/// How to read the rungs.
+std::vector<Remark> legendOf(const Ui& ui, const LadderModel& model) {
     std::vector<Remark> remarks;
     const std::size_t timed = model.timedRungs();
     if (model.previewed() && timed > 0)
-        remarks.push_back({translatedFormat("Preview: {} of {} rungs. Measure all rungs measures the rest.",
-                                            timed, model.rungs().size()),
-                           ui.theme.text});
-    if (const auto& machine = model.gpuMachine(); machine && machine->software)
-        remarks.push_back({honestDevice(*machine), ui.deviceColour(true)});
+        remarks.push_back(
+            {translatedFormat("Preview: {} of {} rungs", timed, model.rungs().size()), ui.theme.text});
     remarks.push_back({"Read from the bottom up.", ui.theme.muted});
     if (timed == 0) {
         remarks.push_back({"Click a rung to measure it.", ui.theme.muted});
-    } else {
-        remarks.push_back({"Each piece of a bar doubles the speed, on one scale for all.", ui.theme.muted});
-        remarks.push_back({"Whole steps, each rung measured alone.", ui.theme.muted});
+        return remarks;
     }
+    if (ui.masked) return remarks;
+    bool slower = false;
+    std::optional<ImU32> faster; // the colour of such a bar
+    for (std::size_t i = 0; i < model.rungs().size(); ++i) {
+        const auto base = model.base(i);
+        if (!base || !model.rate(i)) continue;
+        if (*model.rate(i) < *model.rate(*base))
+            slower = true;
+        else
+            faster = colourOfRung(ui, model.rungs()[i]);
+    }
+    if (faster) remarks.push_back({"one piece: twice as fast", ui.theme.muted, faded(*faster, 0.8f)});
+    if (slower) remarks.push_back({"slower than its base", ui.theme.muted, faded(ui.theme.bad, 0.45f)});
+    return remarks;
+}
+
+/// What is to be known of the numbers before they are believed.
+std::vector<Remark> cautionsOf(const Ui& ui, const LadderModel& model) {
+    std::vector<Remark> remarks;
+    if (const auto& machine = model.gpuMachine(); machine && machine->software)
+        remarks.push_back({honestDevice(*machine), ui.deviceColour(true)});
+    const std::string busy = ui.masked ? "" : busyText(model.load());
+    if (!busy.empty()) remarks.push_back({translatedFormat("Warning: {}.", busy), ui.theme.warning});
     return remarks;
 }
 
 // One after the other, in as many lines as there may be; what then has no room is left out whole.
 void drawRemarks(Ui& ui, const std::vector<Remark>& remarks, int lines) {
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    const float gap = ui.px(10);
+    const float gap = ui.px(14);
+    const float sample = ui.px(22);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, 0});
     float end = -1; // of the line so far
     for (const Remark& remark : remarks) {
-        const float width = textWidth(remark.text);
+        const float before = remark.sample != 0 ? sample + ui.px(6) : 0;
+        const float width = before + textWidth(remark.text);
         if (end >= 0 && end + gap + width > right && --lines == 0) break;
         if (end >= 0 && end + gap + width <= right) ImGui::SameLine(0, gap);
+        if (remark.sample != 0) {
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float line = ImGui::GetTextLineHeight();
+            ImGui::GetWindowDrawList()->AddRectFilled(
+                {at.x, at.y + 0.15f * line}, {at.x + sample, at.y + 0.85f * line}, remark.sample, ui.px(2));
+            ImGui::Dummy({sample, line});
+            ImGui::SameLine(0, ui.px(6));
+        }
         ui.text(fittedText(remark.text, ImGui::GetContentRegionAvail().x), remark.colour);
         end = ImGui::GetItemRectMax().x;
     }
@@ -358,9 +385,8 @@ void drawRemarks(Ui& ui, const std::vector<Remark>& remarks, int lines) {
 
 } // namespace
 
-void drawClimb(Ui& ui, const LadderModel& model) {
+void drawClimb(Ui& ui, const LadderModel& model, bool high) {
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool high = ImGui::GetContentRegionAvail().y >= ui.px(460);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const std::string title =
@@ -380,7 +406,7 @@ void drawClimb(Ui& ui, const LadderModel& model) {
     const float middle = ui.fonts.title->FontSize;
     const float gap = ui.px(10);
     const float numbers = widthIn(ui.fonts.headline, number) + gap + widthIn(ui.fonts.strong, rungs);
-    const bool beside = climb && widthIn(ui.fonts.title, title) + 2 * gap + numbers <= room;
+    const bool beside = !climb || widthIn(ui.fonts.title, title) + 2 * gap + numbers <= room;
     ImGui::PushFont(ui.fonts.title);
     const std::string fitted = fittedText(title, room);
     ImGui::PopFont();
@@ -398,9 +424,14 @@ void drawClimb(Ui& ui, const LadderModel& model) {
         if (!beside) height += large;
     }
     ImGui::Dummy({room, height});
-    const std::string busy = ui.masked ? "" : busyText(model.load());
-    if (!busy.empty()) ui.text(fittedText(translatedFormat("Warning: {}.", busy), room), ui.theme.warning);
-    drawRemarks(ui, remarksOn(ui, model), high ? 2 : 1);
+    std::vector<Remark> remarks = legendOf(ui, model);
+    const std::vector<Remark> cautions = cautionsOf(ui, model);
+    if (high) {
+        drawRemarks(ui, std::exchange(remarks, {}), 1);
+        if (!cautions.empty()) ImGui::Dummy({0, 0});
+    }
+    std::ranges::copy(cautions, std::back_inserter(remarks));
+    drawRemarks(ui, remarks, 2);
     ImGui::Dummy({0, ui.px(1)});
 }
 
@@ -432,18 +463,28 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     }
     stairs.left = at.x + names + ui.px(20);
     stairs.right = at.x + width - ui.px(2);
-    ImFont* strong = stairs.font == ui.fonts.body ? ui.fonts.strong : stairs.font;
-    stairs.numbers = stairs.right - stairs.widthOf("888 GFLOP/s", strong) - ui.px(24);
+    // From the right: rates, with much room their shares of the roof, factors and what they are over, bars.
+    const auto smallWidth = [&](const std::string& text) {
+        return ui.fonts.small->CalcTextSizeA(ui.fonts.small->FontSize, FLT_MAX, 0, text.c_str()).x;
+    };
+    float bases = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (const auto base = model.base(i); base && model.rate(i))
+            bases =
+                std::max(bases, smallWidth(translatedFormat("over {}", all[*base].lane)) + ui.px(baseGap));
+    const float apart = ui.px(20);
+    const float factor = stairs.widthOf("0.88×", stairs.strong(ui)) + apart;
+    stairs.factors = stairs.right - stairs.widthOf("888 GFLOP/s", stairs.strong(ui)) - ui.px(10) - apart;
+    const auto barsUpTo = [&](float factors) { return factors - factor - stairs.left; };
+    stairs.namesBase = barsUpTo(stairs.factors - bases) >= ui.px(leastBars);
+    if (stairs.namesBase) stairs.factors -= bases;
     stairs.bars = stairs.left + sentences + ui.px(28);
-    const float share = ui.fonts.small
-                            ->CalcTextSizeA(ui.fonts.small->FontSize, FLT_MAX, 0,
-                                            translatedFormat("{} of the roof", "88.8 %").c_str())
-                            .x +
-                        ui.px(20);
-    if (stairs.numbers - share - stairs.bars >= ui.px(leastSteps))
-        stairs.numbers -= share;
+    const float share = smallWidth(translatedFormat("{} of the roof", "88.8 %")) + ui.px(20);
+    if (barsUpTo(stairs.factors - share) - (stairs.bars - stairs.left) >= ui.px(leastSteps))
+        stairs.factors -= share;
     else
         stairs.bars = stairs.left;
+    stairs.numbers = stairs.factors - factor;
     stairs.scale = scaleOf(ui, model);
     if (roofed) stairs.roof = stairs.at(std::log2(model.roof()->gflops));
 
@@ -570,11 +611,17 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         roof = rooflineOf(*measured, lowest / 2, highest * 2);
         lines.push_back({.name = "roof", .colour = ui.theme.text, .x = roof.x, .y = roof.y});
         halves = {{{1e-12, measured->ridge()}, {measured->ridge(), 1e12}}};
-        const auto half = [&](std::size_t index, float shade, const char* name) {
-            bands.push_back({faded(ui.theme.muted, shade), halves[index], nothing, everything, name});
+        const auto half = [&](std::size_t index, float shade, std::string name) {
+            bands.push_back(
+                {faded(ui.theme.muted, shade), halves[index], nothing, everything, std::move(name)});
         };
-        half(0, 0.16f, "memory-bound");
-        half(1, 0.05f, "compute-bound");
+        const auto atMost = [&](double amount, const char* unit) {
+            return ui.timing(amountText(amount, unit));
+        };
+        half(0, 0.16f,
+             translatedFormat("memory-bound: at most {}", atMost(measured->gigabytesPerSecond * 1e9, "B/s")));
+        half(1, 0.05f,
+             translatedFormat("compute-bound: at most {}", atMost(measured->gflops * 1e9, "FLOP/s")));
     }
     std::array<double, 2> pickedX{};
     std::array<double, 2> upToRoof{};
@@ -593,7 +640,6 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         line.x = std::span(each.x).subspan(*each.now, 1);
         line.y = std::span(each.y).subspan(*each.now, 1);
         if (picked && measured != nullptr) { // how far below the roof it is
-            line.name = translatedFormat("{}, picked", line.name);
             pickedX = {line.x[0], line.x[0]};
             upToRoof = {line.y[0], std::min(measured->gflops, line.x[0] * measured->gigabytesPerSecond)};
             lines.push_back({.name = "",
@@ -606,7 +652,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         lines.push_back(line);
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float below = 3 * ImGui::GetTextLineHeightWithSpacing();
+    const float below = 2 * ImGui::GetTextLineHeightWithSpacing();
     plot.draw(
         ui, "ladder roofline",
         "Rate in FLOP/s over arithmetic intensity in FLOP/byte. No dot can lie above the roof.", lines,
@@ -620,11 +666,8 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
         ui.paragraph(
-            std::string(translated("Each dot is a GPU rung.")).append(" ").append(device) +
-                ui.timing(translatedFormat("The roof, measured here: {} of memory bandwidth, then {} "
-                                           "of multiply-adds. Caches can lift a dot above the slope.",
-                                           amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
-                                           amountText(measured->gflops * 1e9, "FLOP/s"))),
+            device.append(translated("Each dot is a GPU rung; the roof was measured here. Caches can "
+                                     "lift a dot above the slope.")),
             ui.theme.muted);
     }
     if (batch == model.settings().settings.batch) return std::nullopt;

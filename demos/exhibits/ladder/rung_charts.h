@@ -12,8 +12,9 @@
 namespace lockstep::demos {
 
 /// Draws the title and, beside it in large letters, how many times as fast as the first rung the fastest is;
-/// below them how to read the rungs, and whether they are a preview.
-void drawClimb(Ui& ui, const LadderModel& model);
+/// below them how to read the rungs, whether they are a preview, and what to know of the numbers: `high`, in
+/// lines of their own, else in one.
+void drawClimb(Ui& ui, const LadderModel& model, bool high);
 
 /// Draws the rungs between two rails, the lowest at the bottom, so close that `height` pixels hold them, as
 /// far as they can be read then. A rung with a rate is a bar from the end of the one that it improves on, as

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include <fmt/format.h>
+
+#include "demos/exhibits/ladder/rung_words.h"
 #include "demos/kit/source_pane.h"
 #include "demos/kit/source_text.h"
 #include "demos/words/language.h"
@@ -44,6 +48,61 @@ std::vector<DiffLine> lineDiff(std::string_view before, std::string_view after) 
     return diff;
 }
 
+namespace {
+
+/// A line's code without any white space; empty: a comment, or nothing.
+std::string codeOf(std::string_view line) {
+    std::string code;
+    for (const SourcePiece& piece : sourcePieces(line))
+        if (piece.word != SourceWord::comment)
+            std::ranges::copy_if(piece.text, std::back_inserter(code),
+                                 [](char letter) { return letter != ' ' && letter != '\t'; });
+    return code;
+}
+
+bool holdsCode(const DiffLine& line) { return !codeOf(line.text).empty(); }
+
+} // namespace
+
+std::vector<DiffLine> codeChanges(const std::vector<DiffLine>& diff, std::size_t& hidden) {
+    hidden = 0;
+    std::vector<DiffLine> changes;
+    for (std::size_t begin = 0; begin < diff.size();) {
+        if (diff[begin].change == LineChange::same) {
+            changes.push_back(diff[begin++]);
+            continue;
+        }
+        std::string removed;
+        std::string added;
+        std::size_t end = begin;
+        for (; end < diff.size() && diff[end].change != LineChange::same; ++end)
+            (diff[end].change == LineChange::added ? added : removed) += codeOf(diff[end].text);
+        const bool onlyLooks = removed == added;
+        for (; begin < end; ++begin) {
+            if (onlyLooks) ++hidden;
+            if (!onlyLooks)
+                changes.push_back(diff[begin]);
+            else if (diff[begin].change == LineChange::added)
+                changes.push_back({LineChange::same, diff[begin].text, diff[begin].number});
+        }
+    }
+    return changes;
+}
+
+std::size_t tellingLine(const std::vector<DiffLine>& diff) {
+    const auto added = [](const DiffLine& line) {
+        return line.change == LineChange::added && holdsCode(line);
+    };
+    const auto sharing = [&](const DiffLine& line) {
+        return added(line) && std::ranges::any_of(sourcePieces(line.text), [](const SourcePiece& piece) {
+                   return piece.word == SourceWord::keyword && piece.text == "shared";
+               });
+    };
+    auto first = std::ranges::find_if(diff, sharing);
+    if (first == diff.end()) first = std::ranges::find_if(diff, added);
+    return static_cast<std::size_t>(first - diff.begin());
+}
+
 std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t context) {
     constexpr std::size_t fewest = 3;
     std::vector<bool> shown(diff.size());
@@ -54,10 +113,24 @@ std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t
         std::fill(shown.begin() + static_cast<std::ptrdiff_t>(from),
                   shown.begin() + static_cast<std::ptrdiff_t>(to), true);
     }
+    // Prose that came or went in one piece would push the code out of sight.
+    for (std::size_t begin = 0; begin < diff.size();) {
+        std::size_t end = begin;
+        while (end < diff.size() && diff[end].change == diff[begin].change &&
+               diff[end].change != LineChange::same && !holdsCode(diff[end]))
+            ++end;
+        if (end - begin >= fewest)
+            std::fill(shown.begin() + static_cast<std::ptrdiff_t>(begin),
+                      shown.begin() + static_cast<std::ptrdiff_t>(end), false);
+        begin = std::max(end, begin + 1);
+    }
     std::vector<DiffPart> parts;
     for (std::size_t begin = 0; begin < diff.size();) {
         std::size_t end = begin;
-        while (end < diff.size() && shown[end] == shown[begin]) ++end;
+        const auto alike = [&](std::size_t at) {
+            return shown[at] == shown[begin] && (shown[at] || diff[at].change == diff[begin].change);
+        };
+        while (end < diff.size() && alike(end)) ++end;
         const bool folded = !shown[begin] && end - begin >= fewest;
         if (!parts.empty() && !folded && !parts.back().folded)
             parts.back().end = end;
@@ -71,7 +144,21 @@ std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t
 namespace {
 
 constexpr std::size_t contextLines = 3;
-constexpr int settling = 3; // frames
+constexpr std::size_t leadingLines = 6; // above the line that the pane begins with
+constexpr int settling = 3;             // frames
+
+/// The row of the pane to begin with, so that a line stands below some of what is above it.
+std::size_t firstRowFor(const std::vector<DiffPart>& parts, std::size_t line) {
+    std::size_t row = 0;
+    for (const DiffPart& part : parts) {
+        if (line < part.end) {
+            if (!part.folded) row += line - part.begin;
+            break;
+        }
+        row += part.folded ? 1 : part.end - part.begin;
+    }
+    return row - std::min(row, leadingLines);
+}
 
 ImU32 colourOfChange(const Theme& theme, LineChange change) {
     return change == LineChange::added ? theme.good : theme.bad;
@@ -87,6 +174,8 @@ void SourceDiffView::show(const RungRow& rung, bool compare) {
     const std::string file(rung.file);
     std::vector<std::string> common = withIncludes({}, file);
     diff_.clear();
+    changes_.clear();
+    hidden_ = 0;
     compared_ = compare && rung.below.has_value();
     std::string other;
     if (rung.below) {
@@ -101,14 +190,14 @@ void SourceDiffView::show(const RungRow& rung, bool compare) {
     if (compared_) {
         before_ = withIncludesExpanded({}, other, common);
         diff_ = lineDiff(before_, after_);
+        changes_ = codeChanges(diff_, hidden_);
         return;
     }
     title_ = file;
     for (const std::string_view line : linesOf(after_)) {
-        constexpr std::size_t leading = 6; // the loops around it
         diff_.push_back({LineChange::same, line, diff_.size() + 1});
         if (!compare && first_ == 0 && line.find(" fma(") != std::string_view::npos)
-            first_ = diff_.size() - std::min(diff_.size(), leading);
+            first_ = diff_.size() - 1;
     }
 }
 
@@ -135,6 +224,29 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
         ImGui::AlignTextToFramePadding();
     }
     ui.text(fittedText(title_, ImGui::GetContentRegionAvail().x), ui.theme.gpu, ui.fonts.strong);
+    if (compared_) {
+        const auto count = [this](LineChange change) {
+            return std::ranges::count(changes_, change, &DiffLine::change);
+        };
+        for (const LineChange change : {LineChange::added, LineChange::removed}) {
+            const std::string lines =
+                fmt::format("{}{}", change == LineChange::added ? "+" : "−", count(change));
+            ImGui::SameLine(0, ui.px(10));
+            ui.text(lines, colourOfChange(ui.theme, change), ui.fonts.strong);
+        }
+        if (hidden_ > 0 && !whole) {
+            const SmallLetters small(ui);
+            const std::string quiet =
+                translatedFormat("{} lines that differ in comments or spacing alone are not marked", hidden_);
+            ImGui::SameLine(0, ui.px(14));
+            if (lettersWidth(quiet) > ImGui::GetContentRegionAvail().x) ImGui::NewLine();
+            ui.muted(quiet);
+        }
+    }
+    // What the rung is about, in the words of the ladder: what to look for below.
+    ImGui::PushFont(ui.fonts.title);
+    ui.text(fittedText(std::string(translated(wordsOf(rung).plain)), ImGui::GetContentRegionAvail().x));
+    ImGui::PopFont();
     drawLines(ui, "ladder/source");
 }
 
@@ -142,26 +254,40 @@ void SourceDiffView::drawLines(Ui& ui, const char* pane) {
     beginSourcePane(ui, pane, {0, 0});
     const float letter = ImGui::CalcTextSize("m").x;
     const float height = sourceRowHeight();
+    const bool folds = compared_ && !whole;
+    const std::vector<DiffLine>& lines = folds ? changes_ : diff_;
+    const std::vector<DiffPart> parts =
+        folds ? foldedParts(lines, contextLines) : std::vector<DiffPart>{{0, lines.size(), false}};
     if (scroll_ > 0) {
-        ImGui::SetScrollY(static_cast<float>(first_) * height);
+        const std::size_t first = compared_ ? tellingLine(lines) : first_;
+        ImGui::SetScrollY(static_cast<float>(firstRowFor(parts, first)) * height);
         --scroll_;
     }
-    std::vector<DiffPart> parts{{0, diff_.size(), false}};
-    if (compared_ && !whole) parts = foldedParts(diff_, contextLines);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float gutter = 6 * letter;
     for (const DiffPart& part : parts) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
         if (part.folded) {
-            ui.muted(translatedFormat("     … {} lines as below", part.end - part.begin));
+            const LineChange change = lines[part.begin].change;
+            const std::size_t count = part.end - part.begin;
+            const std::string words =
+                change == LineChange::same    ? translatedFormat("… {} unchanged lines", count)
+                : change == LineChange::added ? translatedFormat("… {} new lines of comments", count)
+                                              : translatedFormat("… {} old lines of comments", count);
+            const ImU32 colour =
+                change == LineChange::same ? ui.theme.muted : colourOfChange(ui.theme, change);
+            draw.AddRectFilled(at, {right, at.y + height}, faded(colour, 0.07f));
+            draw.AddText({at.x + ImGui::GetScrollX() + gutter, at.y}, ui.theme.muted, words.c_str());
+            ImGui::Dummy({gutter + lettersWidth(words), height});
             continue;
         }
         for (std::size_t i = part.begin; i < part.end; ++i) {
-            const DiffLine& line = diff_[i];
+            const DiffLine& line = lines[i];
             const bool changed = line.change != LineChange::same;
-            const float gutter = 6 * letter;
             if (changed) {
-                const ImVec2 at = ImGui::GetCursorScreenPos();
-                const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
-                draw.AddRectFilled(at, {right, at.y + height},
+                const ImVec2 row = ImGui::GetCursorScreenPos();
+                draw.AddRectFilled(row, {right, row.y + height},
                                    faded(colourOfChange(ui.theme, line.change), 0.16f));
             }
             const ImVec2 left = drawSourceLine(

@@ -23,6 +23,14 @@ struct DiffLine {
 /// For texts of some hundred lines. The texts have to outlive the result.
 std::vector<DiffLine> lineDiff(std::string_view before, std::string_view after);
 
+/// The difference without what no compiler sees: where removed and added lines differ in comments and white
+/// space alone, the new ones stand as unchanged. `hidden`: how many lines those are.
+std::vector<DiffLine> codeChanges(const std::vector<DiffLine>& diff, std::size_t& hidden);
+
+/// The line to look at first: the first added one that declares shared memory, for what a kernel keeps close
+/// by is what most rungs are about; else the first added line of code. diff.size(): there is none.
+std::size_t tellingLine(const std::vector<DiffLine>& diff);
+
 /// A stretch of a difference: lines [begin, end). Folded ones are not worth showing.
 struct DiffPart {
     std::size_t begin = 0;
@@ -32,7 +40,8 @@ struct DiffPart {
     bool operator==(const DiffPart&) const = default;
 };
 
-/// Unchanged lines that are more than `context` away from any change are folded; but never fewer than three.
+/// Unchanged lines that are more than `context` away from any change are folded, and changed lines that hold
+/// nothing but comments; but never fewer than three.
 std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t context);
 
 /// A rung's source, and what has changed in it from the rung below.
@@ -54,9 +63,11 @@ class SourceDiffView {
     std::string before_; // the texts that diff_ points into
     std::string after_;
     std::vector<DiffLine> diff_;
-    bool compared_ = false; // with the rung below
-    std::size_t first_ = 0; // the line to begin with
-    int scroll_ = 0;        // frames until the pane knows its height
+    std::vector<DiffLine> changes_; // of code; empty unless compared
+    std::size_t hidden_ = 0;        // lines of diff_ whose change is none of code
+    bool compared_ = false;         // with the rung below
+    std::size_t first_ = 0;         // the line to look at, where nothing is compared
+    int scroll_ = 0;                // frames until the pane knows its height
 };
 
 } // namespace lockstep::demos

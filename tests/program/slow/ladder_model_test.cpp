@@ -164,14 +164,41 @@ TEST_CASE("training goes on from rung to rung, and the loss curve stays the same
     for (std::size_t step = 0; step < losses.size(); ++step) CHECK(losses[step].step == step);
     CHECK(losses[0].rung == ladder.rung("gpu:naive"));
     CHECK(losses[8].rung == ladder.rung("cpu:best"));
-    CHECK_FALSE(ladder.model.differenceToEarlier().has_value());
+    CHECK_FALSE(ladder.model.differenceTo(ladder.model.earlier()).has_value());
 
     ladder.model.reset();
     ladder.climb("gpu:blocked", 9);
     CHECK(ladder.model.losses().size() == 9);
     CHECK(ladder.model.earlier().size() == 9);
-    REQUIRE(ladder.model.differenceToEarlier().has_value());
-    CHECK(*ladder.model.differenceToEarlier() < Agreement::floatTolerance);
+    const auto difference = ladder.model.differenceTo(ladder.model.earlier());
+    REQUIRE(difference.has_value());
+    CHECK(*difference < Agreement::floatTolerance);
+}
+
+TEST_CASE("before training has begun there is a preview of its loss, and training repeats it") {
+    Ladder ladder;
+    ladder.frame();
+    CHECK(ladder.model.knownLossPreview().empty()); // nobody has asked
+    CHECK(ladder.model.lossPreview().empty());
+    CHECK(ladder.model.busy());
+    ladder.frame();
+    const std::vector<LadderLoss> preview = ladder.model.lossPreview();
+    REQUIRE(preview.size() >= 2);
+    for (std::size_t step = 0; step < preview.size(); ++step) CHECK(preview[step].step == step);
+    CHECK(preview.front().rung == ladder.rung("cpu:best"));
+    ladder.frame();
+    CHECK(ladder.model.lossPreview().size() == preview.size()); // once
+    CHECK(ladder.model.losses().empty());                       // it is no training
+
+    ladder.climb("gpu:tiled", 5);
+    const auto difference = ladder.model.differenceTo(preview);
+    REQUIRE(difference.has_value());
+    CHECK(*difference < Agreement::floatTolerance);
+
+    RunOptions other = small();
+    other.settings.batch = 16;
+    ladder.model.change(other);
+    CHECK(ladder.model.knownLossPreview().empty()); // of another network's training
 }
 
 TEST_CASE("a rung that cannot run says so once, and the next one trains on from where training stood") {

@@ -205,6 +205,28 @@ TEST_CASE("Run shows the training that it starts on a rung, and a loaded state k
     CHECK(tabOf("loaded") == "source");
 }
 
+TEST_CASE("a source opens on the rung that changes the most, unless somebody has chosen another") {
+    const Folder folder;
+    const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
+    const auto rungOf = [&](const char* name) {
+        return Json::parse(contents(folder.file(name)))["exhibits"]["ladder"].value("rung", "");
+    };
+    const std::string source = "click ##ladder/tab/Source\nframes 2\n";
+    const std::string rungs = "click ##ladder/tab/Rungs\nframes 2\n";
+    Json fresh = Json::parse(contents(stateOf("ladder"))); // as nobody has touched it
+    for (const char* chosen : {"rung", "tab", "access"}) fresh["exhibits"]["ladder"].erase(chosen);
+    std::ofstream(folder.file("fresh.json")) << fresh;
+    const Outcome outcome = showScript(folder, "ladder",
+                                       "drop " + folder.file("fresh.json") + "\nframes 2\n" + save("first") +
+                                           source + save("source") + rungs + save("back") +
+                                           "click rung/gpu:naive\nframes 2\n" + source + save("chosen"));
+    REQUIRE(outcome.code == 0);
+    CHECK(rungOf("first") == "gpu:naive");
+    CHECK(rungOf("source") == "gpu:tiled");
+    CHECK(rungOf("back") == "gpu:naive");
+    CHECK(rungOf("chosen") == "gpu:naive");
+}
+
 TEST_CASE("a rung opens its memory: by the button below the ladder, or by another click on it") {
     const Folder folder;
     const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
