@@ -151,7 +151,8 @@ class CardMeasurement {
         if (left(until) <= 0) {
             addNote(row, outOfTime);
         } else {
-            show_({part.title, row.name, std::min(passed() / request_.seconds, 1.0), card_.parts});
+            const double done = std::min(passed() / request_.seconds, 1.0);
+            show_({part.title, row.name, done, (1 - done) * request_.seconds, card_.parts});
             if (const std::string failure = failureIn([&] { work(row); }); !failure.empty())
                 addNote(row, failure);
         }
@@ -167,7 +168,7 @@ class CardMeasurement {
     /// Fills the lines of the processor's roofs.
     void measureProcessor() {
         if (stop_) return;
-        show_({"Arithmetic in registers", "processor", 0});
+        show_({"Arithmetic in registers", "processor", 0, request_.seconds});
         const std::string failure = failureIn([&] {
             const Roof roof = measureCpuRoof(card_.cpu.threads);
             cpuRoof_.cpu = roof.gflops;

@@ -26,7 +26,8 @@ inline constexpr const char* cardCopyRow = "host to host";
 struct CardProgress {
     std::string part;                 ///< "Training, SGD"
     std::string line;                 ///< "2-8-8-1, batch 10"
-    double done = 0;                  ///< share of the time that has passed, 0 to 1
+    double done = 0;                  ///< share of the time that has passed when the line began, 0 to 1
+    double secondsLeft = 0;           ///< from then on, at most
     std::vector<CardPart> parts = {}; ///< with the lines measured so far; the last one is under way
 
     std::string text() const { return part + ": " + line; }

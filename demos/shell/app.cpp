@@ -194,7 +194,7 @@ void App::drawWindow(const std::vector<KeyPress>& pressed, bool typing, double s
     drawMenus();
     drawTransport();
     drawMiddle();
-    status_.draw(*ui_);
+    drawStatusLine(*ui_);
     ImGui::End();
     drawRecordingSign();
     if (help_.isOpen())
@@ -521,7 +521,7 @@ void App::drawTransport() {
 void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
-    const float height = std::max(1.0f, display.y - top - StatusLine::room(*ui_));
+    const float height = std::max(1.0f, display.y - top - statusLineRoom(*ui_));
     ui_->detailsWanted = detailsChosen_.value_or(lessonIsHere());
     const SidePanels sides = sidePanels(*ui_);
     const float left = sides.list;

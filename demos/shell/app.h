@@ -128,10 +128,6 @@ class App {
     /// The File menu begins and ends recordings, and is not part of them.
     bool fileMenuOpen() const { return files_.unfolded(); }
 
-    /// How long a frame took from its beginning until it was drawn, for the status bar. Without that nothing
-    /// is shown there: frames of a script are not timed.
-    void noteFrameTime(double seconds) { status_.noteFrameTime(seconds); }
-
     /// `action` sets up every new context of Dear ImGui, and the present one.
     void setUpContexts(std::function<void()> action) {
         contextSetUp_ = std::move(action);
@@ -219,7 +215,6 @@ class App {
     FileMenu files_;
     DevicePicker devices_;
     HelpPages help_;
-    StatusLine status_;
     Sound sound_;
     std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
     AppWishes wishes_;

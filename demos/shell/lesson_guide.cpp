@@ -229,10 +229,10 @@ std::optional<std::filesystem::path> LessonGuide::drawOffer(Ui& ui, bool busy, b
     // On the line of messages, which says nothing yet: it hides nothing of the exhibit.
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const ImGuiStyle& style = ImGui::GetStyle();
-    const float height = StatusLine::room(ui);
+    const float height = statusLineRoom(ui);
     const float gap = ui.px(10);
     const float buttons = textWidth(accept) + textWidth("No, thanks") + 4 * style.FramePadding.x + 2 * gap;
-    const float end = size.x - ui.px(36) - textWidth("888 ms a frame");
+    const float end = size.x - ui.px(16);
     const float room = end - ui.px(40) - textWidth("F1: keys and glossary") - buttons;
     const auto fitting =
         std::ranges::find_if(words, [&](const std::string& each) { return lettersWidth(each) <= room; });

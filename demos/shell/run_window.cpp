@@ -233,7 +233,6 @@ class WindowRun {
         now_.showing.reset();
         const double rest = screen_->swapchain.heldSeconds() * (1 / showingShare - 1);
         now_.showFrom = app_.exhibit().running() ? now + rest : now;
-        app_.noteFrameTime(now - now_.begun);
         log_.note(app_, now_.drawn);
         return true;
     }
@@ -245,7 +244,6 @@ class WindowRun {
     void draw(VkExtent2D size) {
         const double now = window_.seconds();
         const bool kept = now_.showing.has_value(); // the queue is the driver's: this frame only takes input
-        if (!kept) now_.begun = now;
         const double drawn = app_.ui().graphics.drawnSeconds().value_or(0);
         now_.cost = std::max(0.0, drawn - std::exchange(now_.drawnSeconds, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
@@ -330,7 +328,6 @@ class WindowRun {
     /// How the present screen's frames come.
     struct Frames {
         double last = 0;
-        double begun = 0;                 // when the last one was
         double showFrom = 0;              // the next one: until then, training has the queue to itself
         double drawnSeconds = 0;          // of the device, with frames, when the last one began
         double cost = 0;                  // seconds that the last frame took

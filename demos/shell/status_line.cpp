@@ -76,9 +76,9 @@ void drawMessages(Ui& ui) {
 
 } // namespace
 
-float StatusLine::room(const Ui& ui) { return ui.presenter ? 0 : statusHeight(ui); }
+float statusLineRoom(const Ui& ui) { return ui.presenter ? 0 : statusHeight(ui); }
 
-void StatusLine::draw(Ui& ui) const {
+void drawStatusLine(Ui& ui) {
     const Message* last = ui.messages.size() <= ui.dismissed ? nullptr : &ui.messages.back();
     if (last != nullptr && last->severity == Severity::info && ui.now - last->time >= infoSeconds)
         last = nullptr;
@@ -95,10 +95,7 @@ void StatusLine::draw(Ui& ui) const {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
     ImGui::GetWindowDrawList()->AddLine(start, {display.x, start.y}, theme.border, ui.line());
-    const std::string time =
-        frameMilliseconds_ && !ui.presenter ? translatedFormat("{:.0f} ms a frame", *frameMilliseconds_) : "";
-    const float timeLeft = display.x - padding - textWidth(time);
-    const float room = timeLeft - 2 * padding;
+    const float room = display.x - 2 * padding;
     ImGui::SetCursorScreenPos({padding, top});
     if (ui.hidingControls)
         ui.text(fittedText("Click what to hide, or an outline to show it again; Esc when done.", room),
@@ -107,16 +104,8 @@ void StatusLine::draw(Ui& ui) const {
         drawStatusMessage(ui, *last, room);
     else
         ui.muted(fittedText("F1: keys and glossary", room));
-    ImGui::SetCursorScreenPos({timeLeft, top});
-    ui.muted(time);
     drawMessages(ui);
     ImGui::EndChild();
-}
-
-void StatusLine::noteFrameTime(double seconds) {
-    const auto milliseconds = static_cast<float>(seconds * 1000);
-    frameMilliseconds_ =
-        frameMilliseconds_ ? *frameMilliseconds_ + 0.1f * (milliseconds - *frameMilliseconds_) : milliseconds;
 }
 
 } // namespace lockstep::demos

@@ -397,6 +397,21 @@ TEST_CASE("examples pass layer by layer, rest at the end, and the next one follo
     CHECK(passing.example == 0); // the batch's first again
 }
 
+TEST_CASE("after its outputs have been read, an example is shown what its step does to correct them") {
+    PassingExample passing;
+    std::vector<std::size_t> shown; // operations after the forward pass
+    for (int frame = 0; frame < 60 * 20 && passing.example == 0; ++frame) {
+        passing.advance(1.0 / 60, 3, 2, 4);
+        const float corrections = passing.correctionsShown(3);
+        if (passing.example > 0 || corrections < 0) continue;
+        CHECK(passing.layersPassed() >= 3);
+        if (shown.empty() || static_cast<std::size_t>(corrections) != shown.back())
+            shown.push_back(static_cast<std::size_t>(corrections));
+    }
+    CHECK(shown == std::vector<std::size_t>{0, 1, 2, 3});
+    CHECK(passing.example == 1);
+}
+
 TEST_CASE("images are drawn as images: as many as there is room for, each pixel at its place") {
     Dataset data;
     data.inputs = 12;

@@ -146,15 +146,19 @@ struct WorkgroupRows {
     std::optional<GroupTiles> tiles = {}; ///< what they compute
 };
 
-/// An example of the batch on its way through the network, and then the next.
+/// An example of the batch on its way through the network; then what its step does to correct it, and then
+/// the next.
 struct PassingExample {
     std::size_t example = 0; ///< row of the batch
     double seconds = 0;      ///< since it entered
 
     /// Layers that it has passed so far, the last of them in part.
     float layersPassed() const;
-    /// Time goes on; after the last layer and a rest comes the next of `examples`.
-    void advance(double delta, std::size_t layers, std::size_t examples);
+    /// Operations after those layers that have been shown, the last of them in part; below 0: it has not come
+    /// so far, or its outputs are still to be read.
+    float correctionsShown(std::size_t layers) const;
+    /// Time goes on; after so many layers, a rest and so many operations comes the next of `examples`.
+    void advance(double delta, std::size_t layers, std::size_t examples, std::size_t corrections = 0);
 };
 
 /// What the exhibit shows, and where a person has come in it.
@@ -177,8 +181,13 @@ struct Inside {
     /// The selected operation, as far as the shown step has it: of the other machine where it is of one that
     /// has none yet, and the last one of a shorter step.
     OperationAt chosen() const;
-    /// The same; while examples pass, the operation of the layer that one is in.
+    /// The same; while examples pass, the operation of the layer that one is in, or that corrects it.
     OperationAt at() const;
+    /// The share, 0 to 1, that is shown of an operation after the forward pass of a passing example; empty:
+    /// it is still predicted.
+    std::optional<float> correction() const;
+    /// How many operations of the shown step come after its forward pass.
+    std::size_t corrections() const;
     const TracedOperation* selected() const { return operation(at()); }
     /// A person looks at one operation: examples no longer pass.
     void select(OperationAt wanted);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -14,16 +15,35 @@
 
 namespace lockstep::demos {
 
-float PassingExample::layersPassed() const {
-    constexpr double entering = 0.4; // seconds in which the inputs alone are seen
-    constexpr double layer = 0.6;
-    return static_cast<float>(std::max((seconds - entering) / layer, 0.0));
+namespace {
+
+constexpr double enteringSeconds = 0.4; // in which the inputs alone are seen
+constexpr double layerSeconds = 0.6;
+constexpr double restingSeconds = 1.5; // for the outputs to be read
+constexpr double correctionSeconds = 0.6;
+
+/// The first operation after the forward pass.
+std::size_t firstCorrection(const StepTrace& trace) {
+    const auto found = std::ranges::find_if(trace.operations, [](const TracedOperation& operation) {
+        return operation.shownAs() == Operation::lossAndGradient;
+    });
+    return static_cast<std::size_t>(found - trace.operations.begin());
 }
 
-void PassingExample::advance(double delta, std::size_t layers, std::size_t examples) {
-    constexpr float resting = 2.5f; // layers' time, for its outputs to be read
+} // namespace
+
+float PassingExample::layersPassed() const {
+    return static_cast<float>(std::max((seconds - enteringSeconds) / layerSeconds, 0.0));
+}
+
+float PassingExample::correctionsShown(std::size_t layers) const {
+    const double forward = enteringSeconds + layerSeconds * static_cast<double>(layers) + restingSeconds;
+    return static_cast<float>((seconds - forward) / correctionSeconds);
+}
+
+void PassingExample::advance(double delta, std::size_t layers, std::size_t examples, std::size_t corrections) {
     seconds += delta;
-    if (layersPassed() < static_cast<float>(layers) + resting) return;
+    if (correctionsShown(layers) < static_cast<float>(corrections)) return;
     seconds = 0;
     example = examples == 0 ? 0 : (example + 1) % examples;
 }
@@ -42,6 +62,11 @@ OperationAt Inside::at() const {
     OperationAt shown = chosen();
     const StepTrace* trace = model.trace(shown.machine);
     if (trace == nullptr || !examplesPass()) return shown;
+    if (correction()) {
+        const auto done = static_cast<std::size_t>(passing.correctionsShown(model.shown()->shape.layers()));
+        shown.index = std::min(firstCorrection(*trace) + done, trace->operations.size() - 1);
+        return shown;
+    }
     TracedOperation passed;
     passed.operation = Operation::dense;
     passed.layer =
@@ -49,6 +74,18 @@ OperationAt Inside::at() const {
     const std::size_t index = counterpartOf(passed, *trace);
     if (index < trace->operations.size()) shown.index = index;
     return shown;
+}
+
+std::optional<float> Inside::correction() const {
+    if (!examplesPass() || corrections() == 0) return std::nullopt;
+    const float shown = passing.correctionsShown(model.shown()->shape.layers());
+    if (shown < 0) return std::nullopt;
+    return shown - std::floor(shown);
+}
+
+std::size_t Inside::corrections() const {
+    const StepTrace* trace = model.trace(chosen().machine);
+    return trace == nullptr ? 0 : trace->operations.size() - firstCorrection(*trace);
 }
 
 void Inside::select(OperationAt wanted) {
@@ -279,7 +316,8 @@ class InsideExhibit final : public Exhibit {
         const TracedTensor* inputs =
             step == nullptr ? nullptr
                             : inside_.model.trace(inside_.at().machine)->find({TensorKind::activations, 0});
-        inside_.passing.advance(seconds, layers, inputs == nullptr ? 0 : inputs->keptRows());
+        inside_.passing.advance(seconds, layers, inputs == nullptr ? 0 : inputs->keptRows(),
+                                inside_.corrections());
     }
 
     struct Edited {

@@ -185,7 +185,7 @@ void drawPlayer(Ui& ui, Inside& inside) {
     // Behind all others, so that these stay where they are in every tab.
     if (inside.view.tab == networkTab) {
         ImGui::SameLine();
-        if (ui.toggle("Examples", "Sends the batch's examples through the network, one after another.",
+        if (ui.toggle("Examples", "Sends the batch's examples through the network, one after another, each with what corrects it.",
                       inside.examplesPass())) {
             inside.view.examples = !inside.examplesPass();
             inside.playing = false;
@@ -218,8 +218,8 @@ std::string exampleText(const Inside& inside) {
 /// What the moving marks of the network are; empty while nothing moves.
 std::string_view movingText(const Inside& inside) {
     constexpr std::string_view weighted = "Moving: the largest products, value × weight.";
-    if (inside.examplesPass()) return weighted;
-    if (!inside.playing) return {};
+    if (inside.examplesPass() && !inside.correction()) return weighted;
+    if (!inside.playing && !inside.correction()) return {};
     switch (inside.selected()->shownAs()) {
     case Operation::dense: return weighted;
     case Operation::denseBackwardInputs: return "Moving: the largest products, gradient × weight.";
@@ -363,8 +363,12 @@ void drawNetwork(Ui& ui, Inside& inside) {
                      .trace = inside.model.trace(inside.at().machine),
                      .data = step.data.get(),
                      .example = inside.passing.example};
-    if (inside.examplesPass()) {
+    const std::optional<float> correction = inside.correction();
+    if (inside.examplesPass() && !correction) {
         moment.phase = inside.passing.layersPassed();
+    } else if (correction) {
+        moment.operation = inside.selected();
+        moment.phase = *correction;
     } else {
         moment.operation = inside.selected();
         moment.phase = inside.playing ? static_cast<float>(inside.played) : -1;

@@ -269,7 +269,9 @@ class MachineExhibit final : public Exhibit {
                       "Stops after the current line. Anything missing shows as not measured.", !stopping))
             model_.stop();
         ImGui::SameLine();
-        ui.muted(stopping ? "stops after the current line" : "don't use the machine until this finishes");
+        ui.muted(stopping ? std::string(translated("stops after the current line"))
+                          : translatedFormat("at most {} left; don't use the machine until this finishes",
+                                             ui.timing(clockTime(progress.secondsLeft))));
         drawBlank(ui, progress.parts);
     }
 

@@ -1,8 +1,10 @@
 #include "demos/exhibits/machine/machine_model.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "demos/kit/pacer.h"
 #include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
@@ -24,7 +26,7 @@ void MachineModel::work(Worker<News>& worker) {
             card = measureCard(
                 *request,
                 [&](const CardProgress& progress) {
-                    worker.with([&](News& news) { news.progress = progress; });
+                    worker.with([&](News& news) { news.progress = progress, news.progressAt = secondsNow(); });
                 },
                 stop_);
         } catch (const std::exception& error) {
@@ -67,7 +69,14 @@ void MachineModel::update(bool wait) {
 
 CardProgress MachineModel::progress() const {
     if (!worker_) return {};
-    return worker_->read([](const News& news) { return news.progress; });
+    return worker_->read([](const News& news) {
+        CardProgress now = news.progress;
+        const double seconds = std::min(secondsNow() - news.progressAt, now.secondsLeft);
+        if (seconds <= 0) return now;
+        now.done += (1 - now.done) * seconds / now.secondsLeft;
+        now.secondsLeft -= seconds;
+        return now;
+    });
 }
 
 } // namespace lockstep::demos

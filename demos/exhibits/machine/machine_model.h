@@ -34,6 +34,7 @@ class MachineModel {
     bool measuring() const { return begun_ && worker_ && !worker_->idle(); }
     /// It measures, or has something to tell.
     bool busy() const { return worker_ && worker_->busy(); }
+    /// As of now: a line takes up to half a minute, and the last news is of its beginning.
     CardProgress progress() const;
 
     /// The last one that was measured; empty: none.
@@ -50,6 +51,7 @@ class MachineModel {
     struct News {
         std::optional<CardRequest> request;
         CardProgress progress;
+        double progressAt = 0; ///< secondsNow()
         std::optional<Card> card;
         std::string failure;
         bool previewWanted = false;
