@@ -366,12 +366,37 @@ TEST_CASE("once all have finished, the mosaic names the best settings and both s
     mosaic.toTheEnd();
     const PopulationSpec& spec = mosaic.model.spec();
     const GridCell best = spec.cell(mosaic.shot(onGpu).summary.ranking.front());
-    CHECK(mosaicVerdict(mosaic.model) == "Best: learning rate " + spec.x.label(best.x, spec.columns) +
-                                             ", initial weight scale " + spec.y.label(best.y, spec.rows));
+    CHECK(says(mosaicVerdict(mosaic.model), "Best: "));
+    CHECK(says(mosaicEvidence(mosaic.model), "Lowest loss: learning rate " +
+                                                 spec.x.label(best.x, spec.columns) + ", initial weight scale " +
+                                                 spec.y.label(best.y, spec.rows)));
     CHECK(says(mosaicEvidence(mosaic.model), "steps/s, the CPU"));
     mosaic.model.reset();
     mosaic.frames(1);
     CHECK(mosaicVerdict(mosaic.model).empty());
+}
+
+TEST_CASE("the best networks are a range along the axes that matter") {
+    PopulationSpec spec = small().population;
+    spec.columns = spec.rows = 10;
+    std::vector<bool> good(spec.size());
+    const auto mark = [&](auto isGood) {
+        for (std::size_t member = 0; member < good.size(); ++member) {
+            const GridCell cell = spec.cell(member);
+            good[member] = isGood(cell.x, cell.y);
+        }
+    };
+    mark([](std::size_t x, std::size_t) { return x == 6 || x == 7; }); // a band
+    CHECK(bestPlaces(spec, good, true) == PlaceRange{6, 7});
+    CHECK(bestPlaces(spec, good, false) == std::nullopt);
+    mark([](std::size_t x, std::size_t y) { return x >= 2 && x <= 5 && y <= 4; });
+    CHECK(bestPlaces(spec, good, true) == PlaceRange{2, 5});
+    CHECK(bestPlaces(spec, good, false) == PlaceRange{0, 4});
+    mark([](std::size_t x, std::size_t y) { return (x == 1 && y < 4) || (x == 8 && y < 9) || x == 9; });
+    CHECK(bestPlaces(spec, good, true) == PlaceRange{8, 9}); // not the lonely one
+    mark([](std::size_t x, std::size_t y) { return (x + y) % 4 == 0; });
+    CHECK(bestPlaces(spec, good, true) == std::nullopt);
+    CHECK(bestPlaces(spec, std::vector<bool>(spec.size()), true) == std::nullopt); // all diverged
 }
 
 TEST_CASE("lessons quote the best network and the lowest rate that diverged, once all have finished") {

@@ -23,6 +23,24 @@ std::string settingsText(const PopulationSpec& spec, std::size_t member) {
                             settingText(spec.y, cell.y, spec.rows));
 }
 
+/// "learning rate 0.7 to 4".
+std::string rangeText(const PopulationAxis& axis, const PlaceRange& range, std::size_t count) {
+    if (range.first == range.last) return settingText(axis, range.first, count);
+    return translatedFormat("{} {} to {}", translated(hyperparameterLabel(axis.parameter)),
+                            withDecimalSign(axis.label(range.first, count)),
+                            withDecimalSign(axis.label(range.last, count)));
+}
+
+/// The best quarter of all networks.
+std::vector<bool> bestQuarter(const MosaicShot& shot) {
+    std::vector<bool> good(shot.results.size());
+    for (std::size_t rank = 0; 4 * rank < good.size(); ++rank) {
+        const std::size_t member = shot.summary.ranking[rank];
+        good[member] = !shot.results[member].diverged;
+    }
+    return good;
+}
+
 std::string speedsText(const MosaicSide& gpu, const MosaicSide& cpu) {
     const std::string gpuRate = shortRate(gpu.networkStepsPerSecond());
     const std::string cpuRate = shortRate(cpu.networkStepsPerSecond());
@@ -42,27 +60,57 @@ const MosaicSide* answeringSide(const MosaicModel& model) {
     return found == model.sides().end() ? nullptr : &*found;
 }
 
+std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good,
+                                     bool alongX) {
+    std::vector<std::size_t> counts(alongX ? spec.columns : spec.rows);
+    for (std::size_t member = 0; member < good.size(); ++member) {
+        const GridCell cell = spec.cell(member);
+        if (good[member]) ++counts[alongX ? cell.x : cell.y];
+    }
+    const auto most = std::ranges::max_element(counts);
+    const auto some = [&](std::size_t count) { return 2 * count >= *most; };
+    const auto at = static_cast<std::size_t>(most - counts.begin());
+    PlaceRange range{at, at};
+    while (range.first > 0 && some(counts[range.first - 1])) --range.first;
+    while (range.last + 1 < counts.size() && some(counts[range.last + 1])) ++range.last;
+    if (5 * (range.last - range.first + 1) > 3 * counts.size()) return std::nullopt;
+    return range;
+}
+
 std::string mosaicVerdict(const MosaicModel& model) {
     const MosaicSide* const side = answeringSide(model);
     if (side == nullptr) return {};
     const std::size_t best = side->shot->summary.ranking.front();
     if (side->shot->results[best].diverged) return std::string(translated("No settings win: all diverged"));
-    return translatedFormat("Best: {}", settingsText(model.spec(), best));
+    const PopulationSpec& spec = model.spec();
+    const std::vector<bool> good = bestQuarter(*side->shot);
+    const std::optional<PlaceRange> x = bestPlaces(spec, good, true);
+    const std::optional<PlaceRange> y = bestPlaces(spec, good, false);
+    if (!x && !y) return translatedFormat("Best: {}", settingsText(spec, best));
+    const std::string alongX = x ? rangeText(spec.x, *x, spec.columns) : "";
+    const std::string alongY = y ? rangeText(spec.y, *y, spec.rows) : "";
+    if (x && y) return translatedFormat("Best: {}, {}", alongX, alongY);
+    return translatedFormat("Best: {}; {} hardly matters", x ? alongX : alongY,
+                            translated(hyperparameterLabel(x ? spec.y.parameter : spec.x.parameter)));
 }
 
 std::string mosaicEvidence(const MosaicModel& model) {
     const MosaicSide* const side = answeringSide(model);
     if (side == nullptr) return {};
     const std::span<const MosaicSide> sides = model.sides();
+    const std::size_t best = side->shot->summary.ranking.front();
+    std::string text;
+    if (!side->shot->results[best].diverged)
+        text = translatedFormat("Lowest loss: {}. ", settingsText(model.spec(), best));
     if (sides.size() < 2 || !std::ranges::all_of(sides, hasTrained))
-        return translatedFormat("Speed of all networks together: {} steps/s ({}).",
-                                shortRate(side->networkStepsPerSecond()), translated(sideName(*side)));
-    std::string text = speedsText(sides[0], sides[1]);
+        return text + translatedFormat("Speed of all networks together: {} steps/s ({}).",
+                                       shortRate(side->networkStepsPerSecond()), translated(sideName(*side)));
+    text += speedsText(sides[0], sides[1]);
     const MosaicShot& cpu = *sides[1].shot;
-    const std::size_t best = cpu.summary.ranking.front();
-    if (best != side->shot->summary.ranking.front() && !cpu.results[best].diverged)
-        text +=
-            translatedFormat(" Rounded differently, the CPU's best is {}.", settingsText(model.spec(), best));
+    const std::size_t other = cpu.summary.ranking.front();
+    if (other != best && !cpu.results[other].diverged)
+        text += translatedFormat(" Rounded differently, the CPU's lowest is {}.",
+                                 settingsText(model.spec(), other));
     return text;
 }
 

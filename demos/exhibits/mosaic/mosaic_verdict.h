@@ -1,7 +1,10 @@
 // The mosaic's answer, once every network has finished.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "demos/exhibits/mosaic/mosaic_model.h"
 
@@ -11,10 +14,24 @@ namespace lockstep::demos {
 /// done, and where none has.
 const MosaicSide* answeringSide(const MosaicModel& model);
 
-/// "Best: learning rate 2.26, initial weight scale 2.63", with the hyperparameters along both axes; empty
-/// before the end.
+/// Columns or rows of the mosaic, from the first to the last.
+struct PlaceRange {
+    std::size_t first = 0;
+    std::size_t last = 0;
+
+    bool operator==(const PlaceRange&) const = default;
+};
+
+/// Where along an axis the best networks lie: a quarter of all, those of the lowest losses. The range is
+/// around the column (or row) that has the most of them, as far as each has half as many. Empty where that is
+/// more than three fifths of the axis: then its hyperparameter hardly matters here.
+///   good   by member
+std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good, bool alongX);
+
+/// "Best: learning rate 0.7 to 4; initial weight scale hardly matters", by bestPlaces() along both axes, or the
+/// settings of the best network where both hardly matter; empty before the end.
 std::string mosaicVerdict(const MosaicModel& model);
-/// How fast all networks together were trained on each side, and the best one on the CPU where that is
+/// The settings of the best network; how fast all networks together were trained on each side, and the best one on the CPU where that is
 /// another. It gives no reason for the speeds: both sides hold a network per element of a vector, and compete
 /// for the machine.
 std::string mosaicEvidence(const MosaicModel& model);
