@@ -367,9 +367,9 @@ TEST_CASE("once all have finished, the mosaic names the best settings and both s
     const PopulationSpec& spec = mosaic.model.spec();
     const GridCell best = spec.cell(mosaic.shot(onGpu).summary.ranking.front());
     CHECK(says(mosaicVerdict(mosaic.model), "Best: "));
-    CHECK(says(mosaicEvidence(mosaic.model), "Lowest loss: learning rate " +
-                                                 spec.x.label(best.x, spec.columns) + ", initial weight scale " +
-                                                 spec.y.label(best.y, spec.rows)));
+    CHECK(says(mosaicEvidence(mosaic.model),
+               "Lowest loss: learning rate " + spec.x.label(best.x, spec.columns) +
+                   ", initial weight scale " + spec.y.label(best.y, spec.rows)));
     CHECK(says(mosaicEvidence(mosaic.model), "steps/s, the CPU"));
     mosaic.model.reset();
     mosaic.frames(1);

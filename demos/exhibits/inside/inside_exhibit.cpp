@@ -41,7 +41,8 @@ float PassingExample::correctionsShown(std::size_t layers) const {
     return static_cast<float>((seconds - forward) / correctionSeconds);
 }
 
-void PassingExample::advance(double delta, std::size_t layers, std::size_t examples, std::size_t corrections) {
+void PassingExample::advance(double delta, std::size_t layers, std::size_t examples,
+                             std::size_t corrections) {
     seconds += delta;
     if (correctionsShown(layers) < static_cast<float>(corrections)) return;
     seconds = 0;

@@ -185,7 +185,9 @@ void drawPlayer(Ui& ui, Inside& inside) {
     // Behind all others, so that these stay where they are in every tab.
     if (inside.view.tab == networkTab) {
         ImGui::SameLine();
-        if (ui.toggle("Examples", "Sends the batch's examples through the network, one after another, each with what corrects it.",
+        if (ui.toggle("Examples",
+                      "Sends the batch's examples through the network, one after another, each with what "
+                      "corrects it.",
                       inside.examplesPass())) {
             inside.view.examples = !inside.examplesPass();
             inside.playing = false;

@@ -26,7 +26,8 @@ void MachineModel::work(Worker<News>& worker) {
             card = measureCard(
                 *request,
                 [&](const CardProgress& progress) {
-                    worker.with([&](News& news) { news.progress = progress, news.progressAt = secondsNow(); });
+                    worker.with(
+                        [&](News& news) { news.progress = progress, news.progressAt = secondsNow(); });
                 },
                 stop_);
         } catch (const std::exception& error) {

@@ -106,9 +106,9 @@ class MosaicModel {
         running_ = false;
         for (MosaicSide& side : ownSides()) side.lane->pause();
     }
-    /// Trains for a moment, one machine after the other and first the one that is ready: the graphics card takes every network by a few
-    /// hundred steps, the processor finishes its first few. What is begun after that starts over, on both
-    /// sides alike.
+    /// Trains for a moment, one machine after the other and first the one that is ready: the graphics card
+    /// takes every network by a few hundred steps, the processor finishes its first few. What is begun after
+    /// that starts over, on both sides alike.
     void preview() {
         preview_ = PreviewStage::trains;
         for (MosaicSide& side : ownSides()) side.preview = PreviewStage::none;

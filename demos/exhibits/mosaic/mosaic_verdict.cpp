@@ -60,8 +60,7 @@ const MosaicSide* answeringSide(const MosaicModel& model) {
     return found == model.sides().end() ? nullptr : &*found;
 }
 
-std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good,
-                                     bool alongX) {
+std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good, bool alongX) {
     std::vector<std::size_t> counts(alongX ? spec.columns : spec.rows);
     for (std::size_t member = 0; member < good.size(); ++member) {
         const GridCell cell = spec.cell(member);

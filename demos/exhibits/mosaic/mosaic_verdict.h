@@ -28,12 +28,12 @@ struct PlaceRange {
 ///   good   by member
 std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good, bool alongX);
 
-/// "Best: learning rate 0.7 to 4; initial weight scale hardly matters", by bestPlaces() along both axes, or the
-/// settings of the best network where both hardly matter; empty before the end.
+/// "Best: learning rate 0.7 to 4; initial weight scale hardly matters", by bestPlaces() along both axes, or
+/// the settings of the best network where both hardly matter; empty before the end.
 std::string mosaicVerdict(const MosaicModel& model);
-/// The settings of the best network; how fast all networks together were trained on each side, and the best one on the CPU where that is
-/// another. It gives no reason for the speeds: both sides hold a network per element of a vector, and compete
-/// for the machine.
+/// The settings of the best network; how fast all networks together were trained on each side, and the best
+/// one on the CPU where that is another. It gives no reason for the speeds: both sides hold a network per
+/// element of a vector, and compete for the machine.
 std::string mosaicEvidence(const MosaicModel& model);
 
 } // namespace lockstep::demos
