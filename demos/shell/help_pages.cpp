@@ -266,12 +266,14 @@ float placeInColumns(std::vector<PlacedLesson>& entries, std::size_t columns, fl
 }
 
 /// A lesson in the list: number, title, minutes or what became of it, subject.
-void drawLessonEntry(const Ui& ui, const LessonEntry& entry, std::size_t count,
+///   next   the first one that is still to be done: it is framed
+void drawLessonEntry(const Ui& ui, const LessonEntry& entry, std::size_t count, bool next,
                      const std::vector<std::string>& lines, ImVec2 at, ImVec2 size,
                      const LessonDesk& lessons) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    if (ImGui::IsItemHovered())
-        draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(6));
+    const ImVec2 end{at.x + size.x, at.y + size.y};
+    draw.AddRectFilled(at, end, ImGui::IsItemHovered() ? ui.theme.hovered : ui.theme.raised, ui.px(6));
+    if (next) draw.AddRect(at, end, ui.theme.accent, ui.px(6), 0, ui.line());
     const float line = ImGui::GetTextLineHeight();
     const std::string progress = progressText(entry, lessons);
     const std::string right = progress.empty() ? minutesText(entry.minutes) : progress;
@@ -286,10 +288,10 @@ void drawLessonEntry(const Ui& ui, const LessonEntry& entry, std::size_t count,
     drawText(draw, {left, top}, ui.theme.text, fittedText(entry.title, wide - textWidth(right) - ui.px(12)));
     ImGui::PopFont();
     draw.AddText({left + wide - textWidth(right), top}, done ? ui.theme.good : ui.theme.muted, right.c_str());
-    float next = top + line + ui.px(2);
+    float y = top + line + ui.px(2);
     for (const std::string& words : lines) {
-        draw.AddText({left, next}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());
-        next += line;
+        draw.AddText({left, y}, entry.problem.empty() ? ui.theme.muted : ui.theme.bad, words.c_str());
+        y += line;
     }
     drawStepsDone(ui, entry, lessons, {left, at.y + size.y - ui.px(5)}, wide);
 }
@@ -314,7 +316,7 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         return !entries[i].group.empty() && (i == 0 || entries[i].group != entries[i - 1].group);
     };
     std::vector<PlacedLesson> placed;
-    const float gap = ui.px(2);
+    const float gap = ui.px(5);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         PlacedLesson entry{.lines = aboutLines(aboutOf(entries[i]), room - ui.px(numberUnits + 8))};
         entry.height =
@@ -329,6 +331,8 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         if (const float end = each.y + each.height; end <= page.y) whole = std::max(whole, end);
     ImGui::BeginChild("lesson list", {0, columns > 1 ? page.y : whole}); // side by side, one is cut anyway
     const ImVec2 start = ImGui::GetCursorPos();
+    const auto open = [&](const LessonEntry& entry) { return !lessons.done(entry.name); };
+    const auto next = static_cast<std::size_t>(std::ranges::find_if(entries, open) - entries.begin());
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const LessonEntry& entry = entries[i];
         const std::string name = "lesson/" + entry.name;
@@ -349,7 +353,7 @@ std::optional<std::filesystem::path> HelpPages::drawLessons(Ui& ui, LessonDesk& 
         }
         if (ui.hidden(name.c_str())) continue;
         ui.explainItem({.title = entry.title, .text = aboutOf(entry)});
-        drawLessonEntry(ui, entry, i + 1, placed[i].lines, at, {room, height}, lessons);
+        drawLessonEntry(ui, entry, i + 1, i == next, placed[i].lines, at, {room, height}, lessons);
     }
     ImGui::SetCursorPos(start);
     ImGui::Dummy({inner, longest});
