@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/draw/icons.h"
+#include "demos/exhibits/mosaic/mosaic_verdict.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/words/text.h"
 
@@ -129,6 +130,24 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
     if (strength < 1)
         drawText(draw, {low.x, high.y + 2 * ui.px(markUnits)}, faded(ui.theme.muted, 1 - strength),
                  "best first, row by row");
+}
+
+/// Lines along the axes, where the best networks lie once all have been trained.
+void drawBestRanges(const MosaicPanel& panel, const MosaicSide& side, const MosaicPlace& place) {
+    if (!panel.model.over() || !side.shot || !side.failure.empty()) return;
+    const Ui& ui = panel.ui;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float thick = ui.px(3);
+    const ImU32 colour = faded(ui.theme.good, panel.view.marks);
+    const auto [x, y] = bestRanges(panel.spec, *side.shot);
+    if (x)
+        draw.AddRectFilled(
+            {place.low.x + static_cast<float>(x->first) * place.tile.x, place.high.y},
+            {place.low.x + static_cast<float>(x->last + 1) * place.tile.x, place.high.y + thick}, colour);
+    if (y)
+        draw.AddRectFilled(
+            {place.low.x - thick, place.high.y - static_cast<float>(y->last + 1) * place.tile.y},
+            {place.low.x, place.high.y - static_cast<float>(y->first) * place.tile.y}, colour);
 }
 
 /// The colours of losses with their ends.
@@ -279,6 +298,7 @@ void drawMosaic(const MosaicPanel& panel, std::size_t index) {
                                             panel.ui.line());
     drawTiles(panel, index, place.low, place.tile);
     drawMosaicAxes(panel, place, panel.view.marks);
+    drawBestRanges(panel, panel.sides[index], place);
 }
 
 void drawLosses(const MosaicPanel& panel) {

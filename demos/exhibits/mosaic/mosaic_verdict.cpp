@@ -76,15 +76,18 @@ std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vect
     return range;
 }
 
+BestRanges bestRanges(const PopulationSpec& spec, const MosaicShot& shot) {
+    const std::vector<bool> good = bestQuarter(shot);
+    return {bestPlaces(spec, good, true), bestPlaces(spec, good, false)};
+}
+
 std::string mosaicVerdict(const MosaicModel& model) {
     const MosaicSide* const side = answeringSide(model);
     if (side == nullptr) return {};
     const std::size_t best = side->shot->summary.ranking.front();
     if (side->shot->results[best].diverged) return std::string(translated("No settings win: all diverged"));
     const PopulationSpec& spec = model.spec();
-    const std::vector<bool> good = bestQuarter(*side->shot);
-    const std::optional<PlaceRange> x = bestPlaces(spec, good, true);
-    const std::optional<PlaceRange> y = bestPlaces(spec, good, false);
+    const auto [x, y] = bestRanges(spec, *side->shot);
     if (!x && !y) return translatedFormat("Best: {}", settingsText(spec, best));
     const std::string alongX = x ? rangeText(spec.x, *x, spec.columns) : "";
     const std::string alongY = y ? rangeText(spec.y, *y, spec.rows) : "";

@@ -28,6 +28,13 @@ struct PlaceRange {
 ///   good   by member
 std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good, bool alongX);
 
+/// Along both axes.
+struct BestRanges {
+    std::optional<PlaceRange> x, y;
+};
+/// Of networks that have all been trained.
+BestRanges bestRanges(const PopulationSpec& spec, const MosaicShot& shot);
+
 /// "Best: learning rate 0.7 to 4; initial weight scale hardly matters", by bestPlaces() along both axes, or
 /// the settings of the best network where both hardly matter; empty before the end.
 std::string mosaicVerdict(const MosaicModel& model);
