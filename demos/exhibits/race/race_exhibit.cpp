@@ -452,9 +452,9 @@ class RaceExhibit : public Exhibit {
         const std::string stretch = ui.timing(translatedFormat("{:.1f}", replay_.stretch()));
         std::vector<std::string> texts{translatedFormat("Replay: {}", clock)};
         if (replay_.stretch() != 1)
-            texts = {translatedFormat("Replay, slowed down {} times: all lanes on one clock, {}", stretch,
-                                      clock),
-                     translatedFormat("Replay, slowed down {} times: {}", stretch, clock), texts[0]};
+            texts = {
+                translatedFormat("Replay, slowed down {} times: all lanes on one clock, {}", stretch, clock),
+                translatedFormat("slowed down {} times: {}", stretch, clock), texts[0]};
         for (const std::string& text : texts)
             if (textWidth(text) <= width) return text;
         return fittedText(clock, width);
@@ -479,8 +479,8 @@ class RaceExhibit : public Exhibit {
         ImGui::Dummy({width, bottom - start.y});
     }
 
-    // For a small plot, while a race runs that nobody has yet asked for more of: at its start, there is little
-    // to plot, and the lanes are the race.
+    // For a small plot, while a race runs that nobody has yet asked for more of: at its start, there is
+    // little to plot, and the lanes are the race.
     std::optional<float> stripHeight(const RaceRun& run) const {
         if (run.over || run.stepped || viewsWanted_ || view_ != curvesView) return {};
         return ImGui::GetFrameHeightWithSpacing() + 7 * ImGui::GetTextLineHeight();

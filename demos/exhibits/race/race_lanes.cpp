@@ -1,6 +1,7 @@
 #include "demos/exhibits/race/race_lanes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -195,7 +196,7 @@ std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, con
     if (finished) return "✓ " + words;
     if (end.status == LaneStatus::failed) return "✗ " + words;
     const bool moving = end.status == LaneStatus::running || end.status == LaneStatus::paused;
-    return moving ? translatedFormat("{} {:.0f} %", words, 100 * share) : words;
+    return moving ? translatedFormat("{} {:.0f} %", words, std::floor(100 * share)) : words;
 }
 
 Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
@@ -236,8 +237,7 @@ std::string machineTitle(const Ui& ui, const LaneSpec& spec, const MachineInfo& 
         return shortDevice(other);
     };
     const bool known = !machine.device.empty();
-    if (!spec.gpu)
-        return translatedFormat("Processor: {}", known ? shortDevice(machine) : called(cpuName()));
+    if (!spec.gpu) return translatedFormat("Processor: {}", known ? shortDevice(machine) : called(cpuName()));
     if (!known && !spec.device.empty()) return translatedFormat("Device {}", spec.device);
     const gpu::DeviceReport& device = ui.graphics.device().report();
     const std::string name = known ? shortDevice(machine) : called(device.name);
