@@ -86,10 +86,13 @@ class RaceExhibit : public Exhibit {
         lessonShown_ = ui.lessonShown;
         pictures_.show(ui, run != nullptr ? run->data : dataOfNext(ui));
         if (run == nullptr) return drawStart(ui);
-        drawLanes(ui, *run, replay_, pictures_, stripHeight(*run));
-        if (const std::optional<std::size_t> lane = run->tuningLane())
+        const std::optional<float> strip = stripHeight(*run);
+        drawLanes(ui, *run, replay_, pictures_, strip);
+        if (const std::optional<std::size_t> lane = run->tuningLane()) {
             if (tuning_.draw(ui, run->lanes[*lane].spec.text(), run->lanes[*lane].end.tuning))
                 model_.skipTuning();
+            if (strip) return; // it has no room for both
+        }
         drawViews(ui, *run);
     }
 
