@@ -149,6 +149,11 @@ TEST_CASE("while a race runs, its headline says who has finished and where the o
     run.lanes[0].end.trainingSeconds = 0.73;
     CHECK(liveText(run) == "CPU finished in 730 ms; gpu:best waits for its turn"); // on a device yet unknown
     CHECK(liveText(run, false) == "CPU finished in -; gpu:best waits for its turn");
+    CHECK(liveText(run, false, true) == "CPU finished in -; software Vulkan waits for its turn");
+    CHECK(liveText(run, false, false) == "CPU finished in -; GPU waits for its turn");
+    run.lanes[1].spec = laneSpecFromText("gpu:best@1"); // another device than the one that is known
+    CHECK(liveText(run, false, true) == "CPU finished in -; gpu:best@1 waits for its turn");
+    run.lanes[1].spec = laneSpecFromText("gpu:best");
     run.lanes[1].end.status = LaneStatus::running;
     run.lanes[1].end.progress = 0.59;
     run.lanes[1].machine.device = "llvmpipe";

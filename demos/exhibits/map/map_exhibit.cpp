@@ -54,8 +54,8 @@ struct LegendWords {
     const char* atEnd; ///< behind the number of the last step
 };
 constexpr LegendWords fullLegend = {"blue: converged; mean loss, % of the first",
-                                    "orange: diverged at this step", ": not diverged, but no better"};
-constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", ": no better"};
+                                    "orange: got no better; diverged at step", " or never"};
+constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", " or never"};
 constexpr float legendGap = 24; // units between the two bars
 
 float legendWidth(const Ui& ui) { return (ImGui::GetContentRegionAvail().x - ui.px(legendGap)) / 2; }
@@ -365,7 +365,7 @@ class MapExhibit final : public Exhibit {
     std::string titleText(const Ui& ui) const {
         if (!survey_) return std::string(translated("Every pixel is a network. Which ones learn?"));
         const std::string learn =
-            translatedFormat("{:.0f} % of the networks learn", 100 * (1 - survey_->divergedShare));
+            translatedFormat("{:.0f} % of the networks converge", 100 * (1 - survey_->divergedShare));
         const std::string speed = ui.masked ? "" : mapSpeedText(model_);
         return speed.empty() ? learn : learn + "; " + speed;
     }

@@ -84,6 +84,8 @@ std::string shareText(const MapSide& side) {
     if (side.grid.complete()) return std::string(translated("done"));
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
+    // A preview is less than a hundredth, and not nothing.
+    if (share > 0 && share < 0.1) return translatedFormat("{:.1f} %", std::floor(1000 * share) / 10);
     return translatedFormat("{:.0f} %", std::floor(100 * share));
 }
 

@@ -213,7 +213,7 @@ class MosaicExhibit final : public Exhibit {
     // Both mosaics, and the summary; the settings as far as they are wanted.
     void drawWide(Ui& ui) {
         const std::string verdict = mosaicVerdict(model_);
-        ui.headline(verdict.empty() ? translatedFormat("{} networks learn at once. Which settings win?",
+        ui.headline(verdict.empty() ? translatedFormat("{} networks with different settings. Which ones win?",
                                                        grouped(model_.members()))
                                     : verdict);
         if (!verdict.empty() && !ui.masked) ui.paragraph(mosaicEvidence(model_), ui.theme.muted);

@@ -339,8 +339,8 @@ class PlaygroundExhibit : public Exhibit {
         const double accuracy = model_.moment().test.accuracy;
         if (ui.masked || model_.step() == 0 || model_.settings().classes() == 0 || !(accuracy >= learned))
             return std::string(translated("Can this network learn which colour belongs where?"));
-        return translatedFormat("It has learned which colour belongs where: {:.0f} % right",
-                                std::floor(100 * accuracy));
+        // With the digits of the figure on the right: the two are one number.
+        return translatedFormat("It has learned which colour belongs where: {:.1f} % right", 100 * accuracy);
     }
 
     void drawFailure(Ui& ui) {

@@ -106,7 +106,9 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::string_view 
     ImGui::InvisibleButton(control.c_str(), size);
     ui.noteControl(control.c_str(), words);
     const float line = ImGui::GetTextLineHeight();
-    drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
+    const float inner = ui.px(5); // dots of the outer bins reach beyond these
+    drawHistogram(ui, histogram, {low.x + inner, low.y},
+                  {low.x + size.x - inner, low.y + size.y - line - ui.px(4)});
     drawBelowHistogram(ui, layer, histogram.reach, {low.x, low.y + size.y - line}, size.x);
     ui.explainItem(
         {.title = translatedFormat("{}, layer {} of {} ({} to {})", translated(what), layer + 1,

@@ -86,10 +86,13 @@ class RaceExhibit : public Exhibit {
         lessonShown_ = ui.lessonShown;
         pictures_.show(ui, run != nullptr ? run->data : dataOfNext(ui));
         if (run == nullptr) return drawStart(ui);
-        drawLanes(ui, *run, replay_, pictures_);
-        if (const std::optional<std::size_t> lane = run->tuningLane())
+        const std::optional<float> strip = stripHeight(*run);
+        drawLanes(ui, *run, replay_, pictures_, strip);
+        if (const std::optional<std::size_t> lane = run->tuningLane()) {
             if (tuning_.draw(ui, run->lanes[*lane].spec.text(), run->lanes[*lane].end.tuning))
                 model_.skipTuning();
+            if (strip) return; // it has no room for both
+        }
         drawViews(ui, *run);
     }
 
@@ -252,6 +255,7 @@ class RaceExhibit : public Exhibit {
             replay_.stop();
             if (run == nullptr) return;
             setupOpen_ = false;
+            viewsWanted_ = false;
             history_.pick = {};
             nextProbe_ = 0;
             if (!run->remark.empty()) ui.say(Severity::warning, run->remark);
@@ -293,7 +297,8 @@ class RaceExhibit : public Exhibit {
         const RaceRun* run = model_.shown();
         if (run == nullptr) return invitation(plannedLanes(model_.settings));
         if (!run->over) {
-            const std::string live = liveText(*run, !ui.masked);
+            const bool software = ui.graphics.device().report().type == gpu::DeviceType::software;
+            const std::string live = liveText(*run, !ui.masked, software);
             return model_.paused() ? translatedFormat("paused: {}", live) : live;
         }
         return ui.timing(verdict(run->lanes, run->headline));
@@ -379,13 +384,17 @@ class RaceExhibit : public Exhibit {
         std::vector<const char*> labels{"Settings"};
         if (run != nullptr && model_.changed()) labels.push_back("Start with these settings");
         if (gpuLost()) labels.push_back("Why?");
-        if (run != nullptr && canReplay(*run)) labels.push_back(replay_.playing() ? "Stop replay" : "Replay");
         const ImGuiStyle& style = ImGui::GetStyle();
         float width = 0;
+        if (run != nullptr && canReplay(*run))
+            width += replayLetters() + 2 * style.FramePadding.x + style.ItemSpacing.x;
         for (const char* label : labels)
             width += textWidth(label) + 2 * style.FramePadding.x + style.ItemSpacing.x;
         return width;
     }
+
+    /// As wide for either word, so that the buttons beside it stay where they are.
+    static float replayLetters() { return std::max(textWidth("Stop replay"), textWidth("Replay")); }
 
     /// The question that most people have then.
     bool gpuLost() const {
@@ -397,11 +406,10 @@ class RaceExhibit : public Exhibit {
     // The answer from this race, and the way to the lesson below it.
     void drawWhy(Ui& ui, const RaceRun& run) {
         if (ui.button("Why?", "Says why the processor was faster in this race.")) ImGui::OpenPopup("why");
-        const ImVec2 below{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)};
+        // To the left: on the right, it would cover the lanes' flags.
+        const ImVec2 below{ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui.px(4)};
         const float width = std::min(ui.px(420), ImGui::GetIO().DisplaySize.x);
-        ImGui::SetNextWindowPos(
-            {std::max(0.0f, std::min(below.x, ImGui::GetIO().DisplaySize.x - width)), below.y},
-            ImGuiCond_Always);
+        ImGui::SetNextWindowPos({std::max(0.0f, below.x - width), below.y}, ImGuiCond_Always);
         ImGui::SetNextWindowSize({width, 0});
         if (!ImGui::BeginPopup("why")) return;
         const std::string why = whyText(ui, run);
@@ -424,6 +432,10 @@ class RaceExhibit : public Exhibit {
             ImGui::SameLine();
         }
         if (run != nullptr && canReplay(*run)) {
+            const ImVec2 padding = ImGui::GetStyle().FramePadding;
+            const float own = textWidth(replay_.playing() ? "Stop replay" : "Replay");
+            ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                                {padding.x + (replayLetters() - own) / 2, padding.y});
             if (replay_.playing()) {
                 if (ui.button("Stop replay", "Ends the replay and returns to the finished race."))
                     replay_.stop();
@@ -431,6 +443,7 @@ class RaceExhibit : public Exhibit {
                                  "Plays the race again from its recorded times; nothing is trained.")) {
                 replay_.start(*run);
             }
+            ImGui::PopStyleVar();
             ImGui::SameLine();
         }
         if (ui.toggle("Settings", settingsWords, setupOpen_)) setupOpen_ = !setupOpen_;
@@ -439,11 +452,15 @@ class RaceExhibit : public Exhibit {
     /// As much as fits into the width: half a number says something else.
     std::string replayText(const Ui& ui, float width) const {
         const std::string clock = ui.timing(duration(replay_.seconds()));
-        const std::string onOne = translatedFormat("{} on one clock", clock);
-        const std::string slower = translatedFormat("{} on one clock, {} times slower", clock,
-                                                    ui.timing(threeDigits(replay_.stretch())));
-        if (replay_.stretch() != 1 && textWidth(slower) <= width) return slower;
-        return textWidth(onOne) <= width ? onOne : fittedText(clock, width);
+        const std::string stretch = ui.timing(translatedFormat("{:.1f}", replay_.stretch()));
+        std::vector<std::string> texts{translatedFormat("Replay: {}", clock)};
+        if (replay_.stretch() != 1)
+            texts = {
+                translatedFormat("Replay, slowed down {} times: all lanes on one clock, {}", stretch, clock),
+                translatedFormat("slowed down {} times: {}", stretch, clock), texts[0]};
+        for (const std::string& text : texts)
+            if (textWidth(text) <= width) return text;
+        return fittedText(clock, width);
     }
 
     void drawSetup(Ui& ui) {
@@ -465,7 +482,25 @@ class RaceExhibit : public Exhibit {
         ImGui::Dummy({width, bottom - start.y});
     }
 
+    // For a small plot, while a race runs that nobody has yet asked for more of: at its start, there is
+    // little to plot, and the lanes are the race.
+    std::optional<float> stripHeight(const RaceRun& run) const {
+        if (run.over || run.stepped || viewsWanted_ || view_ != curvesView) return {};
+        return ImGui::GetFrameHeightWithSpacing() + 7 * ImGui::GetTextLineHeight();
+    }
+
     void drawViews(Ui& ui, const RaceRun& run) {
+        const float top = ImGui::GetCursorScreenPos().y;
+        drawView(ui, run);
+        // Whoever clicks there wants to see more: once the click has done what it does where it was made.
+        const ImGuiIO& io = ImGui::GetIO();
+        if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseClickedPos[0].y >= top &&
+            ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows |
+                                   ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
+            viewsWanted_ = true;
+    }
+
+    void drawView(Ui& ui, const RaceRun& run) {
         if (ui.segments("##race view",
                         "What the race shows: curves, where the time goes, predictions, the result, or "
                         "earlier races.",
@@ -503,6 +538,7 @@ class RaceExhibit : public Exhibit {
     RaceHistory history_;
     bool pastShown_ = false; // in place of the starting lanes
     bool setupOpen_ = false;
+    bool viewsWanted_ = false; // somebody has clicked in the views of this race
     bool wasOver_ = false;
     std::uint64_t noticed_ = 0; // number of the race that the messages are about; 0: none
     double nextProbe_ = 0;

@@ -1,6 +1,7 @@
 #include "demos/exhibits/race/race_lanes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -195,7 +196,7 @@ std::string statusLabel(const Ui& ui, const RaceRun& run, std::size_t index, con
     if (finished) return "✓ " + words;
     if (end.status == LaneStatus::failed) return "✗ " + words;
     const bool moving = end.status == LaneStatus::running || end.status == LaneStatus::paused;
-    return moving ? translatedFormat("{} {:.0f} %", words, 100 * share) : words;
+    return moving ? translatedFormat("{} {:.0f} %", words, std::floor(100 * share)) : words;
 }
 
 Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
@@ -228,49 +229,68 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
     return detail;
 }
 
-/// The device, its name cut rather than what must not be left out.
-std::string deviceText(const RaceRun& run, std::size_t index, float width) {
-    const MachineInfo& machine = run.lanes[index].machine;
-    if (machine.device.empty()) return {};
-    if (const std::string threads = threadsText(run, index); !threads.empty()) {
-        const std::string rest = ", " + threads;
-        return fittedText(shortDevice(machine), std::max(width - lettersWidth(rest), 1.0f)) + rest;
-    }
-    std::string text;
-    for (std::size_t letters = 60; letters >= 8; letters -= 4) {
-        text = honestDevice(machine, letters);
-        if (textWidth(text) <= width) return text;
-    }
-    return fittedText(text, width);
+/// The machine that a lane runs on; `machine` has no device before the lane prepares.
+std::string machineTitle(const Ui& ui, const LaneSpec& spec, const MachineInfo& machine = {}) {
+    const auto called = [](const std::string& name) {
+        MachineInfo other;
+        other.device = name;
+        return shortDevice(other);
+    };
+    const bool known = !machine.device.empty();
+    if (!spec.gpu) return translatedFormat("Processor: {}", known ? shortDevice(machine) : called(cpuName()));
+    if (!known && !spec.device.empty()) return translatedFormat("Device {}", spec.device);
+    const gpu::DeviceReport& device = ui.graphics.device().report();
+    const std::string name = known ? shortDevice(machine) : called(device.name);
+    if (known ? machine.software : device.type == gpu::DeviceType::software)
+        return translatedFormat("Vulkan in software: {}", name);
+    return translatedFormat("Graphics card: {}", name);
 }
 
+/// What must not be left out about a lane's machine: its threads, its share, that it is no GPU.
+std::string machineRemark(const RaceRun& run, std::size_t index) {
+    const MachineInfo& machine = run.lanes[index].machine;
+    if (machine.device.empty()) return {};
+    if (!run.lanes[index].spec.gpu) return threadsText(run, index);
+    const std::string share = shareText(machine);
+    const std::string kind(machine.software ? translated("not a GPU") : "");
+    return kind + (kind.empty() || share.empty() ? "" : ", ") + share;
+}
+
+/// The machine as before the start, the lane's name beside it: the machine's is cut where room is short.
 void drawTitleRow(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::size_t index,
                   const std::string& status, ImU32 statusTint, ImVec2 at, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     drawMark(ui, specs, index, {at.x + line / 2, at.y + line / 2}, ui.px(15));
     float x = at.x + line + ui.px(6);
-    const std::string name = specs[index].text();
-    draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, at.y}, ui.theme.text, name.c_str());
-    ImGui::PushFont(ui.fonts.strong);
-    x += textWidth(name) + ui.px(10);
-    ImGui::PopFont();
     const float statusWidth = textWidth(status);
     const float right = at.x + width - statusWidth;
+    const std::string name = specs[index].text();
+    const std::string remark = machineRemark(run, index);
+    const float gap = ui.px(10);
+    const float beside = lettersWidth(name) + gap + (remark.empty() ? 0 : lettersWidth(remark) + gap);
+    ImGui::PushFont(ui.fonts.strong);
+    const std::string machine = fittedText(machineTitle(ui, specs[index], run.lanes[index].machine),
+                                           std::max(right - gap - beside - x, 1.0f));
+    draw.AddText({x, at.y}, ui.theme.text, machine.c_str());
+    x += lettersWidth(machine) + gap;
+    ImGui::PopFont();
+    draw.AddText({x, at.y}, ui.theme.muted, name.c_str());
+    x += lettersWidth(name) + gap;
     // The sign alone has the colour: the words must be legible on the machine's.
     const std::size_t sign = status.starts_with("✓") || status.starts_with("✗") ? status.find(' ') : 0;
     draw.AddText({right, at.y}, statusTint, status.c_str(), status.c_str() + sign);
     drawText(draw, {right + textWidth(status.substr(0, sign)), at.y},
              sign > 0 ? ui.theme.text : ui.theme.muted, status.c_str() + sign);
-    drawText(draw, {x, at.y}, ui.deviceColour(run.lanes[index].machine.software),
-             deviceText(run, index, right - x - ui.px(10)));
+    draw.AddText({x, at.y}, ui.deviceColour(run.lanes[index].machine.software),
+                 fittedText(remark, std::max(right - gap - x, 1.0f)).c_str());
 }
 
 /// After a race, where the lane was when the fastest one finished: the distance is the result.
 Way wayOf(const RaceRun& run, std::size_t index) {
     const std::optional<LaneGap> gap = gapOf(run, index);
     if (!gap) return {.now = shareOfWay(run.finish, run.lanes[index])};
-    const std::string fastest = run.lanes[gap->fastest].spec.text();
+    const std::string fastest = laneName(run, gap->fastest);
     return {.now = gap->share,
             .whole = true,
             .moment = gap->byRates ? translatedFormat("here when {} finished, by their samples/s", fastest)
@@ -314,26 +334,13 @@ void drawLane(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs, std::
         drawFigures(ui, cardFigures(ui, lane, end, all, run.over), {top.x, low.y + figuresAt}, width);
     if (pictureHeight > 0) {
         const Place place{{top.x, low.y + picturesAt}, {top.x + width, low.y + picturesAt + pictureHeight}};
-        pictures.drawAnswers(ui, run, index, {place.min, {place.max.x, place.max.y - ui.px(8)}});
+        // Of the replayed moment no answers are recorded: those from later would contradict its step.
+        const std::optional<std::uint64_t> until = replayed ? std::optional(end.step) : std::nullopt;
+        pictures.drawAnswers(ui, run, index, {place.min, {place.max.x, place.max.y - ui.px(8)}}, until);
     }
     if (messageHeight > 0)
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, low.y + height - messageHeight - ui.px(8)},
                                             ui.theme.bad, message.c_str(), nullptr, width);
-}
-
-/// The machine that a lane runs on, as far as it is known before the start.
-std::string machineTitle(const Ui& ui, const LaneSpec& spec) {
-    const auto called = [](const std::string& name) {
-        MachineInfo machine;
-        machine.device = name;
-        return shortDevice(machine);
-    };
-    if (!spec.gpu) return translatedFormat("Processor: {}", called(cpuName()));
-    if (!spec.device.empty()) return translatedFormat("Device {}", spec.device);
-    const gpu::DeviceReport& device = ui.graphics.device().report();
-    const std::string name = called(device.name);
-    if (device.type == gpu::DeviceType::software) return translatedFormat("Vulkan in software: {}", name);
-    return translatedFormat("Graphics card: {}", name);
 }
 
 /// What a lane does that has not begun.
@@ -392,12 +399,17 @@ void drawStartingLane(Ui& ui, std::span<const LaneSpec> specs, const RacePicture
 
 } // namespace
 
-void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay, const RacePictures& pictures) {
+void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay, const RacePictures& pictures,
+               std::optional<float> below) {
     const std::vector<LaneSpec> specs = run.specs();
     const bool compact = lowRoom(ui, specs.size());
-    const float row =
-        compact ? 0
-                : pictures.rowHeight(ui, specs.size(), ui.px(cardUnits), ImGui::GetContentRegionAvail().y);
+    const float room = ImGui::GetContentRegionAvail().y;
+    float row = compact ? 0 : pictures.rowHeight(ui, specs.size(), ui.px(cardUnits), room);
+    if (row > 0 && below) {
+        const float each =
+            (room - *below) / static_cast<float>(specs.size()) - ImGui::GetStyle().ItemSpacing.y;
+        row = std::max(row, each - ui.px(cardUnits));
+    }
     for (std::size_t i = 0; i < specs.size(); ++i)
         drawLane(ui, run, specs, i, replay, pictures, row, compact);
 }

@@ -1,6 +1,7 @@
 // The lanes as cards, and what all panels of the race draw alike.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,8 +30,10 @@ inline std::string whyText(const Ui& ui, const RaceRun& run) {
     return why.empty() ? why : ui.timing(why);
 }
 
-/// The lanes of `run`: as they are, or where `replay` shows them.
-void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay, const RacePictures& pictures);
+/// The lanes of `run`: as they are, or where `replay` shows them. below: their pictures take all room but
+/// that many pixels
+void drawLanes(Ui& ui, const RaceRun& run, const RaceReplay& replay, const RacePictures& pictures,
+               std::optional<float> below = {});
 /// Lanes at the start, `height` pixels high in total, if they need no more.
 void drawStartingLanes(Ui& ui, std::span<const LaneSpec> specs, const RacePictures& pictures, float height);
 

@@ -31,7 +31,7 @@ inline bool haveImages(const Dataset& data) {
 }
 /// How many test images, from the first on, lanes are asked about for the pictures on their cards.
 inline std::size_t pictureRows(const Dataset& data) {
-    constexpr std::size_t most = 24;
+    constexpr std::size_t most = 72;
     return haveImages(data) ? std::min(most, data.test.count) : 0;
 }
 

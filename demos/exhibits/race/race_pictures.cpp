@@ -20,6 +20,7 @@ constexpr std::size_t mostSheetImages = 120;
 constexpr std::size_t mostSheetPixels = 4'000'000;
 constexpr std::size_t mostScatterPoints = 400;
 constexpr float dimmedImage = 0.4f;
+constexpr float leastImageInRows = 42, mostImageInOneRow = 48; // units
 
 float answerLine(const Ui& ui) { return ui.fonts.small->FontSize + ui.px(3); }
 
@@ -94,7 +95,7 @@ void RacePictures::drawRows(const Ui& ui, const Place& place) const {
     if (kind() != Kind::images || height < ui.px(20)) return;
     // Large enough for the images that there are, in whole rows.
     const float area = (width + gap) * (height + gap) / static_cast<float>(sheetImages_);
-    const float wanted = std::max(ui.px(42), std::sqrt(area));
+    const float wanted = std::max(ui.px(leastImageInRows), std::sqrt(area));
     const float rows = std::max(1.0f, std::floor((height + gap) / wanted));
     const float step = (height + gap) / rows;
     const auto columns = static_cast<std::size_t>(std::max(1.0f, std::floor((width + gap) / step)));
@@ -135,26 +136,38 @@ void RacePictures::drawPoints(const Ui& ui, const Place& place) const {
 
 float RacePictures::rowHeight(const Ui& ui, std::size_t lanes, float card, float room) const {
     constexpr float mostOfRoom = 0.62f;
-    constexpr float leastImage = 20, mostImage = 48;
+    constexpr float leastImage = 20;
     if (kind() != Kind::images || lanes == 0) return 0;
     const float text = answerLine(ui) + ui.px(8);
     const float image = mostOfRoom * room / static_cast<float>(lanes) - card - text;
-    return image < ui.px(leastImage) ? 0 : std::min(image, ui.px(mostImage)) + text;
+    return image < ui.px(leastImage) ? 0 : std::min(image, ui.px(mostImageInOneRow)) + text;
 }
 
-void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lane, const Place& place) const {
+void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lane, const Place& place,
+                               std::optional<std::uint64_t> until) const {
     if (kind() != Kind::images) return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const std::optional<LaneAnswers>& answers = run.probes[lane].pictures;
+    std::optional<LaneAnswers> answers = run.probes[lane].pictures;
+    if (answers && until && answers->step > *until) answers.reset();
     const NetShape& shape = run.job.shape;
-    const float side = place.max.y - place.min.y - answerLine(ui);
+    const float height = place.max.y - place.min.y;
+    const bool high = height > 1.5f * (ui.px(mostImageInOneRow) + answerLine(ui));
+    // While times are taken, answers come only now and then: more images are worth more than room for words.
+    const bool named = !high || run.over || !run.timed;
+    const float below = named ? answerLine(ui) : ui.px(4);
+    const float area = (place.max.x - place.min.x) * height / static_cast<float>(sheetImages_);
+    const float least = std::max(ui.px(leastImageInRows) + below, std::sqrt(area));
+    const float rows = high ? std::max(1.0f, std::floor((height + (named ? 0 : below)) / least)) : 1;
+    const float rowStep = (height + (named ? 0 : below)) / rows;
+    const float side = rowStep - below;
     const SmallLetters small(ui);
     const float words = // beside the pictures, in any language
         std::max(ui.px(92), textWidth(translatedFormat("{} of {} right", "88", "88")) + ui.px(8));
     const float first = place.min.x + words;
     const float step = std::max(side + ui.px(6), ui.px(46));
     const auto fit = static_cast<std::size_t>(std::max(0.0f, (place.max.x - first + ui.px(6)) / step));
-    const std::size_t count = std::min({fit, sheetImages_, pictureRows(*run.data)});
+    const std::size_t count =
+        std::min({fit * static_cast<std::size_t>(rows), sheetImages_, pictureRows(*run.data)});
     const auto answerTo = [&](std::size_t i) -> std::optional<std::size_t> {
         if (!answers || i >= answers->rows) return {};
         return plain::predictedClass(answers->outputs.data() + i * shape.outputs(), shape.outputs(),
@@ -168,7 +181,8 @@ void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lan
     for (std::size_t i = 0; i < count; ++i) {
         const bool correct = answerTo(i) == run.data->test.labels[i];
         right += correct ? 1 : 0;
-        const ImVec2 at{first + step * static_cast<float>(i), place.min.y};
+        const ImVec2 at{first + step * static_cast<float>(i % fit),
+                        place.min.y + rowStep * static_cast<float>(i / fit)};
         // What is right lights up as a network learns; in the end, what is wrong is looked at, too.
         const int alpha = correct || (run.over && wrong(i)) ? 255 : static_cast<int>(255 * dimmedImage);
         drawImage(draw, i, at, side, IM_COL32(255, 255, 255, alpha), ui.px(3));
@@ -177,7 +191,7 @@ void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lan
         const ImVec2 end{at.x + side, at.y + side};
         if (correct) draw.AddRectFilled(at, end, faded(colour, 0.3f), ui.px(3));
         draw.AddRect(at, end, colour, ui.px(3), 0, ui.line(2));
-        if (correct) continue;
+        if (correct || !named) continue;
         // Below the next image, too, unless that has an answer of its own.
         const float room = (i + 1 < count && wrong(i + 1) ? 1 : 2) * step - ui.px(4);
         draw.AddText({at.x, end.y + ui.px(2)}, legible(ui.theme, colour),
@@ -185,7 +199,7 @@ void RacePictures::drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lan
     }
     if (!answers || count == 0) return;
     const float line = ImGui::GetTextLineHeight();
-    const float top = place.min.y + std::max(0.0f, (side - 2 * line) / 2);
+    const float top = place.min.y + std::max(0.0f, (rowStep * rows - below - 2 * line) / 2);
     drawText(draw, {place.min.x, top}, ui.theme.text,
              fittedText(translatedFormat("{} of {} right", right, count), words - ui.px(8)));
     if (side >= 2 * line)

@@ -37,9 +37,10 @@ class RacePictures {
 
     /// Height of a lane's pictures where `lanes` cards of `card` pixels share `room`; 0: none.
     float rowHeight(const Ui& ui, std::size_t lanes, float card, float room) const;
-    /// The first test images: dim without an answer, green where the lane is right, red with its answer where
-    /// it is wrong.
-    void drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lane, const Place& place) const;
+    /// The first test images, in several rows where the place is high: dim without an answer, green where the
+    /// lane is right, red with its answer where it is wrong. until: no answers from after this step
+    void drawAnswers(const Ui& ui, const RaceRun& run, std::size_t lane, const Place& place,
+                     std::optional<std::uint64_t> until = {}) const;
 
   private:
     void drawImage(ImDrawList& draw, std::size_t index, ImVec2 at, float side, ImU32 tint,

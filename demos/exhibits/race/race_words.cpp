@@ -29,17 +29,6 @@ std::string preparation(const RaceRun& run, std::size_t lane) {
     return std::string(translated(tuning.going() ? "compares kernels" : "warms up"));
 }
 
-/// The machine, where each of two lanes has its own; else the lane. begins: a sentence
-std::string shortName(const RaceRun& run, std::size_t index, bool begins) {
-    const LaneResult& lane = run.lanes[index];
-    const bool machines = run.lanes.size() == 2 && run.lanes[0].spec.gpu != run.lanes[1].spec.gpu;
-    // Before a lane prepares, its device is not known: it may be software.
-    if (!machines || (lane.spec.gpu && lane.machine.device.empty())) return lane.spec.text();
-    if (lane.spec.gpu && lane.machine.software)
-        return std::string(translated(begins ? "Software Vulkan" : "software Vulkan"));
-    return lane.spec.gpu ? "GPU" : "CPU";
-}
-
 bool moves(const LaneResult& lane) {
     return lane.end.status == LaneStatus::running || lane.end.status == LaneStatus::paused;
 }
@@ -49,9 +38,10 @@ double percentOfWay(const RaceRun& run, std::size_t lane) {
     return std::floor(100 * shareOfWay(run.finish, run.lanes[lane]));
 }
 
-std::string doing(const RaceRun& run, std::size_t index, bool begins, bool timed) {
+std::string doing(const RaceRun& run, std::size_t index, bool begins, bool timed,
+                  std::optional<bool> software) {
     const LaneResult& lane = run.lanes[index];
-    const std::string name = shortName(run, index, begins);
+    const std::string name = laneName(run, index, begins, software);
     if (lane.end.status == LaneStatus::finished)
         return translatedFormat("{} finished in {}", name, timed ? duration(figuresOf(lane).seconds) : "-");
     if (moves(lane)) return translatedFormat("{} at {:.0f} %", name, percentOfWay(run, index));
@@ -59,7 +49,7 @@ std::string doing(const RaceRun& run, std::size_t index, bool begins, bool timed
 }
 
 /// Who has finished, and where the others are; of more than two lanes, how many. Empty before the start.
-std::string whereTheyAre(const RaceRun& run, bool timed) {
+std::string whereTheyAre(const RaceRun& run, bool timed, std::optional<bool> software) {
     const auto statusIs = [](LaneStatus status) {
         return [status](const LaneResult& lane) { return lane.end.status == status; };
     };
@@ -67,7 +57,7 @@ std::string whereTheyAre(const RaceRun& run, bool timed) {
     std::string text;
     const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
     if (run.lanes.size() <= 2) {
-        for (std::size_t i = 0; i < run.lanes.size(); ++i) add(doing(run, i, i == 0, timed));
+        for (std::size_t i = 0; i < run.lanes.size(); ++i) add(doing(run, i, i == 0, timed, software));
         return text;
     }
     if (const auto finished = std::ranges::count_if(run.lanes, statusIs(LaneStatus::finished)); finished > 0)
@@ -75,7 +65,7 @@ std::string whereTheyAre(const RaceRun& run, bool timed) {
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < run.lanes.size(); ++i)
         if (moves(run.lanes[i]) || run.lanes[i].end.status == LaneStatus::preparing) others.push_back(i);
-    if (others.size() == 1) add(doing(run, others[0], false, timed));
+    if (others.size() == 1) add(doing(run, others[0], false, timed, software));
     if (others.size() < 2) return text;
     const auto [last, first] =
         std::ranges::minmax(others, {}, [&](std::size_t lane) { return percentOfWay(run, lane); });
@@ -87,6 +77,18 @@ std::string whereTheyAre(const RaceRun& run, bool timed) {
 }
 
 } // namespace
+
+std::string laneName(const RaceRun& run, std::size_t index, bool begins, std::optional<bool> software) {
+    const LaneResult& lane = run.lanes[index];
+    const bool machines = run.lanes.size() == 2 && run.lanes[0].spec.gpu != run.lanes[1].spec.gpu;
+    // Before a lane prepares, it has no device yet: what it will get may be known all the same.
+    const bool prepared = !lane.machine.device.empty();
+    const bool known = prepared || (software.has_value() && lane.spec.device.empty());
+    if (!machines || (lane.spec.gpu && !known)) return lane.spec.text();
+    if (lane.spec.gpu && (prepared ? lane.machine.software : software.value_or(false)))
+        return std::string(translated(begins ? "Software Vulkan" : "software Vulkan"));
+    return lane.spec.gpu ? "GPU" : "CPU";
+}
 
 std::string matchText(const std::vector<LaneSpec>& lanes) {
     std::string text;
@@ -122,11 +124,11 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
             {"until", finishText(finish)}};
 }
 
-std::string liveText(const RaceRun& run, bool timed) {
+std::string liveText(const RaceRun& run, bool timed, std::optional<bool> software) {
     std::string text;
     if (run.settings.repeat > 1)
         text = translatedFormat("run {} of {}: ", run.finished.size() + 1, run.settings.repeat);
-    const std::string where = whereTheyAre(run, timed);
+    const std::string where = whereTheyAre(run, timed, software);
     text += where.empty() ? matchText(run.specs()) : where;
     if (!run.finish.needsEvaluation() || std::ranges::none_of(run.lanes, moves)) return text;
     // Without the limit that ends a run which never gets there.

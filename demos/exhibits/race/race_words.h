@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +26,13 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
 
 /// Who has finished, and where the others are: "run 2 of 5: CPU finished in 0.73 s; GPU at 59 %".
 ///   timed   with the seconds, which differ from run to run; false: a dash
-std::string liveText(const RaceRun& run, bool timed = true);
+///   software   whether the device is software that a lane without one named will get
+std::string liveText(const RaceRun& run, bool timed = true, std::optional<bool> software = {});
+
+/// The machine, where each of two lanes has its own; else the lane. begins: a sentence
+///   software   as for liveText
+std::string laneName(const RaceRun& run, std::size_t index, bool begins = false,
+                     std::optional<bool> software = {});
 
 /// "cpu:best ended at step 120, gpu:best at step 80"; of a repeated race "2 of 5 runs are finished".
 std::string whereItEnded(const RaceRun& run);
