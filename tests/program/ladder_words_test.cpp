@@ -131,13 +131,14 @@ TEST_CASE("changes of comments or white space alone are none of the code") {
     CHECK(parts == std::vector<DiffPart>{{0, 2, false}, {2, 5, true}, {5, 6, false}});
 }
 
-TEST_CASE("the source of a rung opens where old code faces new, a loop before all, or at its first new line") {
+TEST_CASE(
+    "the source of a rung opens where old code faces new, a loop before all, or at its first new line") {
     const auto told = [](std::string_view before, std::string_view after) {
         const std::vector<DiffLine> diff = lineDiff(before, after);
         const std::size_t at = tellingLine(diff);
         return at < diff.size() ? diff[at].text : std::string_view("none");
     };
-    CHECK(told("a\nb\n", "x\na\nc\n") == "b"); // a line that only came says less
+    CHECK(told("a\nb\n", "x\na\nc\n") == "b");                            // a line that only came says less
     CHECK(told("a\nfor (b)\ns\nc\nd\n", "x\nfor (y)\ns\ne\nf\n") == "a"); // with the loop
     CHECK(told("c\nd\ns\nfor (b)\n", "e\ns\nfor (y)\n") == "for (b)");
     CHECK(told("a\n", "// b\nb\na\n") == "b");

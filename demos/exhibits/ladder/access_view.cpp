@@ -212,9 +212,10 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, c
                                {"in all", total},
                                {"outputs of the workgroup", outputs},
                                {"words per output, in all", inAll}},
-                    .text = "The bright part of the bar is what the workgroup has read so far. All bars share "
-                            "one scale: words per output, because the workgroups compute different numbers of "
-                            "outputs."});
+                    .text =
+                        "The bright part of the bar is what the workgroup has read so far. All bars share "
+                        "one scale: words per output, because the workgroups compute different numbers of "
+                        "outputs."});
 }
 
 // One kernel: the words that it has read, the arrays, and below them what happens at the moment.

@@ -257,8 +257,8 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const std::vector<SweepPoint>& points = model.sweep(by);
     if (points.empty() && !model.sweeping(by)) {
         constexpr std::size_t secondsEach = 2; // of a size, both machines
-        const std::string label =
-            translatedFormat("Sweep both machines, about {} s", secondsEach * LadderModel::sweepSizes(by).size());
+        const std::string label = translatedFormat("Sweep both machines, about {} s",
+                                                   secondsEach * LadderModel::sweepSizes(by).size());
         const std::string question(translated(by == SweepBy::batch
                                                   ? "At which batch size does the GPU overtake the CPU?"
                                                   : "At which width does the GPU overtake the CPU?"));

@@ -171,24 +171,23 @@ class LadderModel::Session {
             const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
             const auto makeCpu = machines_.maker(job, LaneSpec{false, Rung::best, {}});
             const auto makeGpu = machines_.maker(job, LaneSpec{true, Rung::best, {}});
-            queue_.post(
-                preview ? translatedFormat("previewing {} {}", translated(nameOf(by)), value)
-                        : translatedFormat("measuring {} {}", translated(nameOf(by)), value),
-                [this, by, value, job, seconds, preview, makeCpu, makeGpu,
-                 watch](const std::atomic<bool>& cancelled) {
-                    if (!*watch) watch->emplace();
-                    const SweepPoint point =
-                        measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
-                    if (cancelled) return;
-                    queue_.tell([this, by, preview, point, load = (*watch)->load()] {
-                        if (preview) {
-                            model_.sweepPreviews_[static_cast<std::size_t>(by)].push_back(point);
-                            return;
-                        }
-                        model_.sweeps_[static_cast<std::size_t>(by)].push_back(point);
-                        model_.sweepLoads_[static_cast<std::size_t>(by)] = load;
-                    });
-                });
+            queue_.post(preview ? translatedFormat("previewing {} {}", translated(nameOf(by)), value)
+                                : translatedFormat("measuring {} {}", translated(nameOf(by)), value),
+                        [this, by, value, job, seconds, preview, makeCpu, makeGpu,
+                         watch](const std::atomic<bool>& cancelled) {
+                            if (!*watch) watch->emplace();
+                            const SweepPoint point =
+                                measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
+                            if (cancelled) return;
+                            queue_.tell([this, by, preview, point, load = (*watch)->load()] {
+                                if (preview) {
+                                    model_.sweepPreviews_[static_cast<std::size_t>(by)].push_back(point);
+                                    return;
+                                }
+                                model_.sweeps_[static_cast<std::size_t>(by)].push_back(point);
+                                model_.sweepLoads_[static_cast<std::size_t>(by)] = load;
+                            });
+                        });
         }
     }
 
@@ -389,7 +388,8 @@ void LadderModel::interrupt() {
     picturesPosted_.clear();
     lossPreviewAsked_ = lossPreviewWanted_ || !lossPreview_.empty();
     for (const SweepBy by : {SweepBy::batch, SweepBy::width}) // one without any point is asked for again
-        if (sweepPreviews_[static_cast<std::size_t>(by)].empty() && sweepPreviewWanted_ != by) forgetSweepPreview(by);
+        if (sweepPreviews_[static_cast<std::size_t>(by)].empty() && sweepPreviewWanted_ != by)
+            forgetSweepPreview(by);
     training_ = false;
 }
 
@@ -622,7 +622,8 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
 // One rung at a time, so that what a person asks for next does not wait for all that was asked for before.
 void LadderModel::postWanted(bool quick, bool rough) {
     // Somebody looks at where these will be: what is being measured gives way, and comes to its turn again.
-    if (measuring_ && (!picturesWanted_.empty() || lossPreviewWanted_ || (sweepPreviewWanted_ && previewing_)))
+    if (measuring_ &&
+        (!picturesWanted_.empty() || lossPreviewWanted_ || (sweepPreviewWanted_ && previewing_)))
         interrupt();
     if (std::exchange(lossPreviewWanted_, false)) {
         const auto fastest = std::ranges::find_if(

@@ -99,8 +99,8 @@ class LadderModel {
     /// In the order of their sizes; those that have been measured.
     const std::vector<SweepPoint>& sweep(SweepBy by) const { return sweeps_[static_cast<std::size_t>(by)]; }
 
-    /// A few of its smaller sizes, measured briefly, as they come: what a sweep will show. Asking for them has
-    /// them measured, in seconds, between two rungs that were asked for by name.
+    /// A few of its smaller sizes, measured briefly, as they come: what a sweep will show. Asking for them
+    /// has them measured, in seconds, between two rungs that were asked for by name.
     const std::vector<SweepPoint>& sweepPreview(SweepBy by);
 
     /// What other programs used meanwhile; empty: unknown.

@@ -255,7 +255,8 @@ bool rowHovered(ImVec2 at, const Stairs& stairs) {
 
 // What a measured rung does: right of its bar, or else left of it, on the line that leads there; where it has
 // no room beside the bar, nowhere.
-void drawPhrase(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& rung, ImU32 ground, float top) {
+void drawPhrase(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& rung, ImU32 ground,
+                float top) {
     const std::string phrase(translated(wordsOf(rung).plain));
     const float size = std::min(ui.fonts.small->FontSize, stairs.letters());
     const float width = ui.fonts.small->CalcTextSizeA(size, FLT_MAX, 0, phrase.c_str()).x;
@@ -269,7 +270,8 @@ void drawPhrase(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& r
     }
     const float y = top + (stairs.rise - size) / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled({left - ui.px(4), y}, {left + width + ui.px(4), y + size}, ground); // no line through it
+    draw.AddRectFilled({left - ui.px(4), y}, {left + width + ui.px(4), y + size},
+                       ground); // no line through it
     draw.AddText(ui.fonts.small, size, {left, y}, ui.theme.muted, phrase.c_str());
 }
 
@@ -385,8 +387,8 @@ std::vector<Remark> legendOf(const Ui& ui, const LadderModel& model) {
             faster = model.rungs()[i];
     }
     if (faster)
-        remarks.push_back({"one piece: twice as fast", ui.theme.muted,
-                           faded(colourOfRung(ui, *faster), 0.8f), faster->gpu() && onSoftware(model)});
+        remarks.push_back({"one piece: twice as fast", ui.theme.muted, faded(colourOfRung(ui, *faster), 0.8f),
+                           faster->gpu() && onSoftware(model)});
     if (slower) remarks.push_back({"slower than its base", ui.theme.muted, faded(ui.theme.bad, 0.45f)});
     return remarks;
 }
@@ -442,9 +444,9 @@ std::string findingOf(const Ui& ui, const LadderModel& model) {
     const double ahead = *model.rate(*cpu) / *model.rate(climb->to);
     const std::string_view other = model.rungs()[*cpu].lane;
     const std::string_view best = model.rungs()[climb->to].lane;
-    std::string finding =
-        onSoftware(model) ? translatedFormat("Rewriting alone: {}× on Vulkan in software", factor)
-                          : translatedFormat("Rewriting alone: {}× on the GPU", factor);
+    std::string finding = onSoftware(model)
+                              ? translatedFormat("Rewriting alone: {}× on Vulkan in software", factor)
+                              : translatedFormat("Rewriting alone: {}× on the GPU", factor);
     if (ahead >= equalBelow)
         finding += translatedFormat("; {} is still {}× ahead", other, twoDigits(ahead));
     else if (ahead > 1 / equalBelow)
