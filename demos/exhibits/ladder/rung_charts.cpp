@@ -30,6 +30,7 @@ struct Scale {
 };
 
 constexpr double growSeconds = 0.6; // of a bar and its factor
+constexpr double belowLowest = 0.5; // doublings that the scale begins below the slowest rung
 
 /// Once every rung that it could be compared with is known: before, the bars have its room.
 bool showsRoof(const Ui& ui, const LadderModel& model) {
@@ -51,7 +52,7 @@ Scale scaleOf(Ui& ui, const LadderModel& model) {
         if (const auto rate = model.rate(i)) add(*rate);
     if (most == 0) return {};
     if (showsRoof(ui, model)) add(model.roof()->gflops);
-    const double low = std::log2(least) - 0.5; // a bar as short as nothing would be no bar
+    const double low = std::log2(least) - belowLowest; // a bar as short as nothing would be no bar
     const double high = std::max(std::log2(most) + 0.2, low + fewest);
     const auto eased = [&](const char* id, double target) {
         return static_cast<double>(ui.eased(id, static_cast<float>(target), growSeconds));
@@ -249,11 +250,7 @@ void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stai
                      measuring ? colour : ui.theme.muted, state.c_str());
 }
 
-bool rowHovered(ImVec2 at, const Stairs& stairs) {
-    return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, {stairs.right, at.y + stairs.rise});
-}
-
-// What a measured rung does: right of its bar, or else left of it, on the line that leads there; where it has
+// What a measured rung does: right of its bar, or else before it, on the line that leads there; where it has
 // no room beside the bar, nowhere.
 void drawPhrase(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& rung, ImU32 ground,
                 float top) {
@@ -263,16 +260,20 @@ void drawPhrase(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& r
     const float gap = ui.px(12);
     const float from = step.base ? stairs.at(step.from) : stairs.bars;
     const float to = stairs.at(step.to);
-    float left = std::max(from, to) + gap;
-    if (left + width > stairs.numbers - gap) {
-        left = stairs.bars + gap;
-        if (left + width > std::min(from, to) - gap) return;
+    const float end = std::max(from, to);
+    const bool roofed = rung.gpu() && stairs.roof > end; // no letters over it
+    const float right = roofed ? std::min(stairs.roof, stairs.numbers) : stairs.numbers;
+    float left = end + gap;
+    if (left + width > right - gap) {
+        left = std::min(step.base ? from : to, to) - gap - width;
+        // Up from the slowest rung a line leads to those that are compared with it.
+        if (left < stairs.at(stairs.scale.low + belowLowest) + gap) return;
     }
     const float y = top + (stairs.rise - size) / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled({left - ui.px(4), y}, {left + width + ui.px(4), y + size},
                        ground); // no line through it
-    draw.AddText(ui.fonts.small, size, {left, y}, ui.theme.muted, phrase.c_str());
+    draw.AddText(ui.fonts.small, size, {left, y}, faded(ui.theme.muted, 0.85f), phrase.c_str());
 }
 
 // Name, and bar with its numbers; or what the rung does; or the reason why there is none.
@@ -317,7 +318,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
     }
     if (!ui.masked) {
         drawStep(ui, stairs, *step, rung, rung.gpu() && onSoftware(model), at.y);
-        if (!stairs.sentences() && (picked || rowHovered(at, stairs)))
+        if (!stairs.sentences() && !picked) // of that the exhibit tells more
             drawPhrase(ui, stairs, *step, rung, ground, at.y);
         drawFactor(ui, stairs, *step, model, at.y);
     }
