@@ -567,6 +567,7 @@ void LadderModel::giveUp() {
     wanted_.clear();
     pickedWanted_ = roofWanted_ = false;
     sweepWanted_.reset();
+    sweepPreviewWanted_.reset();
     sweepsAsked_ = {};
 }
 
