@@ -110,12 +110,21 @@ void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& w
     }
     const std::vector<TickLabel> beside = labelsBelow(frame, ticks, whole, titleLeft - ui.px(10));
     const std::vector<TickLabel> all = labelsBelow(frame, ticks, whole, whole.max.x);
+    // The last number is often the one that matters: the title rather stands before it than in its place.
+    const auto endOf = [](const TickLabel& label) { return label.left + textWidth(label.text); };
+    if (all.size() > beside.size() && all.size() >= 3) {
+        const float left = all.back().left - ui.px(12) - textWidth(title);
+        if (left >= endOf(all[all.size() - 2]) + ui.px(12)) {
+            for (const auto& [at, text] : all) drawText(frame.draw, {at, top}, ui.theme.muted, text);
+            drawText(frame.draw, {left, top}, ui.theme.muted, title);
+            return;
+        }
+    }
     // A single number makes no scale: then the title gives way.
     const bool titled = beside.size() >= 2 || all.size() <= beside.size();
     for (const auto& [left, text] : titled ? beside : all)
         drawText(frame.draw, {left, top}, ui.theme.muted, text);
-    const float free =
-        beside.empty() ? whole.min.x : beside.back().left + textWidth(beside.back().text) + ui.px(8);
+    const float free = beside.empty() ? whole.min.x : endOf(beside.back()) + ui.px(8);
     if (titled && titleLeft >= free) drawText(frame.draw, {titleLeft, top}, ui.theme.muted, title);
 }
 
@@ -150,6 +159,16 @@ std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, const PlotA
     for (const PlotCurve& curve : curves) {
         const PlotLine& line = *curve.line;
         extent = united(extent, plotExtent(vertical ? line.y : line.x, log));
+    }
+    return extent;
+}
+
+// Of the bands whose edges have to be on the axis, as where a text speaks of them.
+std::optional<PlotRange> heightOf(std::span<const PlotBand> bands, bool log) {
+    std::optional<PlotRange> extent;
+    for (const PlotBand& band : bands) {
+        if (!band.shown) continue;
+        extent = united(extent, united(plotExtent(band.low, log), plotExtent(band.high, log)));
     }
     return extent;
 }
@@ -229,7 +248,8 @@ void Plot::drawArea(Ui& ui, std::string_view words, std::span<const PlotLine> li
                 {&line, nowSmoothing_ > 0 ? smoothed(line.y, nowSmoothing_) : std::vector<double>{}});
     const bool secret = ui.masked && (options.x.measured || options.y.measured);
     const auto x = extentOf(frame.curves, options.x, nowLogX_, false);
-    const auto y = extentOf(frame.curves, options.y, nowLogY_, true);
+    auto y = extentOf(frame.curves, options.y, nowLogY_, true);
+    if (y) y = united(y, heightOf(options.bands, nowLogY_));
     if (secret || !x || !y) {
         const bool allHidden = !lines.empty() && frame.curves.empty();
         frame.draw.AddRect(whole.min, whole.max, ui.theme.grid, ui.px(6), 0, ui.line());

@@ -29,6 +29,7 @@ struct PlotBand {
     std::span<const double> low;
     std::span<const double> high;
     std::string name = {}; ///< written at the top; empty: none
+    bool shown = false;    ///< the axis reaches to both edges, whatever the lines are
 };
 
 struct PlotAxis {

@@ -131,6 +131,7 @@ struct Experiment {
     /// The axes that one sketches on, where they depend on the device; null: as x and y have them.
     LabAxes (*axes)(const LabReach& reach) = nullptr;
     bool introduced = false; ///< its card's picture moves above the empty axes
+    bool counts = false;     ///< its answer is a count: other programs take nothing from it
     bool folds = false;      ///< beside the curves, its picture only explains: it leaves them the room
 
     /// Measures both machines. Series that do not work say so in their notes.

@@ -104,7 +104,13 @@ std::string verdictText(const Experiment& experiment, const LabResult& result,
                         std::optional<std::size_t> predicted) {
     if (!result.measured()) return {};
     const std::optional<std::size_t> answer = experiment.answer(result);
-    if (!answer) return std::string(translated("Undecided here: the explanation says why."));
+    if (!answer) {
+        const MeasuredValues values = valuesOf(experiment, result);
+        const auto busy = values.find("gpu_too_busy");
+        return std::string(translated(busy != values.end() && busy->second.number == 1
+                                          ? "Undecided here: the machine was too busy to tell."
+                                          : "Undecided here: the explanation says why."));
+    }
     const std::string_view measured = translated(experiment.choices[*answer]);
     if (!predicted) return translatedFormat("Measured here: {}.", measured);
     if (*predicted == *answer) return translatedFormat("✓ As you predicted: {}", measured);

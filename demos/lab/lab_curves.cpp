@@ -99,7 +99,8 @@ void drawLabCurves(Ui& ui, const Experiment& experiment, const LabResult& result
         spreads.push_back({.colour = faded(line.colour, 0.2f),
                            .x = values[i].x,
                            .low = values[i].low,
-                           .high = values[i].high});
+                           .high = values[i].high,
+                           .shown = true});
     }
     if (!lines.empty() && view.all) lines.insert(lines.end(), models.begin(), models.end());
     const BuiltInLines builtIn(ui, view);

@@ -51,11 +51,11 @@ void drawAccessLegend(Ui& ui, std::size_t invocations) {
     };
     const auto earlier = [&](ImU32 colour) { return touchedBefore(ui.theme, colour); };
     invocationScale([](ImU32 colour) { return colour; },
-                    translatedFormat("invocation 0 to {}", invocations - 1).c_str());
-    invocationScale(earlier, "earlier");
-    filled(ui.theme.text, "several");
-    filled(earlier(memoryColour(ui.theme)), "several, earlier");
-    filled(earlier(sharedColour(ui.theme)), "several, earlier, in shared memory");
+                    translatedFormat("now, by invocation 0 to {}", invocations - 1).c_str());
+    filled(ui.theme.text, "now, by several");
+    invocationScale(earlier, "before");
+    filled(earlier(memoryColour(ui.theme)), "before, by several");
+    filled(earlier(sharedColour(ui.theme)), "shared memory, by several");
     ImGui::NewLine();
 }
 
@@ -69,7 +69,9 @@ void drawAccessPlayer(Ui& ui, AccessView& view) {
     ImGui::SameLine();
     stepTo("Next##ladder", "The memory access after this one.", view.moment < view.last, view.moment + 1);
     ImGui::SameLine();
-    if (ui.toggle("Play##ladder", "Plays the memory accesses one after another.", view.playing)) {
+    constexpr const char* play = "Play##ladder";
+    constexpr std::string_view playWords = "Plays the memory accesses one after another, or pauses.";
+    if (view.playing ? ui.primaryButton("Pause", playWords, true, play) : ui.button(play, playWords)) {
         view.playing = !view.playing;
         view.played = 0;
         if (view.moment == view.last) view.moment = 0;
@@ -163,9 +165,10 @@ double mostWords(const AccessRecord& record) {
     return std::max(all.perOutput(all.memory), all.perOutput(all.shared));
 }
 
-/// "64 of 4,224 words from memory, for 128 outputs: 33 each", or "no words from shared memory", on a bar that
-/// is full at `most` words per output. What is read by then is no measure of a kernel: one loads early,
-/// another one late.
+/// "64 of 4,224 words from memory, for 128 outputs: 33 each", or "no words from shared memory", above a bar.
+/// That is as long as the words by the output are in all, the whole width at `most` of them, and as bright as
+/// the share that has been read. What is read by then is no measure of a kernel: one loads early, another one
+/// late.
 void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, const RecordReads& all,
                  double most, ImU32 colour) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -179,21 +182,20 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, c
         ImGui::SetCursorScreenPos({at.x, at.y + height});
         return;
     }
-    const double each = reads.perOutput(words);
-    const float share = most > 0 ? static_cast<float>(std::min(each / most, 1.0)) : 0;
-    const ImVec2 end{at.x + width, at.y + height - ui.px(4)};
-    draw.AddRectFilled(at, end, ui.theme.raised, ui.px(3));
-    if (words > 0) { // bright below the letters, which no edge crosses
-        const float edge = at.x + std::max(width * share, ui.px(2));
-        draw.AddRectFilled(at, {edge, end.y}, faded(colour, 0.25f), ui.px(3));
-        draw.AddRectFilled({at.x, end.y - ui.px(3)}, {edge, end.y}, colour, ui.px(1));
-    }
+    const double inEach = reads.perOutput(all.*counter.words);
+    const float length = most > 0 ? width * static_cast<float>(std::min(inEach / most, 1.0)) : 0;
+    const float share = static_cast<float>(std::min(words / (all.*counter.words), 1.0));
+    const ImVec2 end{at.x + width, at.y + height - ui.px(3)};
+    const float bar = end.y - ui.px(4); // below the letters, which no edge crosses
+    draw.AddRectFilled({at.x, bar}, {at.x + length, end.y}, faded(colour, 0.3f), ui.px(1));
+    if (words > 0)
+        draw.AddRectFilled({at.x, bar}, {at.x + std::max(length * share, ui.px(2)), end.y}, colour, ui.px(1));
     const std::string count = grouped(static_cast<std::uint64_t>(std::llround(words)));
     const float large = ui.fonts.title->FontSize;
     const float numbers = ui.fonts.title->CalcTextSizeA(large, FLT_MAX, 0, count.c_str()).x;
-    draw.AddText(ui.fonts.title, large, {at.x + ui.px(8), at.y + ui.px(1)}, ui.theme.text, count.c_str());
-    const float left = at.x + ui.px(8) + numbers + ui.px(7);
-    const float baseline = at.y + ui.px(1) + 0.8f * (large - ImGui::GetFontSize());
+    draw.AddText(ui.fonts.title, large, {at.x, at.y - ui.px(1)}, ui.theme.text, count.c_str());
+    const float left = at.x + numbers + ui.px(7);
+    const float baseline = at.y - ui.px(1) + 0.8f * (large - ImGui::GetFontSize());
     const std::string total = grouped(static_cast<std::uint64_t>(std::llround(all.*counter.words)));
     const std::string inAll = threeDigits(all.perOutput(all.*counter.words));
     const std::string outputs = grouped(static_cast<std::uint64_t>(std::llround(reads.outputs)));
@@ -210,8 +212,10 @@ void drawCounter(Ui& ui, const WordCounter& counter, const RecordReads& reads, c
                                {"in all", total},
                                {"outputs of the workgroup", outputs},
                                {"words per output, in all", inAll}},
-                    .text = "What the workgroup has read so far. All bars here share one scale: words per "
-                            "output, because the workgroups compute different numbers of outputs."});
+                    .text =
+                        "The bright part of the bar is what the workgroup has read so far. All bars share "
+                        "one scale: words per output, because the workgroups compute different numbers of "
+                        "outputs."});
 }
 
 // One kernel: the words that it has read, the arrays, and below them what happens at the moment.

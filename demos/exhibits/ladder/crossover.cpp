@@ -14,6 +14,10 @@ namespace lockstep::demos {
 
 namespace {
 
+constexpr std::string_view sweepIdea =
+    "cpu:best and gpu:best train the same network at each size. A GPU needs enough work to fill it; below "
+    "that, the cost of launches decides.";
+
 struct Part {
     const char* name;
     double StepParts::*seconds;
@@ -111,7 +115,9 @@ std::string crossingName(const Ui& ui, const Crossing& crossing, SweepBy by) {
                        grouped(static_cast<std::uint64_t>(std::llround(crossing.value))));
 }
 
-void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, SweepBy by, float height) {
+// preview: of few sizes, which say nothing yet of where the curves cross
+void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, SweepBy by, float height,
+                bool preview = false) {
     std::vector<double> x;
     std::vector<double> cpu;
     std::vector<double> gpu;
@@ -128,7 +134,7 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
             {.name = "gpu:best", .colour = ui.theme.gpu, .dashed = true, .x = x, .y = gpu, .points = true});
     }
     // Where they cross: a mark on both lines.
-    const std::vector<Crossing> crossings = crossingsOf(points);
+    const std::vector<Crossing> crossings = preview ? std::vector<Crossing>{} : crossingsOf(points);
     for (const Crossing& crossing : crossings)
         lines.push_back({.name = crossingName(ui, crossing, by),
                          .colour = ui.theme.text,
@@ -136,12 +142,17 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
                          .x = {&crossing.value, 1},
                          .y = {&crossing.rate, 1},
                          .points = true});
+    std::optional<PlotRange> reach; // of the sweep: what is missing has its place
+    if (preview) {
+        const std::vector<std::size_t> all = LadderModel::sweepSizes(by);
+        reach = PlotRange{static_cast<double>(all.front()), static_cast<double>(all.back())};
+    }
     const char* sizes = by == SweepBy::batch ? "examples per batch" : "neurons per hidden layer";
     plot.draw(
         ui, "ladder crossover",
         "Time or rate of CPU and GPU by problem size. Where the lines cross, the faster machine changes.",
         lines,
-        {.x = {.title = sizes, .unit = "", .log = true},
+        {.x = {.title = sizes, .unit = "", .log = true, .shown = reach},
          .y = {.title = "samples/s", .unit = "", .log = true, .measured = true},
          .size = {ImGui::GetContentRegionAvail().x, height},
          .empty = "The first size is being measured."});
@@ -160,6 +171,29 @@ void drawParts(Ui& ui, const std::vector<SweepPoint>& points, SweepBy by) {
     ImGui::PopStyleVar();
     const std::string text = partsText(points);
     if (!text.empty()) ui.paragraph(ui.timing(text), ui.theme.muted);
+}
+
+/// The question of a sweep, the button for it, and the curves of a few sizes. Returns whether it was pressed.
+bool drawSweepPreview(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, SweepBy by,
+                      const std::string& question, const std::string& label, const char* name,
+                      std::string_view words) {
+    ImGui::PushFont(ui.fonts.title);
+    ui.paragraph(question);
+    ImGui::PopFont();
+    const bool pressed = ui.primaryButton(label.c_str(), words, true, name);
+    ImGui::SameLine(0, ui.px(12));
+    ImGui::AlignTextToFramePadding();
+    ImGui::BeginGroup();
+    std::string sizes;
+    for (const SweepPoint& point : points) sizes += (sizes.empty() ? "" : ", ") + grouped(point.value);
+    ui.paragraph(points.empty() ? std::string(translated(sweepIdea))
+                                : translatedFormat("Preview: {} {}, measured briefly. The sweep measures "
+                                                   "every size.",
+                                                   translated(nameOf(by)), sizes),
+                 ui.theme.muted);
+    ImGui::EndGroup();
+    drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y, ui.px(120)), true);
+    return pressed;
 }
 
 } // namespace
@@ -223,16 +257,18 @@ void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const std::vector<SweepPoint>& points = model.sweep(by);
     if (points.empty() && !model.sweeping(by)) {
         constexpr std::size_t secondsEach = 2; // of a size, both machines
-        const std::string label =
-            translatedFormat("Sweep both machines, about {} s", secondsEach * model.sweepSizes(by));
-        if (drawInvitation(
-                ui,
-                std::string(translated(by == SweepBy::batch
-                                           ? "At which batch size does the GPU overtake the CPU?"
-                                           : "At which width does the GPU overtake the CPU?")),
-                "cpu:best and gpu:best train the same network at each size. A GPU needs enough work "
-                "to fill it; below that, the cost of launches decides.",
-                label, button, words))
+        const std::string label = translatedFormat("Sweep both machines, about {} s",
+                                                   secondsEach * LadderModel::sweepSizes(by).size());
+        const std::string question(translated(by == SweepBy::batch
+                                                  ? "At which batch size does the GPU overtake the CPU?"
+                                                  : "At which width does the GPU overtake the CPU?"));
+        // Not where a lesson asks first; nor where nothing can be measured.
+        const std::vector<SweepPoint> none;
+        const bool quiet = ui.lessonAsks || ui.masked;
+        const std::vector<SweepPoint>& preview = quiet ? none : model.sweepPreview(by);
+        const bool previews = !preview.empty() || (!quiet && model.busy());
+        if (previews ? drawSweepPreview(ui, plot, preview, by, question, label, button, words)
+                     : drawInvitation(ui, question, sweepIdea, label, button, words))
             model.startSweep(by);
         return;
     }

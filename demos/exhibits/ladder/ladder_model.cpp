@@ -150,30 +150,47 @@ class LadderModel::Session {
 
     /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
     void sweep(SweepBy by, double seconds) {
-        const auto watch = std::make_shared<std::optional<LoadWatch>>();
-        for (const std::size_t value : sweepValues(by, data_->train.count)) {
-            const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
-            const auto makeCpu = machines_.maker(job, LaneSpec{false, Rung::best, {}});
-            const auto makeGpu = machines_.maker(job, LaneSpec{true, Rung::best, {}});
-            queue_.post(
-                translatedFormat("measuring {} {}", translated(nameOf(by)), value),
-                [this, by, value, job, seconds, makeCpu, makeGpu, watch](const std::atomic<bool>& cancelled) {
-                    if (!*watch) watch->emplace();
-                    const SweepPoint point =
-                        measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
-                    if (cancelled) return;
-                    queue_.tell([this, by, point, load = (*watch)->load()] {
-                        model_.sweeps_[static_cast<std::size_t>(by)].push_back(point);
-                        model_.sweepLoads_[static_cast<std::size_t>(by)] = load;
-                    });
-                });
-        }
+        measureSizes(by, sweepValues(by, data_->train.count), seconds, false);
         queue_.post("", [this, by](const std::atomic<bool>& cancelled) {
             if (!cancelled) queue_.tell([this, by] { model_.swept_[static_cast<std::size_t>(by)] = true; });
         });
     }
 
+    /// The first, the third and the fifth of them: the largest take longest.
+    void previewSweep(SweepBy by, double seconds) {
+        const std::vector<std::size_t> all = sweepValues(by, data_->train.count);
+        std::vector<std::size_t> few;
+        for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 5); i += 2) few.push_back(all[i]);
+        measureSizes(by, few, seconds, true);
+    }
+
   private:
+    void measureSizes(SweepBy by, const std::vector<std::size_t>& values, double seconds, bool preview) {
+        const auto watch = std::make_shared<std::optional<LoadWatch>>();
+        for (const std::size_t value : values) {
+            const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
+            const auto makeCpu = machines_.maker(job, LaneSpec{false, Rung::best, {}});
+            const auto makeGpu = machines_.maker(job, LaneSpec{true, Rung::best, {}});
+            queue_.post(preview ? translatedFormat("previewing {} {}", translated(nameOf(by)), value)
+                                : translatedFormat("measuring {} {}", translated(nameOf(by)), value),
+                        [this, by, value, job, seconds, preview, makeCpu, makeGpu,
+                         watch](const std::atomic<bool>& cancelled) {
+                            if (!*watch) watch->emplace();
+                            const SweepPoint point =
+                                measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
+                            if (cancelled) return;
+                            queue_.tell([this, by, preview, point, load = (*watch)->load()] {
+                                if (preview) {
+                                    model_.sweepPreviews_[static_cast<std::size_t>(by)].push_back(point);
+                                    return;
+                                }
+                                model_.sweeps_[static_cast<std::size_t>(by)].push_back(point);
+                                model_.sweepLoads_[static_cast<std::size_t>(by)] = load;
+                            });
+                        });
+        }
+    }
+
     LaneSpec laneOf(std::size_t rung) const { return laneSpecFromText(model_.rungs_[rung].lane); }
 
     void requireTrainer(std::size_t rung, const Lane::MakeTrainer& make) {
@@ -216,6 +233,7 @@ std::string progressText(std::size_t done, std::size_t total, double seconds, do
         return count;
     }
     // The piece under way counts as far as it would be by the mean of those before, but not as done.
+    if (2 * done < total) return count;
     const double mean = seconds / static_cast<double>(done);
     const double part = mean > 0 ? std::min(since / mean, 0.9) : 0;
     left.add(seconds + since, (static_cast<double>(done) + part) / static_cast<double>(total));
@@ -245,10 +263,11 @@ void LadderModel::change(const RunOptions& settings) {
                 again.push_back(i);
     } else {
         results_.clear();
-        sweeps_ = {};
-        swept_ = {};
+        forgetSweep(SweepBy::batch);
+        forgetSweepPreview(SweepBy::batch);
     }
-    if (batch != batchBefore) forgetSweep(SweepBy::width);
+    forgetSweep(SweepBy::width); // whichever of them it was, also the batch
+    forgetSweepPreview(SweepBy::width);
     previewing_ = false;
     settings_ = settings;
     retire();
@@ -294,6 +313,7 @@ void LadderModel::measureAll() {
     wantPickedFirst();
     roofWanted_ = true;
     previewing_ = false;
+    measured_ = 0; // what came before was other work: a preview, or the picked rung
     session_.allow();
 }
 
@@ -316,10 +336,10 @@ void LadderModel::preview() {
     pickedWanted_ = false; // in its turn
 }
 
-bool LadderModel::previewed() const {
-    return std::ranges::any_of(results_, [this](const auto& entry) {
-        return entry.first.second == settings_.settings.batch && entry.second.brief;
-    });
+std::size_t LadderModel::briefRungs() const {
+    return static_cast<std::size_t>(std::ranges::count_if(results_, [this](const auto& entry) {
+        return entry.first.second == settings_.settings.batch && entry.second.brief && entry.second.timed();
+    }));
 }
 
 void LadderModel::wantPickedFirst() {
@@ -330,6 +350,18 @@ void LadderModel::wantPickedFirst() {
 void LadderModel::forgetSweep(SweepBy by) {
     sweeps_[static_cast<std::size_t>(by)].clear();
     swept_[static_cast<std::size_t>(by)] = false;
+}
+
+void LadderModel::forgetSweepPreview(SweepBy by) {
+    sweepPreviews_[static_cast<std::size_t>(by)].clear();
+    sweepPreviewsAsked_[static_cast<std::size_t>(by)] = false;
+    if (sweepPreviewWanted_ == by) sweepPreviewWanted_.reset();
+}
+
+const std::vector<SweepPoint>& LadderModel::sweepPreview(SweepBy by) {
+    const auto index = static_cast<std::size_t>(by);
+    if (!std::exchange(sweepPreviewsAsked_[index], true)) sweepPreviewWanted_ = by;
+    return sweepPreviews_[index];
 }
 
 void LadderModel::startSweep(SweepBy by) {
@@ -344,6 +376,8 @@ void LadderModel::stopMeasuring() {
     pickedWanted_ = roofWanted_ = false;
     sweepWanted_.reset();
     interrupt();
+    sweepPreviewWanted_.reset();
+    sweepPreviewsAsked_ = {true, true}; // not again by itself
 }
 
 // What is wanted still comes to its turn.
@@ -353,15 +387,23 @@ void LadderModel::interrupt() {
     measuring_.reset();
     picturesPosted_.clear();
     lossPreviewAsked_ = lossPreviewWanted_ || !lossPreview_.empty();
+    for (const SweepBy by : {SweepBy::batch, SweepBy::width}) // one without any point is asked for again
+        if (sweepPreviews_[static_cast<std::size_t>(by)].empty() && sweepPreviewWanted_ != by)
+            forgetSweepPreview(by);
     training_ = false;
 }
 
 void LadderModel::measured(std::size_t piece) {
     std::erase(wanted_, piece);
-    if (piece == rungs_.size()) roofWanted_ = false;
     if (measuring_ == piece) measuring_.reset();
-    ++measured_;
-    measuredUntil_ = secondsNow();
+    const double now = secondsNow();
+    if (piece == rungs_.size()) { // no rung: neither counted nor part of their time
+        roofWanted_ = false;
+        measuringSince_ += now - measuredUntil_;
+    } else {
+        ++measured_;
+    }
+    measuredUntil_ = now;
 }
 
 std::size_t LadderModel::missing() const {
@@ -410,9 +452,9 @@ std::optional<OtherLoad> LadderModel::load() const {
     return most;
 }
 
-std::size_t LadderModel::sweepSizes(SweepBy by) const {
+std::vector<std::size_t> LadderModel::sweepSizes(SweepBy by) {
     constexpr std::size_t many = 4096; // examples: as far as batches go
-    return sweepValues(by, many).size();
+    return sweepValues(by, many);
 }
 
 std::optional<double> LadderModel::rate(std::size_t rung) const {
@@ -445,7 +487,7 @@ std::string LadderModel::speedUp(std::size_t rung) const {
     return translatedFormat("{}× over {}", twoDigits(*rate(rung) / *rate(*below)), rungs_[*below].lane);
 }
 
-std::optional<LadderModel::Climb> LadderModel::climbOf(bool gpu) const {
+std::optional<LadderModel::Climb> LadderModel::climb(bool gpu) const {
     std::optional<Climb> climb;
     for (std::size_t i = 0; i < rungs_.size(); ++i) {
         if (rungs_[i].gpu() != gpu || !timed(i)) continue;
@@ -458,8 +500,15 @@ std::optional<LadderModel::Climb> LadderModel::climbOf(bool gpu) const {
 }
 
 std::optional<LadderModel::Climb> LadderModel::climb() const {
-    const std::optional<Climb> gpu = climbOf(true);
-    return gpu ? gpu : climbOf(false);
+    const std::optional<Climb> gpu = climb(true);
+    return gpu ? gpu : climb(false);
+}
+
+std::optional<std::size_t> LadderModel::fastest(bool gpu) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < rungs_.size(); ++i)
+        if (rungs_[i].gpu() == gpu && timed(i) && (!best || *rate(i) > *rate(*best))) best = i;
+    return best;
 }
 
 const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
@@ -494,8 +543,9 @@ std::optional<double> LadderModel::differenceTo(const std::vector<LadderLoss>& e
 std::string LadderModel::doing() const {
     if (!session_) return session_.gaveUp() ? "" : std::string(translated("loading the data"));
     const std::string doing = session_->queue().doing();
-    if (!measuring_ || doing.empty()) return doing;
-    return doing + progressText(measured_, measured_ + missing(), measuredUntil_ - measuringSince_,
+    if (!measuring_ || doing.empty() || *measuring_ == rungs_.size()) return doing;
+    const std::size_t rungs = measured_ + missing() - (roofWanted_ ? 1 : 0);
+    return doing + progressText(measured_, rungs, measuredUntil_ - measuringSince_,
                                 secondsNow() - measuredUntil_, timeLeft_);
 }
 
@@ -503,7 +553,7 @@ bool LadderModel::busy() const {
     if (session_.leaving()) return true;
     if (!session_) return !session_.gaveUp();
     return !session_->queue().idle() || missing() > 0 || !picturesWanted_.empty() || lossPreviewWanted_ ||
-           stepsWanted_ > 0;
+           sweepPreviewWanted_ || stepsWanted_ > 0;
 }
 
 void LadderModel::retire() {
@@ -517,6 +567,7 @@ void LadderModel::giveUp() {
     wanted_.clear();
     pickedWanted_ = roofWanted_ = false;
     sweepWanted_.reset();
+    sweepPreviewWanted_.reset();
     sweepsAsked_ = {};
 }
 
@@ -572,12 +623,16 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
 // One rung at a time, so that what a person asks for next does not wait for all that was asked for before.
 void LadderModel::postWanted(bool quick, bool rough) {
     // Somebody looks at where these will be: what is being measured gives way, and comes to its turn again.
-    if (measuring_ && (!picturesWanted_.empty() || lossPreviewWanted_)) interrupt();
+    if (measuring_ &&
+        (!picturesWanted_.empty() || lossPreviewWanted_ || (sweepPreviewWanted_ && previewing_)))
+        interrupt();
     if (std::exchange(lossPreviewWanted_, false)) {
         const auto fastest = std::ranges::find_if(
             rungs_, [](const RungRow& rung) { return rung.rung == Rung::best && !rung.gpu(); });
         session_->previewLosses(static_cast<std::size_t>(fastest - rungs_.begin()));
     }
+    if (sweepPreviewWanted_ && !measuring_ && session_->queue().idle())
+        session_->previewSweep(*std::exchange(sweepPreviewWanted_, std::nullopt), quick ? 0.02 : 0.1);
     for (const auto& [rung, product] : std::exchange(picturesWanted_, {})) {
         session_->takePicture(rung, product);
         picturesPosted_.emplace_back(rung, product);
@@ -590,7 +645,7 @@ void LadderModel::postWanted(bool quick, bool rough) {
         measured_ = 0;
         return;
     }
-    if (measured_ == 0) measuringSince_ = secondsNow();
+    if (measured_ == 0) measuringSince_ = measuredUntil_ = secondsNow();
     soFar_ = 0;
     const bool preview = previewing_ && !pickedMissing() && !wanted_.empty();
     const bool first = !wanted_.empty() && wanted_.front() == picked_;

@@ -39,9 +39,9 @@ struct RungPicture {
 
 RunOptions firstLadderRun(); ///< what is trained at the first start
 
-/// What is left of `total` pieces of work: ", 3 of 12, about 0:40 left". `done` of them took `seconds`; the
+/// What is left of `total` pieces of work: ", 7 of 12, about 0:40 left". `done` of them took `seconds`; the
 /// next has taken `since` up to now. `left` remembers the estimate from call to call: no time is foretold
-/// before it is worth anything, and then one until all is done.
+/// before half of the pieces are done, for rungs differ a hundredfold, and then one until all is done.
 std::string progressText(std::size_t done, std::size_t total, double seconds, double since, TimeLeft& left);
 
 class LadderModel {
@@ -74,7 +74,8 @@ class LadderModel {
     /// asked for.
     void preview();
     /// Some of what is known came from preview(): it was measured briefly.
-    bool previewed() const;
+    bool previewed() const { return briefRungs() > 0; }
+    std::size_t briefRungs() const; ///< such ones, with the batch at hand
     /// What is being done, for people, with what is left of it; empty: nothing.
     std::string doing() const;
     /// The share of what is to be measured that has been: 0 to 1.
@@ -88,6 +89,8 @@ class LadderModel {
     bool busy() const;
     /// Rungs were asked for that have not been measured yet; the picked one comes without being asked for.
     bool measuringMany() const { return !wanted_.empty(); }
+    /// The same, and it is more than a preview of them.
+    bool measuringAll() const { return measuringMany() && !previewing_; }
     /// Drops what has not been measured yet.
     void stopMeasuring();
 
@@ -96,6 +99,10 @@ class LadderModel {
     /// In the order of their sizes; those that have been measured.
     const std::vector<SweepPoint>& sweep(SweepBy by) const { return sweeps_[static_cast<std::size_t>(by)]; }
 
+    /// A few of its smaller sizes, measured briefly, as they come: what a sweep will show. Asking for them
+    /// has them measured, in seconds, between two rungs that were asked for by name.
+    const std::vector<SweepPoint>& sweepPreview(SweepBy by);
+
     /// What other programs used meanwhile; empty: unknown.
     const std::optional<OtherLoad>& sweepLoad(SweepBy by) const {
         return sweepLoads_[static_cast<std::size_t>(by)];
@@ -103,7 +110,7 @@ class LadderModel {
     /// Asked for, or under way.
     bool sweeping(SweepBy by) const { return sweepsAsked_[static_cast<std::size_t>(by)] && !swept(by); }
     /// Sizes that a sweep measures.
-    std::size_t sweepSizes(SweepBy by) const;
+    static std::vector<std::size_t> sweepSizes(SweepBy by);
 
     /// Every size was measured.
     bool swept(SweepBy by) const { return swept_[static_cast<std::size_t>(by)]; }
@@ -136,6 +143,9 @@ class LadderModel {
     };
     /// That of the GPU where two of its rungs have times, else the processor's, if that has them.
     std::optional<Climb> climb() const;
+    std::optional<Climb> climb(bool gpu) const; ///< of that machine
+    /// The fastest rung of a machine; empty: none has a time.
+    std::optional<std::size_t> fastest(bool gpu) const;
     std::size_t timedRungs() const; ///< with the batch at hand
     /// The most that other programs used while a rung was timed, of those with times; empty: unknown.
     std::optional<OtherLoad> load() const;
@@ -160,7 +170,6 @@ class LadderModel {
     class Session; // ladder_model.cpp
 
     bool timed(std::size_t rung) const;
-    std::optional<Climb> climbOf(bool gpu) const;
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
     void wantPickedFirst();
     bool pickedMissing() const { return pickedWanted_ && result(picked_) == nullptr; }
@@ -186,7 +195,7 @@ class LadderModel {
     bool roofWanted_ = true;               // after the picked rung
     std::optional<std::size_t> measuring_; // the rung under way; rungs_.size(): the roof
     mutable TimeLeft timeLeft_;            // of the pieces
-    std::size_t measured_ = 0;             // since there was nothing left to measure
+    std::size_t measured_ = 0;             // rungs, since there was nothing left to measure
     double soFar_ = 0;                     // GFLOP/s of the rung under way; 0: none yet
     bool previewing_ = false;
     double measuringSince_ = 0; // likewise; seconds
@@ -208,10 +217,14 @@ class LadderModel {
     std::map<std::pair<std::size_t, std::size_t>, RungResult> results_;
     std::map<std::pair<std::size_t, Product>, RungPicture> pictures_; // by rung and product
     void forgetSweep(SweepBy by);
+    void forgetSweepPreview(SweepBy by);
     std::array<bool, 2> swept_{};                   // likewise
     std::array<std::vector<SweepPoint>, 2> sweeps_; // by SweepBy
     std::array<std::optional<OtherLoad>, 2> sweepLoads_;
     std::array<bool, 2> sweepsAsked_{}; // and not stopped
+    std::array<std::vector<SweepPoint>, 2> sweepPreviews_;
+    std::array<bool, 2> sweepPreviewsAsked_{}; // once for these settings
+    std::optional<SweepBy> sweepPreviewWanted_;
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;

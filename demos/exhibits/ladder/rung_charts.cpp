@@ -11,6 +11,7 @@
 
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/exhibits/ladder/rung_words.h"
+#include "demos/report/headline.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 
@@ -29,6 +30,7 @@ struct Scale {
 };
 
 constexpr double growSeconds = 0.6; // of a bar and its factor
+constexpr double belowLowest = 0.5; // doublings that the scale begins below the slowest rung
 
 /// Once every rung that it could be compared with is known: before, the bars have its room.
 bool showsRoof(const Ui& ui, const LadderModel& model) {
@@ -50,7 +52,7 @@ Scale scaleOf(Ui& ui, const LadderModel& model) {
         if (const auto rate = model.rate(i)) add(*rate);
     if (most == 0) return {};
     if (showsRoof(ui, model)) add(model.roof()->gflops);
-    const double low = std::log2(least) - 0.5; // a bar as short as nothing would be no bar
+    const double low = std::log2(least) - belowLowest; // a bar as short as nothing would be no bar
     const double high = std::max(std::log2(most) + 0.2, low + fewest);
     const auto eased = [&](const char* id, double target) {
         return static_cast<double>(ui.eased(id, static_cast<float>(target), growSeconds));
@@ -117,6 +119,9 @@ struct Step {
     std::optional<std::size_t> base;
 
     double factor() const { return base ? std::exp2(to - from) : 1; }
+    /// By more than two times of the same thing differ.
+    bool slower() const { return base && factor() < 1 / equalBelow; }
+    bool alike() const { return base && !slower() && factor() < equalBelow; }
 };
 
 // Grows from its base while it is measured. A rung without a rate stands where its bar will begin.
@@ -132,6 +137,21 @@ std::optional<Step> stepOf(Ui& ui, const LadderModel& model, const Stairs& stair
     return step;
 }
 
+// The second cue beside the colour, in bars and in samples of them: it is no GPU.
+void hatch(Ui& ui, ImVec2 low, ImVec2 high) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float rise = high.y - low.y;
+    draw.PushClipRect(low, high, true);
+    for (float x = low.x - rise; x < high.x; x += ui.px(9))
+        draw.AddLine({x, high.y}, {x + rise, low.y}, faded(ui.theme.panel, 0.35f), ui.line());
+    draw.PopClipRect();
+}
+
+bool onSoftware(const LadderModel& model) {
+    const auto& machine = model.gpuMachine();
+    return machine && machine->software;
+}
+
 // Up to its base, a line; from there what it is faster, in pieces that each double the speed.
 void drawStep(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& rung, bool software, float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -144,7 +164,7 @@ void drawStep(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& run
     const float to = stairs.at(step.to);
     draw.AddLine({stairs.bars, middle}, {step.base ? from : to, middle}, faded(colour, 0.4f), ui.line(2));
     const float seam = ui.px(2);
-    if (step.base && step.to < step.from) { // slower than its base
+    if (step.slower()) {
         draw.AddRectFilled({to, top}, {from, bottom}, faded(ui.theme.bad, 0.45f), ui.px(2));
         draw.AddRectFilled({to, top}, {to + ui.px(3), bottom}, ui.theme.bad);
         return;
@@ -156,12 +176,7 @@ void drawStep(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& run
             draw.AddRectFilled({low, top}, {std::max(high - seam, low), bottom}, faded(colour, 0.8f),
                                high - low > ui.px(8) ? ui.px(2) : 0);
         }
-    if (software && step.base) { // the second cue: it is no GPU
-        draw.PushClipRect({from, top}, {to, bottom}, true);
-        for (float x = from - stairs.rise; x < to; x += ui.px(9))
-            draw.AddLine({x, bottom}, {x + stairs.rise, top}, faded(ui.theme.panel, 0.35f), ui.line());
-        draw.PopClipRect();
-    }
+    if (software && step.base && to > from) hatch(ui, {from, top}, {to, bottom});
     draw.AddRectFilled({to - ui.px(3), top}, {to, bottom}, colour); // where one would stand
 }
 
@@ -169,12 +184,13 @@ void drawStep(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& run
 void drawFactor(Ui& ui, const Stairs& stairs, const Step& step, const LadderModel& model, float top) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const std::string factor = twoDigits(step.factor()) + "×";
-    const bool slower = step.to < step.from;
     ImFont* strong = stairs.strong(ui);
     const float size = stairs.letters();
     const float y = top + (stairs.rise - size) / 2;
     draw.AddText(strong, size, {stairs.factors - stairs.widthOf(factor, strong), y},
-                 step.base ? slower ? legible(ui.theme, ui.theme.bad) : ui.theme.text : ui.theme.muted,
+                 step.slower()                ? legible(ui.theme, ui.theme.bad)
+                 : step.base && !step.alike() ? ui.theme.text
+                                              : ui.theme.muted,
                  factor.c_str());
     if (!step.base || !stairs.namesBase) return;
     const std::string over = translatedFormat("over {}", model.rungs()[*step.base].lane);
@@ -234,6 +250,32 @@ void drawOutline(Ui& ui, const LadderModel& model, std::size_t index, const Stai
                      measuring ? colour : ui.theme.muted, state.c_str());
 }
 
+// What a measured rung does: right of its bar, or else before it, on the line that leads there; where it has
+// no room beside the bar, nowhere.
+void drawPhrase(Ui& ui, const Stairs& stairs, const Step& step, const RungRow& rung, ImU32 ground,
+                float top) {
+    const std::string phrase(translated(wordsOf(rung).plain));
+    const float size = std::min(ui.fonts.small->FontSize, stairs.letters());
+    const float width = ui.fonts.small->CalcTextSizeA(size, FLT_MAX, 0, phrase.c_str()).x;
+    const float gap = ui.px(12);
+    const float from = step.base ? stairs.at(step.from) : stairs.bars;
+    const float to = stairs.at(step.to);
+    const float end = std::max(from, to);
+    const bool roofed = rung.gpu() && stairs.roof > end; // no letters over it
+    const float right = roofed ? std::min(stairs.roof, stairs.numbers) : stairs.numbers;
+    float left = end + gap;
+    if (left + width > right - gap) {
+        left = std::min(step.base ? from : to, to) - gap - width;
+        // Up from the slowest rung a line leads to those that are compared with it.
+        if (left < stairs.at(stairs.scale.low + belowLowest) + gap) return;
+    }
+    const float y = top + (stairs.rise - size) / 2;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled({left - ui.px(4), y}, {left + width + ui.px(4), y + size},
+                       ground); // no line through it
+    draw.AddText(ui.fonts.small, size, {left, y}, faded(ui.theme.muted, 0.85f), phrase.c_str());
+}
+
 // Name, and bar with its numbers; or what the rung does; or the reason why there is none.
 void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& stairs, ImVec2 at) {
     const RungRow& rung = model.rungs()[index];
@@ -275,8 +317,9 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Stairs& 
         return;
     }
     if (!ui.masked) {
-        const auto& machine = model.gpuMachine();
-        drawStep(ui, stairs, *step, rung, rung.gpu() && machine && machine->software, at.y);
+        drawStep(ui, stairs, *step, rung, rung.gpu() && onSoftware(model), at.y);
+        if (!stairs.sentences() && !picked) // of that the exhibit tells more
+            drawPhrase(ui, stairs, *step, rung, ground, at.y);
         drawFactor(ui, stairs, *step, model, at.y);
     }
     drawRate(ui, stairs, model, index, std::exp2(step->to), at.y);
@@ -317,15 +360,17 @@ struct Remark {
     std::string text;
     ImU32 colour = 0;
     ImU32 sample = 0; // 0: none
+    bool hatched = false;
 };
 
 /// How to read the rungs.
 std::vector<Remark> legendOf(const Ui& ui, const LadderModel& model) {
     std::vector<Remark> remarks;
     const std::size_t timed = model.timedRungs();
-    if (model.previewed() && timed > 0)
+    // While the others are measured, they are on their way.
+    if (const std::size_t brief = model.briefRungs(); brief > 0 && !model.measuringAll())
         remarks.push_back(
-            {translatedFormat("Preview: {} of {} rungs", timed, model.rungs().size()), ui.theme.text});
+            {translatedFormat("Preview: {} of {} rungs", brief, model.rungs().size()), ui.theme.text});
     remarks.push_back({"Read from the bottom up.", ui.theme.muted});
     if (timed == 0) {
         remarks.push_back({"Click a rung to measure it.", ui.theme.muted});
@@ -333,16 +378,18 @@ std::vector<Remark> legendOf(const Ui& ui, const LadderModel& model) {
     }
     if (ui.masked) return remarks;
     bool slower = false;
-    std::optional<ImU32> faster; // the colour of such a bar
+    std::optional<RungRow> faster; // one with such a bar
     for (std::size_t i = 0; i < model.rungs().size(); ++i) {
         const auto base = model.base(i);
         if (!base || !model.rate(i)) continue;
-        if (*model.rate(i) < *model.rate(*base))
+        if (*model.rate(i) < *model.rate(*base) / equalBelow)
             slower = true;
         else
-            faster = colourOfRung(ui, model.rungs()[i]);
+            faster = model.rungs()[i];
     }
-    if (faster) remarks.push_back({"one piece: twice as fast", ui.theme.muted, faded(*faster, 0.8f)});
+    if (faster)
+        remarks.push_back({"one piece: twice as fast", ui.theme.muted, faded(colourOfRung(ui, *faster), 0.8f),
+                           faster->gpu() && onSoftware(model)});
     if (slower) remarks.push_back({"slower than its base", ui.theme.muted, faded(ui.theme.bad, 0.45f)});
     return remarks;
 }
@@ -350,8 +397,9 @@ std::vector<Remark> legendOf(const Ui& ui, const LadderModel& model) {
 /// What is to be known of the numbers before they are believed.
 std::vector<Remark> cautionsOf(const Ui& ui, const LadderModel& model) {
     std::vector<Remark> remarks;
-    if (const auto& machine = model.gpuMachine(); machine && machine->software)
-        remarks.push_back({honestDevice(*machine), ui.deviceColour(true)});
+    if (onSoftware(model)) // the key of its bars
+        remarks.push_back({honestDevice(*model.gpuMachine()), ui.deviceColour(true),
+                           ui.masked ? 0 : faded(ui.theme.gpu, 0.8f), true});
     const std::string busy = ui.masked ? "" : busyText(model.load());
     if (!busy.empty()) remarks.push_back({translatedFormat("Warning: {}.", busy), ui.theme.warning});
     return remarks;
@@ -374,6 +422,7 @@ void drawRemarks(Ui& ui, const std::vector<Remark>& remarks, int lines) {
             const float line = ImGui::GetTextLineHeight();
             ImGui::GetWindowDrawList()->AddRectFilled(
                 {at.x, at.y + 0.15f * line}, {at.x + sample, at.y + 0.85f * line}, remark.sample, ui.px(2));
+            if (remark.hatched) hatch(ui, {at.x, at.y + 0.15f * line}, {at.x + sample, at.y + 0.85f * line});
             ImGui::Dummy({sample, line});
             ImGui::SameLine(0, ui.px(6));
         }
@@ -383,18 +432,46 @@ void drawRemarks(Ui& ui, const std::vector<Remark>& remarks, int lines) {
     ImGui::PopStyleVar();
 }
 
+/// What all rungs together say, once each has a result that is no preview: what rewriting the kernel brings,
+/// and which machine is ahead then. Empty: not yet, or nothing to say.
+std::string findingOf(const Ui& ui, const LadderModel& model) {
+    if (ui.masked || model.briefRungs() > 0) return {}; // which sentence holds differs from run to run
+    for (std::size_t i = 0; i < model.rungs().size(); ++i)
+        if (model.result(i) == nullptr) return {};
+    const auto climb = model.climb(true);
+    const auto cpu = model.fastest(false);
+    if (!climb || !cpu) return {};
+    const std::string factor = twoDigits(climb->factor);
+    const double ahead = *model.rate(*cpu) / *model.rate(climb->to);
+    const std::string_view other = model.rungs()[*cpu].lane;
+    const std::string_view best = model.rungs()[climb->to].lane;
+    std::string finding = onSoftware(model)
+                              ? translatedFormat("Rewriting alone: {}× on Vulkan in software", factor)
+                              : translatedFormat("Rewriting alone: {}× on the GPU", factor);
+    if (ahead >= equalBelow)
+        finding += translatedFormat("; {} is still {}× ahead", other, twoDigits(ahead));
+    else if (ahead > 1 / equalBelow)
+        finding += translatedFormat("; {} is as fast", other);
+    else
+        finding += translatedFormat("; {} is {}× ahead of {}", best, twoDigits(1 / ahead), other);
+    return finding;
+}
+
 } // namespace
 
 void drawClimb(Ui& ui, const LadderModel& model, bool high) {
     const float room = ImGui::GetContentRegionAvail().x;
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const std::string finding = findingOf(ui, model);
     const std::string title =
-        translatedFormat("One training step, {} ways to write it", model.rungs().size());
+        finding.empty() ? translatedFormat("One training step, {} ways to write it", model.rungs().size())
+                        : finding;
     const auto widthIn = [](ImFont* font, const std::string& text) {
         return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
     };
-    const auto climb = model.climb();
+    // One subject: while rungs are measured, the fastest so far changes. The finding has the number in it.
+    const auto climb = model.measuringMany() || !finding.empty() ? std::nullopt : model.climb();
     const double factor = std::exp2(static_cast<double>(
         ui.eased("ladder/climb", climb ? static_cast<float>(std::log2(climb->factor)) : 0.0f, growSeconds)));
     const std::string number = climb ? ui.timing(twoDigits(factor) + "×") : "";

@@ -11,7 +11,8 @@
 
 namespace lockstep::demos {
 
-/// Draws the title and, beside it in large letters, how many times as fast as the first rung the fastest is;
+/// Draws the title and, beside it in large letters, how many times as fast as the first rung the fastest is,
+/// or, once all are measured, what they say together;
 /// below them how to read the rungs, whether they are a preview, and what to know of the numbers: `high`, in
 /// lines of their own, else in one.
 void drawClimb(Ui& ui, const LadderModel& model, bool high);

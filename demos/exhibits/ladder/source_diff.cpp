@@ -93,14 +93,34 @@ std::size_t tellingLine(const std::vector<DiffLine>& diff) {
     const auto added = [](const DiffLine& line) {
         return line.change == LineChange::added && holdsCode(line);
     };
-    const auto sharing = [&](const DiffLine& line) {
-        return added(line) && std::ranges::any_of(sourcePieces(line.text), [](const SourcePiece& piece) {
-                   return piece.word == SourceWord::keyword && piece.text == "shared";
-               });
+    const auto loops = [](const DiffLine& line) {
+        return std::ranges::any_of(sourcePieces(line.text), [](const SourcePiece& piece) {
+            return piece.word == SourceWord::keyword && piece.text == "for";
+        });
     };
-    auto first = std::ranges::find_if(diff, sharing);
-    if (first == diff.end()) first = std::ranges::find_if(diff, added);
-    return static_cast<std::size_t>(first - diff.begin());
+    // Of a stretch of changes: lines of code that went, and a loop counts as many.
+    constexpr std::size_t worthOfLoop = 100;
+    std::size_t best = 0;
+    std::size_t telling = diff.size();
+    for (std::size_t begin = 0; begin < diff.size();) {
+        std::size_t worth = 0;
+        std::size_t firstRemoved = diff.size();
+        bool faced = false;
+        std::size_t end = begin;
+        for (; end < diff.size() && diff[end].change != LineChange::same; ++end) {
+            faced = faced || added(diff[end]);
+            if (diff[end].change != LineChange::removed || !holdsCode(diff[end])) continue;
+            if (worth == 0) firstRemoved = end;
+            worth += loops(diff[end]) ? worthOfLoop : 1;
+        }
+        if (faced && worth > best) {
+            best = worth;
+            telling = firstRemoved;
+        }
+        begin = std::max(end, begin + 1);
+    }
+    if (telling < diff.size()) return telling;
+    return static_cast<std::size_t>(std::ranges::find_if(diff, added) - diff.begin());
 }
 
 std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t context) {

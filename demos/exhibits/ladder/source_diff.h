@@ -27,8 +27,8 @@ std::vector<DiffLine> lineDiff(std::string_view before, std::string_view after);
 /// space alone, the new ones stand as unchanged. `hidden`: how many lines those are.
 std::vector<DiffLine> codeChanges(const std::vector<DiffLine>& diff, std::size_t& hidden);
 
-/// The line to look at first: the first added one that declares shared memory, for what a kernel keeps close
-/// by is what most rungs are about; else the first added line of code. diff.size(): there is none.
+/// The line to look at first: where most old code and new code face each other, and an old loop before all,
+/// for the loop is what a rung changes; else the first added line of code. diff.size(): there is none.
 std::size_t tellingLine(const std::vector<DiffLine>& diff);
 
 /// A stretch of a difference: lines [begin, end). Folded ones are not worth showing.

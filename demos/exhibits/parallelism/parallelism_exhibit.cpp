@@ -222,7 +222,7 @@ class ParallelismExhibit final : public Exhibit {
             return source_.draw(ui, model_, view_);
         }
         if (model_.resultOf(experiment).measured() && !ui.lessonAsks) drawVerdict(ui, experiment);
-        if (!ui.masked) drawBusy(ui, result);
+        if (!ui.masked && !experiment.counts) drawBusy(ui, result);
         drawEdited(ui);
         const std::string words = result.measured() ? ui.timing(model_.explanation()) : std::string();
         const std::string notes = ui.masked ? std::string() : notesOf(result);

@@ -323,6 +323,7 @@ extern const Experiment lostUpdates{
     .link = {"See what a step adds up", "inside",
              R"({"data": "spiral", "hidden": [8, 8], "machine": "gpu"})"},
     .animated = true,
+    .counts = true,
     .measure = measure,
     .answer = answer,
     .verdict = verdict,
