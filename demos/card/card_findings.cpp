@@ -1,5 +1,6 @@
 // What the numbers of a card say in a few words. Every word follows from measured rows.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -197,7 +198,7 @@ CardFinding sweepFinding(const CardPart& part, SweepBy by, bool software) {
     for (std::size_t i = points.size(); i-- > 0;)
         if (static_cast<double>(points[i].value) >= crossing.value) finding.row = *rows[i];
     finding.gpu = crossing.gpuFasterBeyond;
-    const std::string size = grouped(static_cast<std::uint64_t>(crossing.value + 0.5));
+    const std::string size = grouped(static_cast<std::uint64_t>(std::llround(crossing.value)));
     finding.figure = by == SweepBy::width ? translatedFormat("From width {}", size)
                                           : translatedFormat("From batch {}", size);
     finding.beside = translatedFormat("{} is faster", inSentence(crossing.gpuFasterBeyond, software));

@@ -7,9 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "demos/card/card_rows.h"
 #include "demos/draw/png.h"
 #include "demos/exhibits/machine/card_tiles.h"
@@ -189,7 +186,9 @@ class MachineExhibit final : public Exhibit {
         const std::string answer = answered ? cardHeadline(*card) : std::string();
         ui.headline(answer.empty() ? "What can this machine do?" : answer);
         if (model_.measuring()) return drawProgress(ui);
-        if (!card) ui.paragraph("Two processors, one card: what each of them does best, measured here.");
+        if (!card)
+            ui.paragraph(
+                "What the processor and the graphics device do best, measured here, on a card to share.");
         if (!model_.failure().empty()) ui.paragraph(translatedParts(model_.failure()), ui.theme.bad);
         if (card ? ui.button("Measure again##machine", measureWords)
                  : ui.primaryButton("Measure##machine", measureWords))
@@ -280,12 +279,11 @@ class MachineExhibit final : public Exhibit {
     void drawBlank(Ui& ui, const std::vector<CardPart>& parts = {}) {
         const gpu::DeviceReport& device = ui.graphics.device().report();
         const bool software = device.type == gpu::DeviceType::software;
-        drawMachines(ui,
-                     software ? fmt::format("{} ({})", device.name, translated(describe(device.type)))
-                              : device.name,
-                     graphicsFacts(device), cpuName(), processorFacts());
         if (!blank_) blank_ = blankCard(device.name);
+        blank_->gpu.gpu = true;
+        blank_->gpu.software = software;
         Card card = *blank_;
+        drawMachines(ui, card.gpuName(), graphicsFacts(device), cpuName(), processorFacts());
         for (CardPart& part : card.parts)
             if (const auto soFar = std::ranges::find(parts, part.id, &CardPart::id); soFar != parts.end())
                 part.rows = soFar->rows;
@@ -297,7 +295,6 @@ class MachineExhibit final : public Exhibit {
                         row.cpu = preview->gigabytesPerSecond / 2;
                 }
         if (ui.masked) card = *blank_;
-        card.gpu.software = software;
         drawTiles(ui, card, parts.empty() ? 0 : parts.size() - 1);
     }
 

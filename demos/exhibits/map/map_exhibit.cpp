@@ -54,8 +54,8 @@ struct LegendWords {
     const char* atEnd; ///< behind the number of the last step
 };
 constexpr LegendWords fullLegend = {"blue: converged; mean loss, % of the first",
-                                    "orange: got no better; diverged at step", " or never"};
-constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", " or never"};
+                                    "orange: got no better; diverged at step", "; brightest: never"};
+constexpr LegendWords briefLegend = {"mean loss, %", "diverged at step", "; brightest: never"};
 constexpr float legendGap = 24; // units between the two bars
 
 float legendWidth(const Ui& ui) { return (ImGui::GetContentRegionAvail().x - ui.px(legendGap)) / 2; }

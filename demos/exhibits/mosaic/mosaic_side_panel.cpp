@@ -240,7 +240,7 @@ float gapBetweenLegends(const Ui& ui, const LossLegend& losses) { return losses.
 /// processor's all of them.
 std::string progressText(const MosaicPanel& panel, const MosaicSide& side, const PopulationSummary& summary) {
     if (panel.model.previewed()) {
-        if (summary.begun == 0) return std::string(translated(panel.model.previewing() ? "comes next" : ""));
+        if (summary.begun == 0) return {};
         if (side.spec.gpu)
             return translatedFormat("preview: {} of {} steps", grouped(side.leastSteps()),
                                     grouped(panel.spec.steps));

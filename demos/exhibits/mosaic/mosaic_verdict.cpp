@@ -92,7 +92,7 @@ std::string mosaicVerdict(const MosaicModel& model) {
     const std::string alongX = x ? rangeText(spec.x, *x, spec.columns) : "";
     const std::string alongY = y ? rangeText(spec.y, *y, spec.rows) : "";
     if (x && y) return translatedFormat("Best: {}, {}", alongX, alongY);
-    return translatedFormat("Best: {}; {} hardly matters", x ? alongX : alongY,
+    return translatedFormat("Best: {}, almost whatever the {}", x ? alongX : alongY,
                             translated(hyperparameterLabel(x ? spec.y.parameter : spec.x.parameter)));
 }
 

@@ -24,7 +24,7 @@ struct PlaceRange {
 
 /// Where along an axis the best networks lie: a quarter of all, those of the lowest losses. The range is
 /// around the column (or row) that has the most of them, as far as each has half as many. Empty where that is
-/// more than three fifths of the axis: then its hyperparameter hardly matters here.
+/// more than three fifths of the axis: then its hyperparameter hardly matters to the best.
 ///   good   by member
 std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vector<bool>& good, bool alongX);
 
@@ -35,8 +35,8 @@ struct BestRanges {
 /// Of networks that have all been trained.
 BestRanges bestRanges(const PopulationSpec& spec, const MosaicShot& shot);
 
-/// "Best: learning rate 0.7 to 4; initial weight scale hardly matters", by bestPlaces() along both axes, or
-/// the settings of the best network where both hardly matter; empty before the end.
+/// "Best: learning rate 0.7 to 4, almost whatever the initial weight scale", by bestPlaces() along both axes,
+/// or the settings of the best network where both hardly matter; empty before the end.
 std::string mosaicVerdict(const MosaicModel& model);
 /// The settings of the best network; how fast all networks together were trained on each side, and the best
 /// one on the CPU where that is another. It gives no reason for the speeds: both sides hold a network per

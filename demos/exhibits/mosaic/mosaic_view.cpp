@@ -96,8 +96,9 @@ void drawUntrained(const MosaicPanel& panel, ImVec2 low, ImVec2 tile) {
         }
     }
     draw.AddRect(low, high, ui.theme.border, 0, 0, ui.line());
-    const std::string words = panel.model.running()
-                                  ? std::string(translated("starting"))
+    const std::string words = panel.model.running() ? std::string(translated("starting"))
+                              : panel.model.previewing()
+                                  ? std::string(translated("comes next"))
                                   : translatedFormat("Run trains {} networks", grouped(panel.spec.size()));
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
     if (letters.x + ui.px(16) > high.x - low.x) return;
