@@ -626,7 +626,7 @@ void compareShape(const Shape& shape, const Json& json, const std::string& where
 // By the title above the shape in docs/json.md: what prints such a result.
 const std::map<std::string, std::string> results{
     {"Results as JSON and CSV",
-     "race --quick --data spiral --steps 20 --repeat 2 --lane cpu:scalar --lane gpu:naive --json -"},
+     "race --quick --memory --data spiral --steps 20 --repeat 2 --lane cpu:scalar --lane gpu:naive --json -"},
     {"predict --json", "predict --model flowers.safetensors --split all --json -"},
     {"map --json", "map --lane cpu:best --size 8x8 --steps 20 --json -"},
     {"population --json", "population --size 4x4 --steps 5 --lane cpu:simd --json -"},
