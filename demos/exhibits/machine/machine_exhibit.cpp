@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "demos/card/card_rows.h"
 #include "demos/draw/png.h"
 #include "demos/exhibits/machine/card_tiles.h"
