@@ -72,7 +72,7 @@ CardFinding equalFinding(CardRow row, bool software) {
             .row = std::move(row)};
 }
 
-/// Of a part that has not both numbers: what it has, and why not more.
+/// The finding of a part in which no row has both numbers: what there is, and why not more.
 CardFinding halfFinding(const CardPart& part, bool software) {
     CardFinding finding;
     const CardRow* told = nullptr; // the largest number, and what kept the other machine from one

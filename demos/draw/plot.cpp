@@ -163,7 +163,7 @@ std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, const PlotA
     return extent;
 }
 
-// Of the bands whose edges have to be on the axis, as where a text speaks of them.
+// The range of the bands whose edges have to be on the axis, because a text speaks of them.
 std::optional<PlotRange> heightOf(std::span<const PlotBand> bands, bool log) {
     std::optional<PlotRange> extent;
     for (const PlotBand& band : bands) {

@@ -109,7 +109,7 @@ TEST_CASE("every experiment's card has a picture that moves, within its room") {
             CHECK(dot.until - dot.from < scene.beats);
         }
         for (const LabLine& line : scene.lines) CHECK((within(line.x, line.y) && within(line.toX, line.toY)));
-        bool told = false; // without a word, nobody knows what moves
+        bool told = false; // a sketch without a word does not say what moves
         for (const LabLabel& label : scene.labels) {
             CHECK(within(label.x, label.y));
             CHECK(label.y >= 1); // its letters lie above

@@ -98,7 +98,8 @@ std::size_t tellingLine(const std::vector<DiffLine>& diff) {
             return piece.word == SourceWord::keyword && piece.text == "for";
         });
     };
-    // Of a stretch of changes: lines of code that went, and a loop counts as many.
+    // A stretch of changes is worth as many as the lines of code that it removes; a changed loop counts for
+    // more.
     constexpr std::size_t worthOfLoop = 100;
     std::size_t best = 0;
     std::size_t telling = diff.size();

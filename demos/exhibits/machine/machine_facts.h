@@ -14,7 +14,7 @@ using MachineFacts = std::vector<std::pair<std::string, std::string>>;
 
 /// Cores, threads and vectors; caches and memory where the system tells them in files (Linux).
 MachineFacts processorFacts();
-/// Of a device's facts, named in English, those that graphicsFacts() has.
+/// Those of a device's facts, named in English, that graphicsFacts() has.
 MachineFacts shownFacts(const MachineFacts& facts);
 /// Those of a device that decide how kernels are written, and its driver.
 MachineFacts graphicsFacts(const gpu::DeviceReport& report);

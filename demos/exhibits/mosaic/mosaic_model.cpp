@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t mostMoments = 2048; // no plot has more pixels
 // Steps of every network in a frame of a script.
 constexpr std::uint64_t scriptedSteps = 10;
-// Of a preview: whichever comes first. The processor has whole networks to show after a second.
+// A preview ends at whichever comes first. The processor has whole networks to show after a second.
 constexpr std::uint64_t previewSteps = 300;
 constexpr double previewSeconds = 2;
 constexpr double processorPreviewSeconds = 1;

@@ -32,7 +32,7 @@ std::optional<PlaceRange> bestPlaces(const PopulationSpec& spec, const std::vect
 struct BestRanges {
     std::optional<PlaceRange> x, y;
 };
-/// Of networks that have all been trained.
+/// The ranges of a shot in which all networks have been trained.
 BestRanges bestRanges(const PopulationSpec& spec, const MosaicShot& shot);
 
 /// "Best: learning rate 0.7 to 4, almost whatever the initial weight scale", by bestPlaces() along both axes,

@@ -482,8 +482,8 @@ class RaceExhibit : public Exhibit {
         ImGui::Dummy({width, bottom - start.y});
     }
 
-    // For a small plot, while a race runs that nobody has yet asked for more of: at its start, there is
-    // little to plot, and the lanes are the race.
+    // The height of a small plot, while a race runs and no other view has been chosen: there is little to
+    // plot yet, and the lanes are the race.
     std::optional<float> stripHeight(const RaceRun& run) const {
         if (run.over || run.stepped || viewsWanted_ || view_ != curvesView) return {};
         return ImGui::GetFrameHeightWithSpacing() + 7 * ImGui::GetTextLineHeight();
@@ -492,7 +492,7 @@ class RaceExhibit : public Exhibit {
     void drawViews(Ui& ui, const RaceRun& run) {
         const float top = ImGui::GetCursorScreenPos().y;
         drawView(ui, run);
-        // Whoever clicks there wants to see more: once the click has done what it does where it was made.
+        // A click on the plot asks for a large one. On release, so that a button there gets its click first.
         const ImGuiIO& io = ImGui::GetIO();
         if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseClickedPos[0].y >= top &&
             ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows |

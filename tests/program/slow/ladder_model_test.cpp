@@ -178,7 +178,7 @@ TEST_CASE("training goes on from rung to rung, and the loss curve stays the same
 TEST_CASE("before training has begun there is a preview of its loss, and training repeats it") {
     Ladder ladder;
     ladder.frame();
-    CHECK(ladder.model.knownLossPreview().empty()); // nobody has asked
+    CHECK(ladder.model.knownLossPreview().empty()); // it was not asked for
     CHECK(ladder.model.lossPreview().empty());
     CHECK(ladder.model.busy());
     ladder.frame();

@@ -213,7 +213,7 @@ TEST_CASE("a source opens on the rung that changes the most, unless somebody has
     };
     const std::string source = "click ##ladder/tab/Source\nframes 2\n";
     const std::string rungs = "click ##ladder/tab/Rungs\nframes 2\n";
-    Json fresh = Json::parse(contents(stateOf("ladder"))); // as nobody has touched it
+    Json fresh = Json::parse(contents(stateOf("ladder"))); // without a choice of the user's
     for (const char* chosen : {"rung", "tab", "access"}) fresh["exhibits"]["ladder"].erase(chosen);
     std::ofstream(folder.file("fresh.json")) << fresh;
     const Outcome outcome = showScript(folder, "ladder",
