@@ -122,24 +122,26 @@ class LadderModel::Session {
         });
     }
 
-    /// The first losses on a rung, told one by one; none where it is refused.
+    /// The first losses on a rung, told one by one, as far as it can be trained.
     void previewLosses(std::size_t rung) {
         const std::size_t steps = comparedSteps(job_, 1e10); // about a second of it
         queue_.post(translatedFormat("previewing the loss on {}", model_.rungs_[rung].lane),
                     [this, rung, steps,
                      make = machines_.maker(job_, laneOf(rung))](const std::atomic<bool>& cancelled) {
-                        std::unique_ptr<Trainer> trainer;
-                        if (!failureOf([&] { trainer = make(&cancelled); }).empty()) return;
-                        while (trainer->completedSteps() < steps && !cancelled) {
-                            trainer->run(1);
-                            trainer->finish();
-                            std::vector<LossPoint> losses;
-                            trainer->takeLosses(losses);
-                            queue_.tell([this, rung, losses] {
-                                for (const LossPoint& point : losses)
-                                    model_.lossPreview_.push_back({point.step, point.loss, rung});
-                            });
-                        }
+                        // What diverges ends the preview: training says so when it is asked for.
+                        failureOf([&] {
+                            const std::unique_ptr<Trainer> trainer = make(&cancelled);
+                            while (trainer->completedSteps() < steps && !cancelled) {
+                                trainer->run(1);
+                                trainer->finish();
+                                std::vector<LossPoint> losses;
+                                trainer->takeLosses(losses);
+                                queue_.tell([this, rung, losses] {
+                                    for (const LossPoint& point : losses)
+                                        model_.lossPreview_.push_back({point.step, point.loss, rung});
+                                });
+                            }
+                        });
                     });
     }
 
