@@ -214,6 +214,21 @@ void addMachineOptions(CLI::App& command, MachineOptions& options, const std::st
              "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]");
 }
 
+void addMemoryOptions(CLI::App& command, RunOptions& options) {
+    command.option_defaults()->group(memoryGroup);
+    MemorySettings& memory = options.settings.memory;
+    command.add_flag("--memory", options.memory,
+                     "also say what each lane's memory is for, as predicted and as allocated");
+    addNumber(command, "--recompute", "K", memory.recompute, atLeastOne(),
+              "keep the outputs of every K-th layer for the backward pass, and compute the others again: "
+              "the same results [1]");
+    addNumber(command, "--accumulate", "N", memory.accumulate, atLeastOne(),
+              "take each batch in N parts, one after the other, and add up their gradients: the same up to "
+              "rounding [1]");
+    addText(command, "--offload", "NAME", memory.offload, offloadFromName,
+            "what GPU lanes leave in the host's memory: none, or optimizer (its state) [none]");
+}
+
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
     addDataOptions(command, options);
     addNetworkOptions(command, options);
@@ -227,14 +242,13 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
     addNumber(command, "--tune-seconds", "X", options.tuneSeconds, notNegative(),
               "gpu:best compares kernels for about so long before it trains, once per network; 0: it skips\n"
               "that and takes the likeliest ones [0.9, on a GPU 2.5]");
+    addMemoryOptions(command, options);
     command.option_defaults()->group(networkGroup);
     addValue(command, "--init", "FILE", options.weightsFile,
              "initial weights from a file (safetensors of this program, PyTorch or Keras)");
     command.option_defaults()->group(outputGroup);
     addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
               "record the loss of every Nth step for --json and --csv [automatic]");
-    command.add_flag("--memory", options.memory,
-                     "also say what each lane's memory is for, as predicted and as allocated");
     addOutputOptions(command, options, "losses, one row per lane and recorded step");
 }
 
@@ -260,6 +274,11 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
         if (row.users != usesNothing)
             refuse(optionOf(row).c_str(), infoOf(optimizer.kind).has(row.users),
                    "--optimizer " + optimizersWith(row.users));
+    const bool offloads = options.settings.memory.offload != Offload::none;
+    refuse("--offload", !offloads || optimizer.stateArrays() > 0, "optimizers that keep a state");
+    refuse("--offload",
+           !offloads || options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu),
+           "GPU lanes");
     refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
     refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
     refuseIdleDataOptions(command, options.data);

@@ -61,6 +61,7 @@ inline constexpr const char* machineGroup = "Machines";
 inline constexpr const char* dataGroup = "Data";
 inline constexpr const char* networkGroup = "Network";
 inline constexpr const char* settingsGroup = "Training";
+inline constexpr const char* memoryGroup = "Memory";
 inline constexpr const char* finishGroup = "Finish line (the first one reached ends the run)";
 inline constexpr const char* outputGroup = "Output";
 

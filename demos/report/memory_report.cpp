@@ -1,5 +1,6 @@
 #include "demos/report/memory_report.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -50,6 +51,7 @@ std::string memoryText(const std::vector<LaneResult>& lanes) {
     rows.front().emplace_back("total");
     std::string otherwise;
     bool readsHosts = false;
+    std::string away;
     for (const LaneResult& lane : lanes) {
         if (lane.memory.empty()) continue;
         std::vector<std::string> row{lane.spec.text()};
@@ -60,6 +62,13 @@ std::string memoryText(const std::vector<LaneResult>& lanes) {
         row.push_back(inMebibytes(allocated));
         rows.push_back(std::move(row));
         readsHosts |= !lane.machine.gpu;
+        const bool offloaded = std::ranges::any_of(lane.memory, [](const MemoryUse& use) {
+            return use.category == MemoryCategory::optimizer && use.place == MemoryPlace::readback;
+        });
+        if (offloaded)
+            away += fmt::format(
+                "{}: the optimizer's state is in the host's memory, for which the device {}\n",
+                lane.spec.text(), lane.machine.software ? "has the same: nothing is saved" : "has a bus");
         if (allocated != predicted)
             otherwise += fmt::format("{}: {} bytes were predicted, {} are allocated\n", lane.spec.text(),
                                      grouped(predicted), grouped(allocated));
@@ -67,6 +76,7 @@ std::string memoryText(const std::vector<LaneResult>& lanes) {
     if (rows.size() == 1) return {};
     std::string text = table(rows, 1);
     text += otherwise.empty() ? "allocated as predicted, to the byte\n" : otherwise;
+    text += away;
     if (readsHosts) text += "CPU lanes read the program's copy of the data\n";
     return text;
 }

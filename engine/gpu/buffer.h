@@ -56,6 +56,7 @@ class Buffer {
     std::uint64_t size() const { return size_; }
     std::uint64_t allocated() const { return allocated_; } ///< bytes of the device's memory
     const std::string& name() const { return name_; }
+    Memory memory() const { return kind_; }
 
     BufferView view() const { return {buffer_.get(), 0, size_}; }
     /// Bytes [offset, offset + size). Throws std::out_of_range if they exceed the buffer.

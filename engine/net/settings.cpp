@@ -26,6 +26,8 @@ constexpr NameOf<Schedule> scheduleNames[] = {
     {Schedule::cosine, "cosine"},
 };
 
+constexpr NameOf<Offload> offloadNames[] = {{Offload::none, "none"}, {Offload::optimizer, "optimizer"}};
+
 void requireRange(const SettingRow& row, double value) {
     const bool enough = row.aboveZero ? value > 0 : value >= 0;
     if (enough && (value < row.most || (row.mostIncluded && value == row.most))) return;
@@ -73,6 +75,17 @@ void OptimizerSettings::validate() const {
     if (nesterov && (!infoOf(kind).has(usesMomentum) || momentum == 0))
         throw std::invalid_argument("Nesterov needs --optimizer " + optimizersWith(usesMomentum) +
                                     " with a momentum above 0");
+}
+
+void MemorySettings::validate(std::size_t batch) const {
+    if (recompute == 0)
+        throw std::invalid_argument(
+            "'recompute' is 0; 1 keeps the outputs of every layer, 2 of every second");
+    if (accumulate == 0)
+        throw std::invalid_argument("'accumulate' is 0; a batch is taken in 1 part at least");
+    if (accumulate > batch)
+        throw std::invalid_argument("'accumulate' is " + std::to_string(accumulate) + "; a batch of " +
+                                    std::to_string(batch) + " has no more parts than examples");
 }
 
 double learningRate(const OptimizerSettings& settings, std::uint64_t step) {
@@ -130,6 +143,8 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
 }
 
 std::string_view name(Optimizer value) { return nameOf(optimizerNames, value); }
+std::string_view name(Offload value) { return nameOf(offloadNames, value); }
+Offload offloadFromName(std::string_view text) { return valueFromName(offloadNames, "offload", text); }
 std::string_view name(Schedule value) { return nameOf(scheduleNames, value); }
 Optimizer optimizerFromName(std::string_view text) {
     return valueFromName(optimizerNames, "optimizer", text);

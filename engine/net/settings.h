@@ -47,11 +47,36 @@ struct OptimizerSettings {
     bool operator==(const OptimizerSettings&) const = default;
 };
 
+/// What a device leaves to the host's memory.
+enum class Offload : std::uint32_t {
+    none,
+    optimizer, ///< the optimizer's state: a step reads and writes each number of it once, in order
+};
+
+/// Remedies for a run that needs more memory than there is. Each has its price in time.
+struct MemorySettings {
+    /// Of every so many layers the outputs are kept from the forward to the backward pass; those between are
+    /// computed again (rewrite_recompute.cpp), to the same bits. 1: all are kept.
+    std::size_t recompute = 1;
+    /// Parts in which a batch is taken, one after the other (rewrite_micro_batches.cpp). The gradients are
+    /// the same sums in another order: equal up to rounding.
+    std::size_t accumulate = 1;
+    Offload offload = Offload::none; ///< of a device; a processor computes in the host's memory
+
+    /// A step consists of other operations than the recipe's.
+    bool changeSteps() const { return recompute > 1 || accumulate > 1; }
+    /// Throws std::invalid_argument for none of something, and for more parts than the batch has examples.
+    void validate(std::size_t batch) const;
+
+    bool operator==(const MemorySettings&) const = default;
+};
+
 struct TrainSettings {
     OptimizerSettings optimizer;
     std::size_t batch = 128;
     std::uint64_t seed = 1;
     bool shuffle = true;
+    MemorySettings memory = {};
 
     bool operator==(const TrainSettings&) const = default;
 };
@@ -69,6 +94,8 @@ double learningRate(const OptimizerSettings& settings, std::uint64_t step);
 StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order, std::uint64_t step);
 
 std::string_view name(Schedule value);
+std::string_view name(Offload value);
+Offload offloadFromName(std::string_view text);
 Schedule scheduleFromName(std::string_view text);
 
 } // namespace lockstep

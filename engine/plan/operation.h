@@ -3,6 +3,7 @@
 // of plans) reads it here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string_view>
@@ -123,6 +124,11 @@ struct PlannedOperation {
 
     bool operator==(const PlannedOperation&) const = default;
 };
+
+/// In how many pieces a batch of so many rows is taken: none is empty.
+inline std::size_t piecesOf(const PlannedOperation& operation, std::size_t rows) {
+    return std::min(operation.pieces, std::max<std::size_t>(rows, 1));
+}
 
 struct Operands {
     std::vector<TensorId> reads;

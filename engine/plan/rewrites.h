@@ -44,6 +44,10 @@ void gradientsEarly(StepPlan& plan);
 /// (rewrite_recompute.cpp). In place. Of several layers, the highest first.
 void recomputeForward(StepPlan& plan, const NetShape& net, std::size_t layer);
 
+/// All that `memory` asks for, layer by layer and piece by piece (rewrite_save_memory.cpp). In place. Throws
+/// as microBatches().
+void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory);
+
 /// The batch is taken in so many pieces, one after the other, and their gradients are added up
 /// (rewrite_micro_batches.cpp). In place. Throws std::invalid_argument for none, and for a plan that stores
 /// no gradients.

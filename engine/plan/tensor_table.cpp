@@ -39,7 +39,8 @@ TensorTable::TensorTable(const NetShape& net, const OptimizerSettings& optimizer
             readsHalfWeights(operation.operation)) // the update writes them, for the next step
             read({TensorKind::halfWeights, operation.layer}, at);
     }
-    for (StoredTensor& tensor : rows_) place(tensor, storage.reuse);
+    // What outlives the step (copies of weights) lends its memory to nobody.
+    for (StoredTensor& tensor : rows_) place(tensor, storage.reuse && ofBatch(tensor.arena));
 }
 
 bool TensorTable::has(const TensorId& id) const {

@@ -256,7 +256,8 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
     const CoreCount cores = usablePhysicalCores();
     const std::size_t available = threads == 0 ? cores.physical : threads;
     const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
+    const bool small =
+        rung == Rung::best && !job.settings.memory.changeSteps() && fitsSmallOps(job.shape, batch);
     const auto teamOf = [&](std::size_t most) {
         return row.allCores && !small ? usefulThreads(job.shape, batch, most, flopsPerMicrosecond) : 1;
     };

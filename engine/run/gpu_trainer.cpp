@@ -160,7 +160,8 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
 StepKernels GpuTrainer::choose(const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
                                Tuning& tuning) {
     StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
-                                    job_.order().batch(), tuning, cancelled);
+                                    job_.pieceRows(), tuning, cancelled);
+    if (job_.settings.memory.accumulate > 1) how.foldsUpdate = false; // pieces add up stored gradients
     kernels_.replace(replaced);
     return how;
 }
@@ -441,6 +442,10 @@ std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Dev
                                         const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
                                         std::size_t workgroups, Tuning* tuning) {
     job.validate();
+    if (rowOf(rung, true).foldsUpdate && job.settings.memory.accumulate > 1)
+        throw std::invalid_argument(concat("gpu:", name(rung),
+                                           " stores no gradients that could be added up; "
+                                           "take another rung, or the whole batch at once"));
     requireMemory(device, job, rung);
     Tuning unseen;
     return std::make_unique<GpuTrainer>(job, rung, device, replaced, cancelled, workgroups,

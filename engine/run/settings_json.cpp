@@ -37,6 +37,9 @@ template <class Field> void forEachField(TrainSettings& settings, Field field) {
                     field(row.key.data(), optimizer.*of);
             },
             row.field);
+    field("recompute", settings.memory.recompute);
+    field("accumulate", settings.memory.accumulate);
+    field("offload", settings.memory.offload, offloadFromName);
 }
 
 template <class Field> void forEachField(DataOptions& options, Field field) {
@@ -95,6 +98,15 @@ ordered_json olderTable(ordered_json json) {
     return json;
 }
 
+// Versions without remedies for memory used none.
+ordered_json olderSettings(ordered_json json) {
+    if (json.is_object() && !json.contains("recompute")) {
+        const ordered_json usual = toJson(TrainSettings{});
+        for (const char* name : {"recompute", "accumulate", "offload"}) json[name] = usual[name];
+    }
+    return json;
+}
+
 template <class Group> ordered_json written(Group group) {
     ordered_json json;
     forEachField(group, JsonWriter{json});
@@ -130,12 +142,13 @@ NetShape netShapeFromJson(const ordered_json& json) {
 }
 
 TrainSettings trainSettingsFromJson(const ordered_json& json) {
-    auto settings = read<TrainSettings>(json);
+    auto settings = read<TrainSettings>(olderSettings(json));
     // The numbers that stand for the optimizer's own in files.
     if (settings.optimizer.learningRate == 0.0) settings.optimizer.learningRate.reset();
     if (settings.optimizer.weightDecay == -1.0) settings.optimizer.weightDecay.reset();
     if (settings.batch == 0) throw std::invalid_argument("'batch' must be at least 1");
     settings.optimizer.validate();
+    settings.memory.validate(settings.batch);
     return settings;
 }
 

@@ -155,6 +155,10 @@ void TrainerBase::goOnFrom(const TrainerState& state) {
 StepTrace TrainerBase::traceStep(const TraceOptions& options) {
     finish();
     throwIfFailed();
+    if (options.tensors && job_.settings.memory.changeSteps())
+        throw std::invalid_argument(
+            "a step that saves memory ('recompute', 'accumulate') overwrites its tensors; "
+            "trace it without, or without its tensors");
     const TracedStep step{job_, order_.range(completed_).rows, options,
                           [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); }};
     StepTrace trace;

@@ -19,10 +19,21 @@ constexpr std::size_t evaluationRowsPerThread = 128;
 constexpr std::size_t partsWorthDividing = 16;
 
 // The update is folded where kernels add a scaled gradient to weights: the plain one of SGD without L1.
-StepPlan planFor(const NetShape& shape, const CpuKernels& kernels, const OptimizerSettings& optimizer) {
+// Pieces of a batch add up gradients that are stored.
+StepPlan planFor(const NetShape& shape, const CpuKernels& kernels, const OptimizerSettings& optimizer,
+                 const MemorySettings& memory) {
     StepPlan plan = trainStep(shape);
-    if (kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0) foldUpdate(plan);
+    if (kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0 && memory.accumulate == 1)
+        foldUpdate(plan);
+    saveMemory(plan, shape, memory);
     return plan;
+}
+
+// A run that is to save memory evaluates no more rows at once than it trains.
+std::size_t capacityFor(const TrainJob& job, std::size_t threads, bool byNeuron) {
+    const std::size_t rows = job.pieceRows();
+    if (byNeuron) return roundUpToGrain(rows);
+    return job.settings.memory.changeSteps() ? rows : std::max(rows, threads * evaluationRowsPerThread);
 }
 
 std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
@@ -33,21 +44,25 @@ std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
 
 CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
     : data(*job.data), shape(job.shape), optimizer(job.settings.optimizer), layout(job.shape),
-      order(job.order()), targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
-      byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
-      plan(planFor(shape, kernelTable, optimizer)),
-      capacity(byNeuron ? roundUpToGrain(order.batch())
-                        : std::max(order.batch(), threads * evaluationRowsPerThread)),
-      tensors(tableOf(plan, optimizer)), parameters(floatsOf(tensors, TensorArena::parameters)),
+      order(job.order()), saving(job.settings.memory), targetKind(lockstep::targetKind(data, shape)),
+      kernels(kernelTable), byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
+      plan(planFor(shape, kernelTable, optimizer, saving)), pieceRows(job.pieceRows()),
+      capacity(capacityFor(job, threads, byNeuron)), tensors(tableOf(plan, optimizer)),
+      parameters(floatsOf(tensors, TensorArena::parameters)),
       gradients(floatsOf(tensors, TensorArena::gradients)),
       activations(floatsOf(tensors, TensorArena::activations)), sums(floatsOf(tensors, TensorArena::sums)),
       dSums(floatsOf(tensors, TensorArena::dSums)), targets(floatsOf(tensors, TensorArena::targets)),
-      inputs(at(activations, {TensorKind::activations, 0})), work(sizesOf(shape, optimizer, data)),
-      partialLosses(threads * partsPerThread) {
+      work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
     countWork();
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
+    placeLayers();
+}
+
+void CpuArenas::placeLayers() {
+    inputs = at(activations, {TensorKind::activations, 0});
+    layers.clear();
     for (std::size_t layer = 0; layer < shape.layers(); ++layer)
         layers.push_back(
             {at(activations, {TensorKind::activations, layer + 1}),
@@ -60,26 +75,31 @@ TensorTable CpuArenas::tableOf(const StepPlan& of, const OptimizerSettings& sett
             settings,
             of,
             {.rows = capacity,
-             .gradientRows = byNeuron ? capacity : order.batch(),
+             .gradientRows = byNeuron ? capacity : pieceRows,
              .targetWidth = data.targetWidth,
-             .widthGrain = byNeuron ? roundUpToGrain(1) : 4}};
+             .widthGrain = byNeuron ? roundUpToGrain(1) : 4,
+             .reuse = sharesMemory()}};
 }
 
 void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
-    StepPlan now = planFor(shape, kernels, settings); // what can throw comes before the first change
+    StepPlan now = planFor(shape, kernels, settings, saving); // what can throw comes before the first change
     TensorTable table = tableOf(now, settings);
     const std::size_t floats = floatsOf(table, TensorArena::gradients);
     if (floats != gradients.size()) gradients = AlignedArray<float>(floats);
     optimizer = settings;
     tensors = std::move(table);
     plan = std::move(now);
+    placeLayers();
     work = StepWork(sizesOf(shape, optimizer, data));
     countWork();
 }
 
 void CpuArenas::countWork() {
-    work.count(plan, order.batch());
-    work.count(plan, order.range(order.stepsPerEpoch() - 1).rows);
+    for (const std::size_t batch : {order.batch(), order.range(order.stepsPerEpoch() - 1).rows}) {
+        const std::size_t pieces = std::min(saving.accumulate, batch);
+        work.count(plan, batch / pieces);
+        work.count(plan, (batch + pieces - 1) / pieces);
+    }
 }
 
 LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {

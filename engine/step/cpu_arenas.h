@@ -38,13 +38,15 @@ struct CpuArenas {
     OptimizerSettings optimizer;
     const ParamLayout layout;
     const BatchOrder order;
+    const MemorySettings saving;
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
     const bool byNeuron;
     const std::size_t partsPerThread; ///< when all threads run and have equal shares
-    StepPlan plan;              ///< of a step; where the update is folded into it, there are no gradients
-    const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
-    TensorTable tensors;        ///< of the plan
+    StepPlan plan;               ///< of a step; where the update is folded into it, there are no gradients
+    const std::size_t pieceRows; ///< that a step has at hand: its batch, or the largest part of it
+    const std::size_t capacity;  ///< rows that the activations hold: a batch, or a chunk of an evaluation
+    TensorTable tensors;         ///< of the plan
 
     AlignedArray<float> parameters;
     AlignedArray<float> gradients; ///< empty when the plan stores none
@@ -61,6 +63,8 @@ struct CpuArenas {
 
     std::vector<double> partialLosses; ///< of a batch, one per part of a step
 
+    /// Tensors that are not needed at the same time lie in the same memory.
+    bool sharesMemory() const { return saving.recompute > 1; }
     /// How many parts a step has.
     std::size_t parts() const { return partialLosses.size(); }
     /// Shares are cut at multiples of so many parts. Kernels whose results depend on the cuts always work on
@@ -84,6 +88,7 @@ struct CpuArenas {
 
   private:
     void countWork();
+    void placeLayers();
     TensorTable tableOf(const StepPlan& of, const OptimizerSettings& settings) const;
     float* at(AlignedArray<float>& arena, const TensorId& id) {
         return arena.data() + tensors.at(id).offset / sizeof(float);

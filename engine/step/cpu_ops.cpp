@@ -17,9 +17,10 @@ CpuOps::Cut CpuOps::bestCut(std::size_t layer, std::size_t columns) const {
 
 /// Begins an operation cut like this. After one of the same cut, a part needs
 /// only what it has computed itself: its rows of the batch, or its rows of the
-/// weights. In all other cases it needs the other parts' results.
+/// weights. In all other cases it needs the other parts' results. Where tensors share memory, another thread
+/// may still be reading what lies where this operation writes.
 void CpuOps::cutBy(Cut cut) {
-    if (cut == cut_ && cut != Cut::columns) return;
+    if (cut == cut_ && cut != Cut::columns && !arenas_.sharesMemory()) return;
     meetOthers();
     cut_ = cut;
     if (cut != Cut::weights) return;

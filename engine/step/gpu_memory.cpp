@@ -1,8 +1,10 @@
 #include "engine/step/gpu_memory.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/gpu/error.h"
+#include "engine/net/names.h"
 #include "engine/plan/work.h"
 #include "engine/step/half_arenas.h"
 #include "engine/step/kernels.h"
@@ -28,6 +30,7 @@ MemoryPlace placeOf(gpu::Memory memory) {
 }
 
 std::size_t evaluationRowsOf(const gpu::Device& device, const TrainJob& job) {
+    if (job.settings.memory.changeSteps()) return job.pieceRows(); // no more than a step has at hand
     const std::size_t examples = std::max(job.data->train.count, job.data->test.count);
     return std::min({mostEvaluationRows, examples, bindableRows(device, job.shape)});
 }
@@ -80,9 +83,9 @@ std::size_t mostRows(const gpu::Device& device) {
     return device.software() ? std::min(dispatched, softwareLoopRounds + 1) : dispatched;
 }
 
-// Bytes of a batch's values of the widest layer, which are bound at once.
-std::uint64_t widestBytes(const TrainJob& job, std::size_t batch) {
-    return std::uint64_t{batch} * roundUpToFour(job.shape.widest()) * sizeof(float);
+// Bytes of the values of the widest layer for the rows at hand, which are bound at once.
+std::uint64_t widestBytes(const TrainJob& job) {
+    return std::uint64_t{job.pieceRows()} * roundUpToFour(job.shape.widest()) * sizeof(float);
 }
 
 // The heap that has the least room for what a run asks of it.
@@ -106,12 +109,41 @@ HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung)
     return tightest;
 }
 
+// The mildest remedies with which the job fits, as options; empty where none is enough. Where no gradients
+// are stored, or nothing at all between a step's begin and its end, there is nothing to be saved.
+template <class Fits>
+std::string remediesThatFit(const TrainJob& job, const RungRow& rung, const Fits& fits) {
+    if (rung.rung == Rung::wholeStep || job.settings.memory != MemorySettings{}) return {};
+    std::string found;
+    const auto tryOut = [&](const MemorySettings& with, const std::string& option) {
+        TrainJob saving = job;
+        saving.settings.memory = with;
+        if (!fits(saving)) return false;
+        found += concat(found.empty() ? "" : " or ", option);
+        return true;
+    };
+    for (std::size_t every = 2; every < job.shape.layers(); ++every)
+        if (tryOut({.recompute = every}, concat("--recompute ", every))) break;
+    for (std::size_t parts = 2; parts <= job.settings.batch && !rung.foldsUpdate; parts *= 2)
+        if (tryOut({.accumulate = parts}, concat("--accumulate ", parts))) break;
+    const bool keepsState = job.settings.optimizer.stateArrays() > 0;
+    if (keepsState) tryOut({.offload = Offload::optimizer}, "--offload optimizer");
+    if (!found.empty()) return found;
+    const MemorySettings all{
+        .recompute = static_cast<std::size_t>(std::lround(std::sqrt(job.shape.layers()))),
+        .accumulate = rung.foldsUpdate ? 1 : std::min<std::size_t>(job.settings.batch, 8),
+        .offload = keepsState ? Offload::optimizer : Offload::none};
+    tryOut(all, concat("--recompute ", all.recompute, " --accumulate ", all.accumulate, " --offload ",
+                       name(all.offload)));
+    return found;
+}
+
 } // namespace
 
 std::vector<MemoryUse> usesOf(std::span<const AllocatedBuffer> buffers) {
     std::vector<MemoryUse> all;
     for (const AllocatedBuffer& each : buffers)
-        addUse(all, {rowOf(each.which).category, placeOf(rowOf(each.which).memory), each.buffer.allocated()});
+        addUse(all, {rowOf(each.which).category, placeOf(each.buffer.memory()), each.buffer.allocated()});
     return all;
 }
 
@@ -144,17 +176,19 @@ std::uint32_t lastLayerGroups(std::size_t rows) {
 }
 
 GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, const StepKernels& how)
-    : batch(job.order().batch()), evaluationRows(evaluationRowsOf(device, job)),
-      bytes_(std::size(runBuffers)) {
+    : batch(job.order().batch()), pieceRows(job.pieceRows()), evaluationRows(evaluationRowsOf(device, job)),
+      bytes_(std::size(runBuffers)), offload_(job.settings.memory.offload) {
+    const MemorySettings& memory = job.settings.memory;
     const Dataset& data = *job.data;
     const OptimizerSettings& optimizer = job.settings.optimizer;
     const std::size_t targetWidth = data.classes > 0 ? 1 : data.targetWidth;
-    step = TensorTable(job.shape, optimizer, how.plan(job.shape),
-                       {.rows = batch,
-                        .gradientRows = batch,
+    step = TensorTable(job.shape, optimizer, how.plan(job.shape, memory),
+                       {.rows = pieceRows,
+                        .gradientRows = pieceRows,
                         .targetWidth = targetWidth,
                         .alignment = alignment,
-                        .half = how.half});
+                        .half = how.half,
+                        .reuse = memory.recompute > 1});
     evaluation = TensorTable(
         job.shape, optimizer, forwardPass(job.shape),
         {.rows = evaluationRows, .targetWidth = targetWidth, .alignment = alignment, .reuse = true});
@@ -177,7 +211,8 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     }
     set(RunBuffer::losses, ringSlots * sizeof(float));
     set(RunBuffer::status, sizeof(std::uint32_t));
-    set(RunBuffer::lossPartials, (batch / Kernels::rowsPerGroup + 1) * sizeof(float));
+    set(RunBuffer::lossPartials, memory.accumulate > 1 ? memory.accumulate * partialsOfPiece(pieceRows)
+                                                       : (batch / Kernels::rowsPerGroup + 1) * sizeof(float));
     set(RunBuffer::lastLayerPartials, (1 + lastLayerGroups(batch)) * sizeof(float));
     set(RunBuffer::scoreSums, scoreGroups(job, evaluationRows) * sizeof(float));
     set(RunBuffer::scoreCounts, scoreCountBytes(data.classes));
@@ -191,18 +226,31 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
         set(RunBuffer::gradients, ParamLayout(job.shape).size() * sizeof(float));
 }
 
+std::uint64_t GpuMemory::partialsOfPiece(std::size_t pieceRows) {
+    const std::uint64_t groups = pieceRows / Kernels::rowsPerGroup + 1;
+    return (groups * sizeof(float) + alignment - 1) / alignment * alignment;
+}
+
+// Kernels read and write the host's memory over the bus, in order, each number once: a copy in the device's
+// own would be read and written as often.
+gpu::Memory GpuMemory::memoryOf(RunBuffer buffer) const {
+    const bool away = offload_ == Offload::optimizer && rowOf(buffer).category == MemoryCategory::optimizer;
+    return away ? gpu::Memory::readback : rowOf(buffer).memory;
+}
+
 gpu::BufferSpec GpuMemory::specOf(RunBuffer buffer) const {
     const std::string name(rowOf(buffer).name);
     if (!has(buffer)) throw std::logic_error("the run has no buffer '" + name + "'");
-    return {*bytes_[static_cast<std::size_t>(buffer)], rowOf(buffer).memory, name};
+    return {*bytes_[static_cast<std::size_t>(buffer)], memoryOf(buffer), name};
 }
 
 std::vector<MemoryUse> GpuMemory::uses(const gpu::Device& device) const {
     std::vector<MemoryUse> all;
     for (std::size_t at = 0; at < bytes_.size(); ++at) {
         if (!bytes_[at]) continue;
-        addUse(all, {runBuffers[at].category, placeOf(runBuffers[at].memory),
-                     gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory).bytes});
+        const gpu::Memory memory = memoryOf(static_cast<RunBuffer>(at));
+        addUse(all, {runBuffers[at].category, placeOf(memory),
+                     gpu::footprintOf(device, *bytes_[at], memory).bytes});
     }
     return all;
 }
@@ -211,7 +259,8 @@ std::vector<std::uint64_t> GpuMemory::heapBytes(const gpu::Device& device) const
     std::vector<std::uint64_t> heaps(device.memory().memoryHeapCount);
     for (std::size_t at = 0; at < bytes_.size(); ++at) {
         if (!bytes_[at]) continue;
-        const gpu::Footprint footprint = gpu::footprintOf(device, *bytes_[at], runBuffers[at].memory);
+        const gpu::Footprint footprint =
+            gpu::footprintOf(device, *bytes_[at], memoryOf(static_cast<RunBuffer>(at)));
         if (footprint.heaps.empty()) continue;
         const auto hasRoom = [&](std::uint32_t heap) {
             return heaps[heap] + footprint.bytes <= device.heapLeft(heap);
@@ -226,30 +275,36 @@ void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung) {
     requireLimits(device, job);
     const std::uint64_t range = device.limits().storageRange;
     const std::size_t most = mostRows(device);
-    const auto heapFor = [&](std::size_t batch) {
-        TrainJob smaller = job;
-        smaller.settings.batch = batch;
-        return tightestHeap(device, smaller, rung);
+    const auto fits = [&](const TrainJob& with) {
+        return widestBytes(with) <= range && with.pieceRows() <= most &&
+               tightestHeap(device, with, rung).fits();
     };
-    const auto fits = [&](std::size_t batch) {
-        return widestBytes(job, batch) <= range && batch <= most && heapFor(batch).fits();
-    };
-    std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    if (fits(batch)) return;
-    const HeapNeed heap = heapFor(batch);
+    if (fits(job)) return;
+    const HeapNeed heap = tightestHeap(device, job, rung);
+    const std::size_t rows = job.pieceRows();
     std::string message = "training on '" + device.report().name + "' ";
     if (!heap.fits())
         message += "needs " + std::to_string(heap.needed >> 20) + " MiB of its memory; " +
                    std::to_string(heap.left >> 20) + " MiB are free. ";
-    else if (batch > most)
-        message += "cannot compute " + std::to_string(batch) + " rows at once correctly, only " +
+    else if (rows > most)
+        message += "cannot compute " + std::to_string(rows) + " rows at once correctly, only " +
                    std::to_string(most) + ". ";
     else
-        message += "needs a buffer of " + std::to_string(widestBytes(job, batch)) + " bytes; the limit is " +
+        message += "needs a buffer of " + std::to_string(widestBytes(job)) + " bytes; the limit is " +
                    std::to_string(range) + ". ";
-    while (batch > 1 && !fits(batch)) batch /= 2;
-    message += fits(batch) ? "A batch of " + std::to_string(batch) + " fits."
-                           : "No batch fits: try narrower layers, or fewer of them.";
+    TrainJob smaller = job;
+    smaller.settings.batch = job.order().batch();
+    smaller.settings.memory.accumulate = std::min(job.settings.memory.accumulate, smaller.settings.batch);
+    const auto remedies = remediesThatFit(smaller, rowOf(rung), fits);
+    while (smaller.settings.batch > 1 && !fits(smaller)) {
+        smaller.settings.batch /= 2;
+        smaller.settings.memory.accumulate =
+            std::min(smaller.settings.memory.accumulate, smaller.settings.batch);
+    }
+    const bool fewer = fits(smaller);
+    if (fewer) message += "A batch of " + std::to_string(smaller.settings.batch) + " fits";
+    if (!remedies.empty()) message += concat(fewer ? "; or the same batch with " : "It fits with ", remedies);
+    message += fewer || !remedies.empty() ? "." : "No batch fits: try narrower layers, or fewer of them.";
     throw gpu::OutOfMemoryError(message, heap.needed, heap.left);
 }
 

@@ -59,7 +59,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"gradients of preactivations", MemoryCategory::activations},
     {"parameters", MemoryCategory::parameters},
     {"gradients", MemoryCategory::gradients},
-    {"optimizer state 1", MemoryCategory::optimizer},
+    {"optimizer state 1", MemoryCategory::optimizer}, // in the host's memory, if it is offloaded
     {"optimizer state 2", MemoryCategory::optimizer},
     {"weights as halves", MemoryCategory::copies},
     {"training examples", MemoryCategory::data},
@@ -100,6 +100,9 @@ class GpuMemory {
     static constexpr std::uint64_t stepRecords = 4096;   ///< of whole steps that are not done yet
     static constexpr std::uint64_t alignment = 256;      ///< the largest that a device may ask for a binding
 
+    /// Sums of losses of a batch's piece, one per workgroup: bytes, so that the next piece's can be bound.
+    static std::uint64_t partialsOfPiece(std::size_t pieceRows);
+
     /// What training with these kernels takes, by the rung that chose them.
     GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, const StepKernels& how);
 
@@ -108,6 +111,7 @@ class GpuMemory {
     /// overwrites what it leaves.
     TensorTable evaluation;
     std::size_t batch = 0;          ///< rows of a step, at most
+    std::size_t pieceRows = 0;      ///< of them at hand at once (TrainJob::pieceRows())
     std::size_t evaluationRows = 0; ///< rows of an evaluation at a time, at most
 
     bool has(RunBuffer buffer) const { return bytes_[static_cast<std::size_t>(buffer)].has_value(); }
@@ -120,7 +124,10 @@ class GpuMemory {
     std::vector<std::uint64_t> heapBytes(const gpu::Device& device) const;
 
   private:
+    gpu::Memory memoryOf(RunBuffer buffer) const;
+
     std::vector<std::optional<std::uint64_t>> bytes_; ///< by RunBuffer
+    Offload offload_ = Offload::none;
 };
 
 /// Rows of the widest layer's values that the device can bind at once, in any way; one at least.

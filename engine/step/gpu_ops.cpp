@@ -101,21 +101,32 @@ void GpuOps::dense(std::size_t layer) {
             {activations(layer), weights(layer), arenas_.bias(layer), activations(layer + 1), sums(layer)});
 }
 
+// Of a batch in pieces, each one's workgroups leave their sums behind those of the ones before; the last
+// piece's loss is that of the batch.
 void GpuOps::lossAndGradient(const StepSettings& step) {
     const std::size_t last = arenas_.shape.layers() - 1;
-    const shared::LossParams params = lossParams(arenas_, step);
-    const std::uint32_t groups = params.groups;
-    const gpu::BufferView partials = arenas_.lossPartials.view();
+    shared::LossParams params = lossParams(arenas_, step);
+    gpu::BufferView partials = arenas_.lossPartials.view();
+    std::uint32_t groups = params.groups;
+    bool complete = true;
+    if (planned() != nullptr && planned()->pieces > 1) {
+        const std::uint64_t bytes = GpuMemory::partialsOfPiece(arenas_.memory.pieceRows);
+        if (planned()->piece == 0) recorder_.fill(partials, 0);
+        params.rows = asUint(rows_);
+        params.groups = groups = asUint(planned()->pieces * bytes / sizeof(float)); // more than 1
+        complete = planned()->piece + 1 == piecesOf(*planned(), step.batch.rows);
+        partials = arenas_.lossPartials.view(planned()->piece * bytes, bytes);
+    }
     // Only fp16 scales the loss; without it, the binding needs some other buffer.
     const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
     recorder_.dispatch(lossAndGradient_, {asUint(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
                         arenas_.targets.view(), dSums(last), partials, scale},
                        cost({Operation::lossAndGradient}));
-    if (groups > 1)
+    if (groups > 1 && complete)
         recorder_.dispatch(lossSum_, {1, 1, 1},
                            shared::LossSumParams{groups, params.step, params.slot, params.scale},
-                           {arenas_.losses.view(), arenas_.status.view(), partials},
+                           {arenas_.losses.view(), arenas_.status.view(), arenas_.lossPartials.view()},
                            {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float),
                             traceTag(Operation::lossSum, 0)});
     endOperation();
@@ -127,7 +138,9 @@ void GpuOps::denseBackwardInputs(std::size_t layer) {
 }
 
 void GpuOps::denseBackwardWeights(std::size_t layer) {
-    product(layers_[layer].backwardWeights, {Operation::denseBackwardWeights, layer},
+    const bool adds = planned() != nullptr && planned()->piece > 0;
+    product(adds ? layers_[layer].addedWeights : layers_[layer].backwardWeights,
+            {Operation::denseBackwardWeights, layer},
             {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
 }
 
@@ -249,6 +262,9 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
         else
             pipelines.backwardWeights =
                 kernels.dense(Product::backwardWeights, products.backwardWeights, own);
+        if (settings.memory.accumulate > 1)
+            pipelines.addedWeights =
+                kernels.dense(Product::backwardWeights, products.backwardWeights, own, true);
     }
 }
 

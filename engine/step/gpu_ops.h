@@ -55,11 +55,13 @@ class GpuOps final : public Ops {
     void firstPiecesOnly(bool on) { firstPiecesOnly_ = on; }
 
   private:
+    bool takesPieces() const override { return true; }
     // The pipelines of one layer, looked up once.
     struct LayerPipelines {
         DenseKernel forward;
-        DenseKernel backwardInputs;                     // empty for the first layer
-        DenseKernel backwardWeights;                    // empty if the update is folded into it
+        DenseKernel backwardInputs;  // empty for the first layer
+        DenseKernel backwardWeights; // empty if the update is folded into it
+        DenseKernel addedWeights;    // the same for later pieces of a batch, if there are any
         const DenseUpdateKernel* denseUpdate = nullptr; // null if not
     };
 

@@ -48,8 +48,9 @@ const gpu::AnyKernel& Kernels::keep(const std::string& key, std::unique_ptr<gpu:
     return *made_.try_emplace(key, std::move(made)).first->second;
 }
 
-DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
+DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation activation, bool adds) {
     gpu::SpecConstants constants = constantsOf(how, device_);
+    if (adds) constants[shared::denseAdds] = 1;
     if (product != Product::backwardWeights) constants[shared::denseActivation] = gpu::asUint(activation);
     const std::string operation(name(product));
     const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;

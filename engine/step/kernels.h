@@ -37,7 +37,8 @@ class Kernels {
     /// A kernel of this shader has been asked for.
     bool made(std::string_view shader);
 
-    DenseKernel dense(Product product, const ProductKernel& how, Activation activation);
+    /// adds   weight gradients are added to what is there: those of earlier parts of the batch
+    DenseKernel dense(Product product, const ProductKernel& how, Activation activation, bool adds = false);
     const DenseUpdateKernel& denseUpdate(const ProductKernel& how, Optimizer optimizer);
     /// `half`: the batch is stored as fp16; likewise the outputs and the gradients of sums below.
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels, bool half) {

@@ -14,9 +14,10 @@ namespace {
 // The step, with this operation's piece of its batch: as many examples in each as can be.
 StepSettings pieceOf(StepSettings step, const PlannedOperation& operation) {
     const std::size_t rows = step.batch.rows;
-    const std::size_t begin = rows * operation.piece / operation.pieces;
+    const std::size_t pieces = piecesOf(operation, rows);
+    const std::size_t begin = rows * operation.piece / pieces;
     step.batch.first += begin;
-    step.batch.rows = rows * (operation.piece + 1) / operation.pieces - begin;
+    step.batch.rows = rows * (operation.piece + 1) / pieces - begin;
     return step;
 }
 
@@ -39,6 +40,7 @@ void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
         planned.now = &each;
         if (each.pieces > 1 && !ops.takesPieces())
             throw std::logic_error("this backend does not take a batch in pieces");
+        if (each.piece >= piecesOf(each, step.batch.rows)) continue;
         switch (each.operation) {
         case Operation::gatherBatch: ops.gatherBatch(pieceOf(step, each)); break;
         case Operation::dense: ops.dense(each.layer); break;

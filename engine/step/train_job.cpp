@@ -46,6 +46,7 @@ void TrainJob::validate() const {
     shape.validate();
     settings.optimizer.validate();
     if (settings.batch == 0) throw std::invalid_argument("the batch needs at least 1 example");
+    settings.memory.validate(settings.batch);
     if (data->train.count == 0) throwBroken(*data, "training", "there is no example to train on");
     validateSplit(*data, data->train, "training");
     validateSplit(*data, data->test, "test");
@@ -53,6 +54,11 @@ void TrainJob::validate() const {
     if (data->test.count > 0 && data->test.pixels.empty() != data->train.pixels.empty())
         throwBroken(*data, "test", "one split holds pixels, the other values");
     targetKind(*data, shape); // throws when outputs, loss and data do not fit
+}
+
+std::size_t TrainJob::pieceRows() const {
+    const std::size_t pieces = settings.memory.accumulate;
+    return (order().batch() + pieces - 1) / pieces;
 }
 
 Evaluation meanOf(const TrainJob& job, Split split, const ScoreSum& sum) {

@@ -29,6 +29,8 @@ struct TrainJob {
 
     /// Throws std::invalid_argument when shape, data and settings do not fit together.
     void validate() const;
+    /// Rows that a step has at hand at once: the batch, or the largest of the parts in which it is taken.
+    std::size_t pieceRows() const;
     /// Which examples each step takes.
     BatchOrder order() const { return {data->train.count, settings.batch, settings.seed, settings.shuffle}; }
 };

@@ -3,6 +3,8 @@
 // A workgroup is groupM x groupN invocations (times `slices`), numbered along x alone: some software drivers build their vectors from
 // neighbours along x only, and leave most elements idle where x is short.
 // Rung matrix: groupN and the tiles count subgroups and what a subgroup computes (product_matrix.glsl); groupM is not used.
+#ifndef LOCKSTEP_DENSE_CONSTANTS
+#define LOCKSTEP_DENSE_CONSTANTS
 #include "params.h"
 layout(local_size_x_id = denseGroupSize) in;
 layout(constant_id = denseGroupSize) const uint groupSize = 64; // invocations of a workgroup: groupM * groupN * slices
@@ -14,6 +16,7 @@ layout(constant_id = denseSlabK) const uint slabK = 16;         // tiled, pipeli
 layout(constant_id = denseSharers) const uint sharers = 4;      // subgroup: invocations that share loads of A, at most a
                                                                 // subgroup; matrix: invocations of a subgroup
 layout(constant_id = denseSlices) const uint slices = 1;        // tiled, pipelined: parts of each sum, taken by as many invocations
+layout(constant_id = denseAdds) const bool adds = false;         // weight gradients: to those of earlier parts of the batch
 const uint groupM = groupSize / groupN / slices;
 
 // Place of this invocation within its workgroup, and within the whole product.
@@ -25,3 +28,4 @@ uint invocationM() { return gl_WorkGroupID.y * groupM + localM(); }
 // Rung naive-strided: the same workgroup, with its invocations numbered down the columns.
 uint stridedN() { return gl_WorkGroupID.x * groupN + gl_LocalInvocationIndex / groupM; }
 uint stridedM() { return gl_WorkGroupID.y * groupM + gl_LocalInvocationIndex % groupM; }
+#endif

@@ -84,6 +84,7 @@ SHARED_CONST uint denseSlices = 8u;
 SHARED_CONST uint denseMatrixM = 10u; // product_matrix.glsl
 SHARED_CONST uint denseMatrixN = 11u;
 SHARED_CONST uint denseMatrixK = 12u;
+SHARED_CONST uint denseAdds = 13u;
 SHARED_CONST uint densePadding = 2u;       // floats behind each row of a slab in shared memory
 SHARED_CONST uint denseBanks = 32u;        // of shared memory: product_pipelined.glsl pads its slabs by them
 SHARED_CONST uint denseMatrixPadding = 8u; // halves: rows still begin at multiples of 16 bytes

@@ -10,8 +10,8 @@
 
 layout(set = 0, binding = 0) readonly buffer DSums { float dSums[]; };
 layout(set = 0, binding = 1) readonly buffer Inputs { float inputs[]; };
-layout(set = 0, binding = 2) writeonly buffer DWeights { float dWeights[]; };
-layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
+layout(set = 0, binding = 2) buffer DWeights { float dWeights[]; };
+layout(set = 0, binding = 3) buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 // The gradient of one weight, and of its output's bias with the first one.
@@ -26,8 +26,9 @@ void compute(uint o, uint i) {
                 biasSum += d;
             }
     }
-    dWeights[o * params.inputStride + i] = sum;
-    if (i == 0) dBias[o] = biasSum;
+    uint at = o * params.inputStride + i;
+    dWeights[at] = adds ? dWeights[at] + sum : sum;
+    if (i == 0) dBias[o] = adds ? dBias[o] + biasSum : biasSum;
 }
 
 void main() {

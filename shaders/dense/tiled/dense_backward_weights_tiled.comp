@@ -10,8 +10,8 @@
 
 layout(set = 0, binding = 0) readonly buffer DSums { vec4 dSums[]; };
 layout(set = 0, binding = 1) readonly buffer Inputs { vec4 inputs[]; };
-layout(set = 0, binding = 2) writeonly buffer DWeights { float dWeights[]; };
-layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
+layout(set = 0, binding = 2) buffer DWeights { float dWeights[]; };
+layout(set = 0, binding = 3) buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 uint productM() { return params.outputs; }
@@ -24,7 +24,10 @@ const bool sumRowsOfA = true;
 vec4 loadA(uint o, uint row) { return dSums[(row * params.outputStride + o) / 4]; }
 vec4 loadB(uint row, uint i) { return inputs[(row * params.inputStride + i) / 4]; }
 
-void store(uint o, uint i, float product) { dWeights[o * params.inputStride + i] = product; }
-void storeRowSum(uint o, float sum) { dBias[o] = sum; }
+void store(uint o, uint i, float product) {
+    uint at = o * params.inputStride + i;
+    dWeights[at] = adds ? dWeights[at] + product : product;
+}
+void storeRowSum(uint o, float sum) { dBias[o] = adds ? dBias[o] + sum : sum; }
 
 #include "product_tiled.glsl"

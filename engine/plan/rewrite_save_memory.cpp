@@ -1,0 +1,21 @@
+// The remedies of a run that needs less memory, as rewrites of its plan.
+//
+// Recomputing in segments: of K layers in a row, the outputs of the last one are kept, and the backward pass
+// computes the others again from those below. Between two kept layers, a segment's outputs live only while
+// its own backward pass takes place. The layers above the last kept one are not computed again: the backward
+// pass begins with them, so they would lend their memory to nobody.
+#include "engine/plan/rewrites.h"
+
+namespace lockstep {
+
+void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory) {
+    if (memory.recompute > 1) {
+        gradientsEarly(plan); // or every layer's outputs would be needed to the end
+        const std::size_t lastKept = (net.layers() - 1) / memory.recompute * memory.recompute;
+        for (std::size_t level = lastKept; level-- > 1;)
+            if (level % memory.recompute != 0) recomputeForward(plan, net, level - 1);
+    }
+    if (memory.accumulate > 1) microBatches(plan, memory.accumulate);
+}
+
+} // namespace lockstep
