@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -199,6 +200,7 @@ struct TrainCommandOptions : RunOptions {
     std::string saveFile;
     std::uint64_t saveEvery = 0;
     std::string resumeFile;
+    std::function<bool(const char* option)> given; ///< on the command line
 };
 
 /// A resumed run takes data, network and settings from the checkpoint, so options for them are rejected.
@@ -209,11 +211,15 @@ void refuseWithResume(const CLI::App& command) {
                                     "it (to start a new run from its weights, use --init)");
 }
 
-/// The data and network options of a checkpoint's run.
-void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
+/// The data and network options of a checkpoint's run. It may go on where there is less memory.
+void takeOver(const Checkpoint& checkpoint, TrainCommandOptions& options) {
     options.data = checkpoint.dataSpec;
     options.dataOptions = checkpoint.dataOptions;
-    options.settings = checkpoint.settings;
+    const MemorySettings own = std::exchange(options.settings, checkpoint.settings).memory;
+    MemorySettings& memory = options.settings.memory;
+    if (options.given("--recompute")) memory.recompute = own.recompute;
+    if (options.given("--accumulate")) memory.accumulate = own.accumulate;
+    if (options.given("--offload")) memory.offload = own.offload;
     if (options.lanes.empty() && !checkpoint.lane.empty())
         options.lanes = {laneSpecFromText(checkpoint.lane)};
 }
@@ -344,6 +350,7 @@ Action addTrain(CLI::App& command) {
     addValue(command, "--resume", "FILE", options->resumeFile, "continue a saved run");
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
+        options->given = [&command](const char* option) { return demos::given(command, option); };
         refuseIdleOptions(command, *options);
         return train(*options);
     };

@@ -162,6 +162,51 @@ TEST_CASE("--memory says what each lane's memory is for, and that it is what was
     CHECK(run("train --memory --quiet --steps 20 " + oneLane).says("as predicted"));
 }
 
+TEST_CASE("a run that saves memory says what it saves, and a saved one goes on like that") {
+    const Folder folder;
+    const std::string train = "train --memory --quiet --evaluate-every 0 --log-every 1 --lane gpu:tiled ";
+    const std::string job = "--data spiral --layers 64,64,64,64,64 --activation tanh --batch 128 ";
+    const auto lane = [&](const std::string& options) {
+        const Outcome outcome = run(train + options + " --json " + folder.file("run.json"));
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(outcome.says("allocated as predicted"));
+        return Json::parse(contents(folder.file("run.json")));
+    };
+    const auto activations = [](const Json& json) -> std::uint64_t {
+        return json["lanes"][0]["memory"]["categories"]["activations"]["allocated_bytes"];
+    };
+    const auto losses = [](const Json& json) {
+        std::vector<float> all;
+        for (const Json& step : json["lanes"][0]["steps"]) all.push_back(step["loss"]);
+        return all;
+    };
+    const Json plain = lane(job + "--steps 12");
+    const Json again = lane(job + "--steps 12 --recompute 3 --offload optimizer");
+    CHECK(losses(again) == losses(plain));
+    CHECK(3 * activations(again) < 2 * activations(plain));
+    CHECK(again["settings"]["recompute"] == 3);
+    CHECK(again["settings"]["offload"] == "optimizer");
+    const std::string model = folder.file("half-way.safetensors");
+    const Json parts = lane(job + "--steps 12 --accumulate 4");
+    CHECK(activations(parts) < activations(plain) / 3);
+    for (std::size_t step = 0; step < 12; ++step)
+        CHECK(losses(parts)[step] == doctest::Approx(losses(plain)[step]).epsilon(1e-4));
+    lane(job + "--steps 5 --accumulate 4 --save " + model);
+    const Json resumed = lane("--resume " + model + " --steps 12");
+    CHECK(resumed["settings"]["accumulate"] == 4);
+    CHECK(losses(resumed).back() == losses(parts).back());
+    const Json elsewhere = lane("--resume " + model + " --steps 12 --recompute 2"); // a smaller card
+    CHECK(elsewhere["settings"]["accumulate"] == 4);
+    CHECK(losses(elsewhere).back() == losses(parts).back());
+    CHECK(activations(elsewhere) < activations(parts));
+    CHECK(run(train + job + "--steps 5 --offload optimizer").says("for which the device"));
+    CHECK(run(train + job + "--steps 5 --offload optimizer --optimizer sgd").says("optimizers that keep a state"));
+    CHECK(run("train --data spiral --lane cpu:best --offload optimizer").says("applies only to GPU lanes"));
+    CHECK(run(train + job + "--accumulate 200").says("a batch of 128 has no more parts than examples"));
+    CHECK(run("race --quick --data spiral --accumulate 2 --lane gpu:fused").says("stores no gradients"));
+}
+
 TEST_CASE("without a comparison of kernels, gpu:best takes the likeliest, and says so") {
     const lockstep::test::CacheFolder cache; // nothing was compared before
     const std::string race = "race --quick --quiet --data spiral --steps 20 --lane gpu:best ";
