@@ -154,6 +154,8 @@ class RunForm {
                                 value);
         });
     }
+    /// A button that opens the remedies for memory.
+    void memory(TrainSettings& settings);
     /// At most so many CPU threads; "all" is 0.
     void threads(std::size_t& threads, std::size_t all);
     /// At most so many workgroups of a GPU at once; "all" is 0.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/language.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -43,6 +44,16 @@ Json memoryJson(const LaneResult& lane) {
     return {{"predicted_bytes", allBytes(lane.predictedMemory)},
             {"allocated_bytes", allBytes(lane.memory)},
             {"categories", categories}};
+}
+
+std::vector<std::string> savingTexts(const MemorySettings& memory) {
+    std::vector<std::string> texts;
+    if (memory.recompute > 1)
+        texts.push_back(translatedFormat("outputs of one layer in {} kept", memory.recompute));
+    if (memory.accumulate > 1) texts.push_back(translatedFormat("batch in {} parts", memory.accumulate));
+    if (memory.offload == Offload::optimizer)
+        texts.emplace_back(translated("optimizer state in the host's memory"));
+    return texts;
 }
 
 std::string memoryText(const std::vector<LaneResult>& lanes) {

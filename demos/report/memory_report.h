@@ -14,6 +14,10 @@ namespace lockstep::demos {
 /// of memoryCategories.
 nlohmann::ordered_json memoryJson(const LaneResult& lane);
 
+/// How a run saves memory, in the language spoken now: "outputs of one layer in 3 kept", "batch in 4 parts",
+/// "optimizer state in the host's memory". Empty: it does not.
+std::vector<std::string> savingTexts(const MemorySettings& memory);
+
 /// A table with a row per lane that started, in MiB; below it, whether that is what was predicted.
 std::string memoryText(const std::vector<LaneResult>& lanes);
 

@@ -1,4 +1,5 @@
 #include "demos/report/race_report.h"
+#include "demos/report/memory_report.h"
 
 #include <cmath>
 
@@ -110,13 +111,16 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const Dataset& data = *job.data;
     const NetShape& shape = job.shape;
     const TrainSettings& settings = job.settings;
+    std::string saving;
+    for (const std::string& each : savingTexts(settings.memory)) saving += ", " + each;
     return understoodText(data) +
            fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
-                       "{} {:g}, batch {}, seed {}{}; until {}\n",
+                       "{} {:g}, batch {}, seed {}{}{}; until {}\n",
                        data.name, grouped(data.train.count), grouped(data.test.count), shape.describeWidths(),
                        name(shape.activation), name(shape.loss), grouped(shape.parameters()),
                        name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
-                       settings.batch, settings.seed, settings.shuffle ? "" : ", file order", finish.text());
+                       settings.batch, settings.seed, settings.shuffle ? "" : ", file order", saving,
+                       finish.text());
 }
 
 std::string TimeColumn::text(double seconds) const {

@@ -13,6 +13,7 @@
 #include "demos/kit/futures.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
+#include "demos/report/memory_report.h"
 #include "demos/report/repeats.h"
 #include "demos/words/text.h"
 #include "demos/words/typed_number.h"
@@ -90,6 +91,12 @@ std::size_t limitFrom(const Json& json, const char* field, std::size_t most) {
     if (limit > most)
         throw std::invalid_argument(fmt::format("the field '{}' must be from 0 to {}", field, most));
     return limit;
+}
+
+std::string savedText(const MemorySettings& memory) {
+    std::string text;
+    for (const std::string& each : savingTexts(memory)) text += "  ·  " + each;
+    return text;
 }
 
 std::string throttleText(const MachineShare& share) {
@@ -266,7 +273,7 @@ std::string setupText(const RaceSettings& settings) {
                                                        : translatedFormat("until {}", finishText(run.finish)),
                             translated(settings.together ? "head to head" : "time trial"),
                             settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "") +
-           throttleText(run.share());
+           savedText(run.settings.memory) + throttleText(run.share());
 }
 
 void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::string>& table) {
@@ -293,6 +300,7 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::stri
     drawFinish(ui, form, settings);
     const std::size_t threads = ui.machines.threads();
     drawThrottle(form, settings, threads > 0 ? threads : usablePhysicalCores().physical);
+    form.memory(run.settings);
     form.newRow();
     drawLanes(ui, form, settings, lanes_);
     form.end();

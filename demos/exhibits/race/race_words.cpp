@@ -8,6 +8,7 @@
 
 #include "demos/kit/operations.h"
 #include "demos/report/headline.h"
+#include "demos/report/memory_report.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
@@ -109,19 +110,23 @@ std::string invitation(const std::vector<LaneSpec>& lanes) {
 
 std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, const FinishLine& finish) {
     const TrainSettings& settings = job.settings;
-    return {{"data", job.data->name},
-            {"training examples", grouped(job.data->train.count)},
-            {"test examples", grouped(job.data->test.count)},
-            {"layers", job.shape.describeWidths()},
-            {"activation", std::string(name(job.shape.activation))},
-            {"loss", std::string(name(job.shape.loss))},
-            {"parameters", grouped(job.shape.parameters())},
-            {"optimizer", translatedFormat("{} {:g}", name(settings.optimizer.kind),
-                                           settings.optimizer.effectiveLearningRate())},
-            {"batch", grouped(settings.batch)},
-            {"seed", std::to_string(settings.seed)},
-            {"order", settings.shuffle ? "shuffled" : "as in the file"},
-            {"until", finishText(finish)}};
+    const std::vector<std::string> saving = savingTexts(settings.memory);
+    std::vector<std::pair<std::string, std::string>> rows = {
+        {"data", job.data->name},
+        {"training examples", grouped(job.data->train.count)},
+        {"test examples", grouped(job.data->test.count)},
+        {"layers", job.shape.describeWidths()},
+        {"activation", std::string(name(job.shape.activation))},
+        {"loss", std::string(name(job.shape.loss))},
+        {"parameters", grouped(job.shape.parameters())},
+        {"optimizer", translatedFormat("{} {:g}", name(settings.optimizer.kind),
+                                       settings.optimizer.effectiveLearningRate())},
+        {"batch", grouped(settings.batch)},
+        {"seed", std::to_string(settings.seed)},
+        {"order", settings.shuffle ? "shuffled" : "as in the file"},
+        {"until", finishText(finish)}};
+    if (!saving.empty()) rows.emplace_back("memory", fmt::format("{}", fmt::join(saving, ", ")));
+    return rows;
 }
 
 std::string liveText(const RaceRun& run, bool timed, std::optional<bool> software) {

@@ -70,6 +70,25 @@ TEST_CASE("no device: CPU lanes race, and the message names the driver to instal
     }
 }
 
+TEST_CASE("a deep network that does not fit is refused with what would fit, and trains with it") {
+    const CacheFolder folder;
+    std::string deep =
+        "train --quiet --data circle --samples 2000 --batch 1024 --steps 3 --lane gpu:tiled --layers 64";
+    for (int layer = 1; layer < 32; ++layer) deep += ",64";
+    const Run refused = runProgram(folder, deep, "budget:12");
+    CHECK(refused.code == 1);
+    CHECK(refused.says("MiB are free. A batch of "));
+    const std::size_t at = refused.output.find("; or the same batch with --recompute ");
+    REQUIRE(at != std::string::npos);
+    std::istringstream words(refused.output.substr(refused.output.find("--recompute", at)));
+    std::string option, every;
+    words >> option >> every;
+    const Run saving = runProgram(folder, deep + " --memory " + option + " " + every, "budget:12");
+    CHECK(saving.code == 0);
+    CHECK(saving.says("allocated as predicted"));
+    CHECK(saving.says("outputs of one layer in " + every + " kept"));
+}
+
 TEST_CASE("a device that is too old is named with the reason") {
     const CacheFolder folder;
     CHECK(runProgram(folder, "devices", "vulkan-1.1")
