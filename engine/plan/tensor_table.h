@@ -23,8 +23,8 @@ struct TensorStorage {
     std::size_t alignment = 64; ///< bytes: a tensor begins at a multiple of it
     /// A, Z and dZ are fp16, and there are fp16 copies of the weights for the products to read.
     bool half = false;
-    /// Tensors of the batch that no operation needs at the same time may share memory. What a plan leaves behind is then
-    /// only what its last operation wrote.
+    /// Tensors of the batch that no operation needs at the same time may share memory. What a plan leaves
+    /// behind is then only what its last operation wrote.
     bool reuse = false;
 };
 

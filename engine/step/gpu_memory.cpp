@@ -30,8 +30,9 @@ MemoryPlace placeOf(gpu::Memory memory) {
 }
 
 std::size_t evaluationRowsOf(const gpu::Device& device, const TrainJob& job) {
-    if (job.settings.memory.changeSteps()) return job.pieceRows(); // no more than a step has at hand
-    const std::size_t examples = std::max(job.data->train.count, job.data->test.count);
+    const bool saves = job.settings.memory.changeSteps(); // no more then than a step has at hand
+    const std::size_t examples =
+        saves ? job.pieceRows() : std::max(job.data->train.count, job.data->test.count);
     return std::min({mostEvaluationRows, examples, bindableRows(device, job.shape)});
 }
 
@@ -122,7 +123,8 @@ std::string remediesThatFit(const TrainJob& job, const RungRow& rung, const Fits
         found += concat(found.empty() ? "" : " or ", option);
         return true;
     };
-    for (std::size_t every = 2; every < job.shape.layers(); ++every)
+    // From the square root of the depth on, the layers between two kept ones take more than is saved.
+    for (std::size_t every = 2; every * every <= 4 * job.shape.layers(); ++every)
         if (tryOut({.recompute = every}, concat("--recompute ", every))) break;
     for (std::size_t parts = 2; parts <= job.settings.batch && !rung.foldsUpdate; parts *= 2)
         if (tryOut({.accumulate = parts}, concat("--accumulate ", parts))) break;

@@ -201,7 +201,8 @@ TEST_CASE("a run that saves memory says what it saves, and a saved one goes on l
     CHECK(losses(elsewhere).back() == losses(parts).back());
     CHECK(activations(elsewhere) < activations(parts));
     CHECK(run(train + job + "--steps 5 --offload optimizer").says("for which the device"));
-    CHECK(run(train + job + "--steps 5 --offload optimizer --optimizer sgd").says("optimizers that keep a state"));
+    CHECK(run(train + job + "--steps 5 --offload optimizer --optimizer sgd")
+              .says("optimizers that keep a state"));
     CHECK(run("train --data spiral --lane cpu:best --offload optimizer").says("applies only to GPU lanes"));
     CHECK(run(train + job + "--accumulate 200").says("a batch of 128 has no more parts than examples"));
     CHECK(run("race --quick --data spiral --accumulate 2 --lane gpu:fused").says("stores no gradients"));

@@ -145,6 +145,28 @@ TEST_CASE("the same rung twice is bit-identical, and resumes as if it had never 
         }
 }
 
+// Threads that share rows meet before tensors change places.
+TEST_CASE("with layers computed again in shared memory, a run is bit-identical") {
+    const Dataset data = pixelData(784, 10, 500);
+    for (const CpuRung& rung : cpuRungs) {
+        CAPTURE(rung.name);
+        CAPTURE(rung.threads);
+        TrainJob job = jobFor(data, {133, 65, 190, 40, 77});
+        job.settings.batch = 64;
+        job.shape.activation = Activation::gelu; // keeps Z, too
+        const auto plain = makeCpuTrainer(job, rung.name, rung.threads);
+        const auto losses = train(*plain, 10);
+        for (const std::size_t every : {2, 3}) {
+            job.settings.memory = {.recompute = every};
+            const auto saving = makeCpuTrainer(job, rung.name, rung.threads);
+            saving->evaluate(Split::test);
+            CHECK(lossDistance(train(*saving, 10), losses) == 0);
+            CHECK(sameBits(saving->state(), plain->state()));
+        }
+        job.settings.memory = {};
+    }
+}
+
 TEST_CASE("a new trainer starts at the seed's weights, with nothing done") {
     const Dataset data = classData();
     const TrainJob job = jobFor(data, {9});
