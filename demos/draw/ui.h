@@ -87,6 +87,7 @@ class Ui {
     bool presenter = false; ///< text larger, lines thicker
     bool animations = true; ///< a selection moves to its new place instead of jumping there
     bool scripted = false; ///< time is counted in frames: exhibits wait for their lanes instead of looking on
+    bool unseen = false;   ///< this frame is not painted: what only its picture would show need not be made
     bool masked = false;   ///< what differs from run to run (times, rates) is drawn as dashes
     double now = 0;        ///< seconds since the start
     double delta = 0;      ///< seconds since the last frame

@@ -309,6 +309,7 @@ void App::handleKey(const KeyPress& press) {
             placePicture({});
         if (picture_) wishes_.picture = std::exchange(picture_, std::nullopt);
         if (record_) wishes_.record = std::exchange(record_, std::nullopt);
+        ui_->unseen = false; // the picture is of this very frame
         return;
     case GLFW_KEY_ESCAPE:
         help_.close();

@@ -118,6 +118,8 @@ class App {
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
     /// A picture of the last frame is among them.
     bool wantsPicture() const { return wishes_.picture.has_value(); }
+    /// Whether the next frame may be one of which a picture is wanted.
+    bool mayWantPicture() const { return picture_.has_value() || ui_->pictureWish.has_value(); }
 
     /// A recording is under way, for so many seconds: shown by a sign, which also ends it. Empty: none.
     void showRecording(std::optional<double> seconds);

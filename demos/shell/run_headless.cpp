@@ -147,6 +147,7 @@ class Headless {
     bool drawn(Look look) {
         try {
             if (!offscreen_) offscreen_.emplace(program_.graphics);
+            app_.ui().unseen = look == Look::pass && !recording_ && !app_.mayWantPicture();
             const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
             const bool recorded = recording_ && recording_->due(now_) && !app_.fileMenuOpen();
             app_.leaveOutSign();
@@ -192,24 +193,26 @@ class Headless {
         for (std::uint64_t i = 1; i <= count; ++i) frame(i == count || paintAll_ ? Look::paint : Look::pass);
     }
 
-    // Everything pushed is taken in, and shown.
-    void settle() {
-        while (!app_.input().empty()) frame(paintAll_ ? Look::paint : Look::pass);
-        frames(2);
+    // Everything pushed is taken in, and shown; `last` is the frame after which it is.
+    void settle(Look last = Look::paint) {
+        const Look others = paintAll_ ? Look::paint : Look::pass;
+        while (!app_.input().empty()) frame(others);
+        frame(others);
+        frame(paintAll_ ? Look::paint : last);
     }
 
     void move(float x, float y) { app_.input().push({InputKind::move, x, y, 0, false}); }
     void button(int which, bool down) { app_.input().push({InputKind::button, 0, 0, which, down}); }
 
-    void leftButton(bool down) {
+    void leftButton(bool down, Look last = Look::paint) {
         button(0, down);
-        settle();
+        settle(last);
     }
 
-    void moveInWindow(const ScriptLine& line) {
+    void moveInWindow(const ScriptLine& line, Look last = Look::paint) {
         const ImVec2 share = twoNumbers(line, -100, 100);
         move(share.x * static_cast<float>(width_), share.y * static_cast<float>(height_));
-        settle();
+        settle(last);
     }
 
     Ui::Place place(const ScriptLine& line, const std::string& name) {
@@ -223,14 +226,14 @@ class Headless {
                           fmt::format("nothing called '{}' is on the screen; there are:{}", name, listed));
     }
 
-    void hover(const ScriptLine& line) {
+    void hover(const ScriptLine& line, Look last = Look::paint) {
         const Place at = place(line, line.argument);
         move((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
-        settle();
+        settle(last);
     }
 
     void click(const ScriptLine& line, int which) {
-        hover(line);
+        hover(line, Look::pass);
         button(which, true);
         button(which, false);
         settle();
@@ -248,10 +251,10 @@ class Headless {
         };
         const float y = (at.min.y + at.max.y) / 2;
         move(x(line.argument.substr(first + 1, second - first - 1)), y);
-        settle();
-        leftButton(true);
+        settle(Look::pass);
+        leftButton(true, Look::pass);
         move(x(line.argument.substr(second + 1)), y);
-        settle();
+        settle(Look::pass);
         leftButton(false);
     }
 
@@ -395,8 +398,8 @@ class Headless {
         {"drag", [this](const ScriptLine& line) { drag(line); }},
         {"dragto",
          [this](const ScriptLine& line) {
-             leftButton(true);
-             moveInWindow(line);
+             leftButton(true, Look::pass);
+             moveInWindow(line, Look::pass);
              leftButton(false);
          }},
         {"move", [this](const ScriptLine& line) { moveInWindow(line); }},

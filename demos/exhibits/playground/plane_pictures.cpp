@@ -120,7 +120,7 @@ void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise
     }
     const bool stale = other || dark_ != ui.theme.dark || discretise != discretise_ ||
                        revision_ != model.revision() || (!fine_ && !model.running());
-    if (computing_ || !stale) return;
+    if (computing_ || !stale || (ui.unseen && !other)) return;
     if (!atOnce && model.running() && ui.now < next_) return;
     compute(ui, model, discretise);
     if (atOnce) show();

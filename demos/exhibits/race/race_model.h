@@ -145,7 +145,8 @@ class RaceModel {
 
     RaceSettings settings; ///< of the next race
     /// Whether lanes that a script drives may be compared after less than shortestRace seconds: for tests,
-    /// and pictures whose numbers are masked. Otherwise they are timed beyond the finish line, too.
+    /// and pictures whose numbers are masked. Otherwise they are timed beyond the finish line, too. Wide
+    /// networks are evaluated on a part of the test examples then.
     bool rough = false;
 
     /// Goes on with a race that is paused; else begins a new one at the next update().
