@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,34 @@
 #include "engine/run/trainer.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+/// What was compiled of the last texts: on another rung, or once more, only the rest is. Any thread.
+class LastCompiled {
+  public:
+    CompiledShader get(const std::string& shader, const ShaderTexts& texts) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (texts != texts_) {
+                texts_ = texts;
+                shaders_.clear();
+            }
+            if (const auto found = shaders_.find(shader); found != shaders_.end()) return found->second;
+        }
+        CompiledShader compiled = compileShader(shader, texts);
+        const std::lock_guard lock(mutex_);
+        if (texts == texts_) shaders_.insert_or_assign(shader, compiled); // else another trial has begun
+        return compiled;
+    }
+
+  private:
+    std::mutex mutex_;
+    ShaderTexts texts_;
+    std::map<std::string, CompiledShader> shaders_;
+};
+
+} // namespace
 
 void TrialWatch::enter(TrialPhase next) {
     gpu::throwIfSet(&cancelled);
@@ -42,10 +72,11 @@ std::vector<std::string> changedShaders(const ShaderTexts& texts, const std::vec
 
 ReplacedShaders compileForTrial(const ShaderTexts& texts, const std::vector<std::string>& shaders,
                                 TrialWatch& watch, TrialReport& report) {
+    static LastCompiled last;
     ReplacedShaders replaced;
     for (const std::string& shader : shaders) {
         watch.enter(TrialPhase::compiling);
-        CompiledShader compiled = compileShader(shader, texts);
+        CompiledShader compiled = last.get(shader, texts);
         for (const CompileError& error : compiled.errors)
             if (std::ranges::find(report.errors, error) == report.errors.end())
                 report.errors.push_back(error);
