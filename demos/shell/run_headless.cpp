@@ -147,9 +147,10 @@ class Headless {
     bool drawn(Look look) {
         try {
             if (!offscreen_) offscreen_.emplace(program_.graphics);
-            app_.ui().unseen = look == Look::pass && !recording_ && !app_.mayWantPicture();
+            const bool due = recording_ && recording_->due(now_);
+            app_.ui().unseen = look == Look::pass && !due && !app_.mayWantPicture();
             const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
-            const bool recorded = recording_ && recording_->due(now_) && !app_.fileMenuOpen();
+            const bool recorded = due && !app_.fileMenuOpen();
             app_.leaveOutSign();
             if (look == Look::paint || recorded || app_.wantsPicture())
                 last_ = offscreen_->paint(width_, height_, data);

@@ -13,6 +13,7 @@
 #include "demos/shell/recording.h"
 #include "tests/picture_compare.h"
 #include "tests/read_animation.h"
+#include "tests/sanitized.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::demos;
@@ -121,16 +122,16 @@ TEST_CASE("slow changes add up to no error, and what does not move costs nothing
 
 TEST_CASE("wide frames are scaled down, and keep their proportions") {
     const Folder folder;
+    const Pixels wide = smooth(2560, 1440, 0);
     for (const std::string& ending : endings) {
         CAPTURE(ending);
         Animation animation(folder.file("wide." + ending));
-        animation.add(smooth(2560, 1440, 0), 0);
+        animation.add(wide, 0);
         animation.save(1000);
         const ReadAnimation read = readAnimation(folder.file("wide." + ending));
         CHECK(read.width == 1280);
         CHECK(read.height == 720);
         // Every pixel is the mean of four.
-        const Pixels wide = smooth(2560, 1440, 0);
         const std::size_t at = (std::size_t{300} * 1280 + 700) * 4;
         int sum = 0;
         for (const std::size_t y : {600, 601})
@@ -251,8 +252,10 @@ TEST_CASE("the program records an exhibit frame by frame, the same file every ti
             CHECK(outcome.says("Recording saved to "));
         };
         record("one");
-        record("two");
-        CHECK(contents(folder.file("one." + ending)) == contents(folder.file("two." + ending)));
+        if (!sanitized || ending == endings[0]) { // the same program: sanitizers see nothing new in it
+            record("two");
+            CHECK(contents(folder.file("one." + ending)) == contents(folder.file("two." + ending)));
+        }
         const ReadAnimation read = readAnimation(folder.file("one." + ending));
         CHECK(read.width == 640);
         CHECK(read.height == 480);
