@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -46,6 +47,14 @@ Lesson lessonOf(const std::string& text) {
     Lesson lesson = lessonFromText(text, "x.md", problems);
     CHECK(problems.empty());
     return lesson;
+}
+
+/// One of those that come with the program, read once for all that is asked about it.
+const Lesson& shippedLesson(const std::string& name) {
+    static std::map<std::string, Lesson> read;
+    const auto found = read.find(name);
+    return found != read.end() ? found->second
+                               : read.emplace(name, readLesson(lessonFile(name))).first->second;
 }
 
 std::string repeated(const std::string& text, int times) {
@@ -544,7 +553,7 @@ TEST_CASE("a typed number has a decimal point or a decimal comma; thousands are 
 TEST_CASE("where a lesson quotes a race's ratio, it quotes no seconds of a race beside it") {
     std::size_t quoted = 0;
     for (const LessonEntry& entry : findLessons()) {
-        const Lesson lesson = readLesson(lessonFile(entry.name));
+        const Lesson& lesson = shippedLesson(entry.name);
         for (const LessonStep& each : lesson.steps) {
             CAPTURE(lesson.name + ": " + each.title);
             std::string all = each.text + each.answer;
@@ -568,10 +577,10 @@ TEST_CASE("where a lesson quotes a race's ratio, it quotes no seconds of a race 
 TEST_CASE("the teacher's map of the lessons has each with its minutes and what it needs") {
     const std::string page = contents(fs::path(LOCKSTEP_SOURCE_DIR) / "docs/teaching.md");
     for (const LessonEntry& entry : findLessons()) {
-        const Lesson lesson = readLesson(lessonFile(entry.name));
+        const Lesson& lesson = shippedLesson(entry.name);
         std::string needs;
         for (const std::string& needed : lesson.needs)
-            needs += (needs.empty() ? "" : ", ") + readLesson(lessonFile(needed)).title;
+            needs += (needs.empty() ? "" : ", ") + shippedLesson(needed).title;
         if (!needs.empty()) needs += " ";
         const std::string row = "| [" + lesson.title + "](../assets/lessons/" + lesson.name + ".md) | " +
                                 std::to_string(lesson.minutes) + " | " + needs + "| ";
@@ -617,7 +626,7 @@ TEST_CASE("where a step asks and waits for a button, its first paragraph names t
 TEST_CASE("every lesson has notes for the teacher") {
     for (const LessonEntry& entry : findLessons()) {
         CAPTURE(entry.name);
-        const Lesson lesson = readLesson(lessonFile(entry.name));
+        const Lesson& lesson = shippedLesson(entry.name);
         CHECK(std::ranges::any_of(lesson.steps, [](const LessonStep& each) { return !each.notes.empty(); }));
     }
 }

@@ -16,6 +16,7 @@
 #include "engine/run/make_trainer.h"
 #include "engine/run/race.h"
 #include "tests/faults/provoke.h"
+#include "tests/sanitized.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -279,7 +280,7 @@ TEST_CASE("a device lost at any call is an error, and a new device goes on from 
             function == "lost-counter" ? "lost-counter,vkGetSemaphoreCounterValue:" : function + ":";
         int lost = 0;
         bool injected = true;
-        for (std::uint64_t number = 1; injected; number += 1 + number / 4) {
+        for (std::uint64_t number = 1; injected; number += 1 + number / (sanitized ? 2 : 4)) {
             CAPTURE(number);
             const Faults faults(fault + std::to_string(number));
             Result result;
@@ -395,6 +396,6 @@ TEST_CASE("in a race a lane that loses its device stops, and the others go on") 
         return ended;
     };
     std::uint64_t number = 1;
-    while (loseAt(number) == LaneStatus::failed) number += 1 + number / 3;
+    while (loseAt(number) == LaneStatus::failed) number += 1 + number / (sanitized ? 1 : 3);
     CHECK(number > 3); // a fast device makes few, long submissions
 }
