@@ -91,7 +91,7 @@ wait "$child" || code=$?
 runs 0 accuracy "$program" predict --model "$place/stopped.safetensors"
 
 echo "Killed while it saves again and again, it leaves a whole model"
-for ((round = 0; round < 8; round++)); do
+for ((round = 0; round < 5; round++)); do
     wine "$exe" train --data spiral --lane cpu:best --layers 512,512 --steps 100000 --save-every 1 --quiet \
         --save "$place/killed.safetensors" >"$folder/said" 2>&1 &
     child=$!
@@ -106,7 +106,7 @@ for ((round = 0; round < 8; round++)); do
 done
 runs 0 'saved to' "$program" train $small --lane cpu:best --save "$place/killed.safetensors"
 ls "$place" | grep -q 'tmp-' && fail "saving leaves files behind: $(ls "$place")"
-echo "  8 times"
+echo "  5 times"
 
 echo "A window: a race by the keyboard, its state saved, closed"
 cd "$folder"
