@@ -13,6 +13,7 @@ namespace {
 
 // The step, with this operation's piece of its batch: as many examples in each as can be.
 StepSettings pieceOf(StepSettings step, const PlannedOperation& operation) {
+    if (operation.pieces == 1) return step;
     const std::size_t rows = step.batch.rows;
     const std::size_t pieces = piecesOf(operation, rows);
     const std::size_t begin = rows * operation.piece / pieces;
@@ -38,9 +39,10 @@ void execute(Ops& ops, const StepPlan& plan, const StepSettings& step) {
     } planned{ops.planned_};
     for (const PlannedOperation& each : plan.operations) {
         planned.now = &each;
-        if (each.pieces > 1 && !ops.takesPieces())
-            throw std::logic_error("this backend does not take a batch in pieces");
-        if (each.piece >= piecesOf(each, step.batch.rows)) continue;
+        if (each.pieces > 1) {
+            if (!ops.takesPieces()) throw std::logic_error("this backend does not take a batch in pieces");
+            if (each.piece >= piecesOf(each, step.batch.rows)) continue;
+        }
         switch (each.operation) {
         case Operation::gatherBatch: ops.gatherBatch(pieceOf(step, each)); break;
         case Operation::dense: ops.dense(each.layer); break;
