@@ -334,6 +334,7 @@ Action addRace(CLI::App& command) {
               "run the race N times, 1 to 20, and show medians and ranges [1]");
     return [options, &command] {
         refuseIdleOptions(command, *options);
+        refuseIdleOffload(*options);
         return race(*options);
     };
 }
@@ -352,6 +353,7 @@ Action addTrain(CLI::App& command) {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         options->given = [&command](const char* option) { return demos::given(command, option); };
         refuseIdleOptions(command, *options);
+        refuseIdleOffload(*options);
         return train(*options);
     };
 }

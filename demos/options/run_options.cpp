@@ -274,14 +274,20 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
         if (row.users != usesNothing)
             refuse(optionOf(row).c_str(), infoOf(optimizer.kind).has(row.users),
                    "--optimizer " + optimizersWith(row.users));
-    const bool offloads = options.settings.memory.offload != Offload::none;
-    refuse("--offload", !offloads || optimizer.stateArrays() > 0, "optimizers that keep a state");
-    refuse("--offload",
-           !offloads || options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu),
-           "GPU lanes");
     refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
     refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
     refuseIdleDataOptions(command, options.data);
+}
+
+void refuseIdleOffload(const RunOptions& options) {
+    if (options.settings.memory.offload == Offload::none) return;
+    const auto refuse = [](bool used, const char* users) {
+        if (!used)
+            throw std::invalid_argument(
+                fmt::format("--offload would have no effect; it applies only to {}", users));
+    };
+    refuse(options.settings.optimizer.stateArrays() > 0, "optimizers that keep a state");
+    refuse(options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu), "GPU lanes");
 }
 
 void refuseIdleDataOptions(const CLI::App& command, const std::string& data) {
