@@ -113,6 +113,7 @@ check "Lint (clang-tidy)" check_tidy
 check "Address and undefined-behaviour sanitizers" check_asan
 check_windows >build/windows-check.log 2>&1 & # it waits a good deal for Wine: the next three run beside it
 windows=$!
+trap 'kill "$windows" 2>/dev/null || true' EXIT
 check "Thread sanitizer" check_tsan
 check "Fuzzing the file readers" check_fuzz
 check "Second Vulkan driver (SwiftShader)" check_second_driver

@@ -161,6 +161,7 @@ int race(const RaceCommandOptions& options) {
     if (options.repeat > mostRepeats)
         throw std::invalid_argument(
             fmt::format("--repeat takes 1 to {} runs, not {}", mostRepeats, options.repeat));
+    refuseIdleOffload(options);
     std::FILE* people = peopleStream(options);
     requireResultFiles(options, {tableOf(options.data), {"--init", options.weightsFile}});
     const Dataset data = loadData(options);
@@ -264,6 +265,7 @@ int train(TrainCommandOptions options) {
         resumed = loadCheckpoint(options.resumeFile);
         takeOver(*resumed, options);
     }
+    refuseIdleOffload(options);
     requireResultFiles(options, {{"--save", options.saveFile},
                                  {"--resume", options.resumeFile},
                                  {"--init", options.weightsFile},
@@ -334,7 +336,6 @@ Action addRace(CLI::App& command) {
               "run the race N times, 1 to 20, and show medians and ranges [1]");
     return [options, &command] {
         refuseIdleOptions(command, *options);
-        refuseIdleOffload(*options);
         return race(*options);
     };
 }
@@ -353,7 +354,6 @@ Action addTrain(CLI::App& command) {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         options->given = [&command](const char* option) { return demos::given(command, option); };
         refuseIdleOptions(command, *options);
-        refuseIdleOffload(*options);
         return train(*options);
     };
 }

@@ -156,40 +156,44 @@ void RunForm::threads(std::size_t& threads, std::size_t all) {
     });
 }
 
-void RunForm::memory(TrainSettings& settings) {
-    constexpr std::size_t mostKept = 32, mostParts = 256;
+void RunForm::memory(TrainSettings& settings, std::size_t hiddenLayers) {
+    constexpr std::size_t mostParts = 256;
+    const int mostKept = static_cast<int>(std::clamp<std::size_t>(hiddenLayers, 1, 1024));
     constexpr Offload offloads[] = {Offload::none, Offload::optimizer};
     MemorySettings& memory = settings.memory;
     const std::string button = "Memory##" + prefix_ + "memory";
-    popup(button.c_str(), "Ways to train with less memory. Each costs time; results stay the same.", [&] {
-        RunForm form(ui_, prefix_ + "memory ");
-        form.add("recompute", "Keep one layer in", 120, [&](const char* control) {
-            int every = static_cast<int>(std::min(memory.recompute, mostKept));
-            if (!ui_.intSlider(
-                    control,
-                    "Of so many layers, one layer's outputs are kept for the backward pass. The others "
-                    "are computed again: the same bits, for up to a third more arithmetic.",
-                    every, 1, mostKept))
-                return false;
-            memory.recompute = static_cast<std::size_t>(std::clamp(every, 1, static_cast<int>(mostKept)));
-            return true;
-        });
-        form.add("accumulate", "Batch in parts", 120, [&](const char* control) {
-            return ui_.powerSlider(
-                control,
-                "Takes each batch in so many parts, one after the other, and adds up their "
-                "gradients before the weights change.",
-                memory.accumulate, 1, std::min(mostParts, std::bit_floor(settings.batch)));
-        });
-        form.choice(
-            "offload", "In the host's memory",
-            "What GPU lanes leave in the host's memory: the optimizer's state, which kernels then read "
-            "and write over the bus.",
-            140, memory.offload, offloads);
-        form.end();
-        changed_ |= form.changed();
-    });
-    memory.accumulate = std::min(memory.accumulate, settings.batch); // of a batch that has become smaller
+    popup(button.c_str(),
+          "Ways to train with less memory. Each costs time; results stay the same, up to rounding.", [&] {
+              RunForm form(ui_, prefix_ + "memory ");
+              form.add("recompute", "Keep one layer in", 120, [&](const char* control) {
+                  int every = static_cast<int>(memory.recompute);
+                  if (!ui_.intSlider(
+                          control,
+                          "Of so many layers, one layer's outputs are kept for the backward pass. The others "
+                          "are computed again: the same bits, for up to a third more arithmetic.",
+                          every, 1, mostKept))
+                      return false;
+                  memory.recompute = static_cast<std::size_t>(std::clamp(every, 1, mostKept));
+                  return true;
+              });
+              form.add("accumulate", "Batch in parts", 120, [&](const char* control) {
+                  return ui_.powerSlider(
+                      control,
+                      "Takes each batch in so many parts, one after the other, and adds up their "
+                      "gradients before the weights change.",
+                      memory.accumulate, 1, std::min(mostParts, std::bit_floor(settings.batch)));
+              });
+              form.choice(
+                  "offload", "In the host's memory",
+                  "What GPU lanes leave in the host's memory: the optimizer's state, which kernels then read "
+                  "and write over the bus.",
+                  140, memory.offload, offloads);
+              form.end();
+              changed_ |= form.changed();
+          });
+    // Of a batch or a network that has become smaller.
+    memory.accumulate = std::min(memory.accumulate, settings.batch);
+    memory.recompute = std::min(memory.recompute, static_cast<std::size_t>(mostKept));
 }
 
 void RunForm::workgroups(std::size_t& workgroups) {

@@ -155,7 +155,8 @@ class RunForm {
         });
     }
     /// A button that opens the remedies for memory.
-    void memory(TrainSettings& settings);
+    /// hiddenLayers   of the network, as far as they are known
+    void memory(TrainSettings& settings, std::size_t hiddenLayers = 32);
     /// At most so many CPU threads; "all" is 0.
     void threads(std::size_t& threads, std::size_t all);
     /// At most so many workgroups of a GPU at once; "all" is 0.

@@ -219,9 +219,10 @@ void addMemoryOptions(CLI::App& command, RunOptions& options) {
     MemorySettings& memory = options.settings.memory;
     command.add_flag("--memory", options.memory,
                      "also say what each lane's memory is for, as predicted and as allocated");
-    addNumber(command, "--recompute", "K", memory.recompute, atLeastOne(),
-              "keep the outputs of every K-th layer for the backward pass, and compute the others again: "
-              "the same results [1]");
+    addNumber(
+        command, "--recompute", "K", memory.recompute, atLeastOne(),
+        "keep the outputs of every K-th layer for the backward pass, and compute the others again: the\n"
+        "same bits; cpu:best and gpu:best then do without kernels that join operations [1]");
     addNumber(command, "--accumulate", "N", memory.accumulate, atLeastOne(),
               "take each batch in N parts, one after the other, and add up their gradients: the same up to "
               "rounding [1]");

@@ -77,9 +77,10 @@ std::string memoryText(const std::vector<LaneResult>& lanes) {
             return use.category == MemoryCategory::optimizer && use.place == MemoryPlace::readback;
         });
         if (offloaded)
-            away += fmt::format(
-                "{}: the optimizer's state is in the host's memory, for which the device {}\n",
-                lane.spec.text(), lane.machine.software ? "has the same: nothing is saved" : "has a bus");
+            away += fmt::format("{}: the optimizer's state is in the host's memory; {}\n", lane.spec.text(),
+                                lane.machine.software
+                                    ? "this device has no other, so nothing is saved"
+                                    : "on a card with memory of its own, kernels reach it over the bus");
         if (allocated != predicted)
             otherwise += fmt::format("{}: {} bytes were predicted, {} are allocated\n", lane.spec.text(),
                                      grouped(predicted), grouped(allocated));

@@ -1,7 +1,6 @@
 #include "engine/step/gpu_memory.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
@@ -30,9 +29,7 @@ MemoryPlace placeOf(gpu::Memory memory) {
 }
 
 std::size_t evaluationRowsOf(const gpu::Device& device, const TrainJob& job) {
-    const bool saves = job.settings.memory.changeSteps(); // no more then than a step has at hand
-    const std::size_t examples =
-        saves ? job.pieceRows() : std::max(job.data->train.count, job.data->test.count);
+    const std::size_t examples = std::max(job.data->train.count, job.data->test.count);
     return std::min({mostEvaluationRows, examples, bindableRows(device, job.shape)});
 }
 
@@ -110,33 +107,58 @@ HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung)
     return tightest;
 }
 
-// The mildest remedies with which the job fits, as options; empty where none is enough. Where no gradients
-// are stored, or nothing at all between a step's begin and its end, there is nothing to be saved.
+std::string optionsOf(const MemorySettings& memory) {
+    std::string options;
+    const auto add = [&](const char* option, const auto& value) {
+        options += concat(options.empty() ? "" : " ", option, " ", value);
+    };
+    if (memory.recompute > 1) add("--recompute", memory.recompute);
+    if (memory.accumulate > 1) add("--accumulate", memory.accumulate);
+    if (memory.offload != Offload::none) add("--offload", name(memory.offload));
+    return options;
+}
+
+// The mildest remedies with which the job fits, besides those that it has: each by itself or, where none of
+// them is enough, all together. Empty: nothing helps.
 template <class Fits>
 std::string remediesThatFit(const TrainJob& job, const RungRow& rung, const Fits& fits) {
-    if (rung.rung == Rung::wholeStep || job.settings.memory != MemorySettings{}) return {};
+    if (rung.rung == Rung::wholeStep) return {}; // keeps nothing of a step
+    const MemorySettings& own = job.settings.memory;
     std::string found;
-    const auto tryOut = [&](const MemorySettings& with, const std::string& option) {
+    const auto tryOut = [&](const MemorySettings& memory) {
         TrainJob saving = job;
-        saving.settings.memory = with;
+        saving.settings.memory = memory;
         if (!fits(saving)) return false;
-        found += concat(found.empty() ? "" : " or ", option);
+        found += concat(found.empty() ? "" : " or ", optionsOf(memory));
         return true;
     };
-    // From the square root of the depth on, the layers between two kept ones take more than is saved.
-    for (std::size_t every = 2; every * every <= 4 * job.shape.layers(); ++every)
-        if (tryOut({.recompute = every}, concat("--recompute ", every))) break;
-    for (std::size_t parts = 2; parts <= job.settings.batch && !rung.foldsUpdate; parts *= 2)
-        if (tryOut({.accumulate = parts}, concat("--accumulate ", parts))) break;
-    const bool keepsState = job.settings.optimizer.stateArrays() > 0;
-    if (keepsState) tryOut({.offload = Offload::optimizer}, "--offload optimizer");
-    if (!found.empty()) return found;
-    const MemorySettings all{
-        .recompute = static_cast<std::size_t>(std::lround(std::sqrt(job.shape.layers()))),
-        .accumulate = rung.foldsUpdate ? 1 : std::min<std::size_t>(job.settings.batch, 8),
-        .offload = keepsState ? Offload::optimizer : Offload::none};
-    tryOut(all, concat("--recompute ", all.recompute, " --accumulate ", all.accumulate, " --offload ",
-                       name(all.offload)));
+    const std::size_t layers = job.shape.layers();
+    MemorySettings all = own;
+    // Beyond the square root of the depth, the layers between two kept ones soon take more than is saved.
+    for (std::size_t every = 2; own.recompute == 1 && every < layers && every * every <= 4 * layers;
+         ++every) {
+        if (every * every <= layers) all.recompute = every;
+        MemorySettings with = own;
+        with.recompute = every;
+        if (tryOut(with)) break;
+    }
+    const std::size_t mostParts = rung.foldsUpdate ? 1 : std::min<std::size_t>(job.settings.batch, 256);
+    for (std::size_t parts = 2 * own.accumulate; parts <= mostParts; parts *= 2) {
+        MemorySettings with = own;
+        with.accumulate = parts;
+        if (tryOut(with)) break;
+    }
+    if (job.settings.optimizer.stateArrays() > 0) all.offload = Offload::optimizer;
+    if (all.offload != own.offload) {
+        MemorySettings with = own;
+        with.offload = all.offload;
+        tryOut(with);
+    }
+    for (std::size_t parts = own.accumulate; found.empty() && parts <= std::max(mostParts, own.accumulate);
+         parts *= 2) {
+        all.accumulate = parts;
+        if (all != own && tryOut(all)) break;
+    }
     return found;
 }
 
@@ -191,9 +213,22 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
                         .alignment = alignment,
                         .half = how.half,
                         .reuse = memory.recompute > 1});
-    evaluation = TensorTable(
-        job.shape, optimizer, forwardPass(job.shape),
-        {.rows = evaluationRows, .targetWidth = targetWidth, .alignment = alignment, .reuse = true});
+    const auto evaluationOf = [&](std::size_t rows) {
+        return TensorTable(job.shape, optimizer, forwardPass(job.shape),
+                           {.rows = rows, .targetWidth = targetWidth, .alignment = alignment, .reuse = true});
+    };
+    evaluation = evaluationOf(evaluationRows);
+    // A run that is to save memory takes no more for evaluations than its steps take anyway.
+    const auto takesMore = [&] {
+        for (const TensorArena arena :
+             {TensorArena::activations, TensorArena::targets, TensorArena::sums, TensorArena::dSums})
+            if (evaluation.arenaBytes(arena) > step.arenaBytes(arena)) return true;
+        return false;
+    };
+    while (memory.changeSteps() && evaluationRows > pieceRows && takesMore()) {
+        evaluationRows = std::max(pieceRows, evaluationRows / 2);
+        evaluation = evaluationOf(evaluationRows);
+    }
 
     const auto set = [&](RunBuffer buffer, std::uint64_t bytes) {
         bytes_[static_cast<std::size_t>(buffer)] = bytes;

@@ -1,5 +1,6 @@
 #include "engine/step/train_job.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <stdexcept>
@@ -47,6 +48,11 @@ void TrainJob::validate() const {
     settings.optimizer.validate();
     if (settings.batch == 0) throw std::invalid_argument("the batch needs at least 1 example");
     settings.memory.validate(settings.batch);
+    if (settings.memory.recompute > 1 && settings.memory.recompute >= shape.layers())
+        throw std::invalid_argument("'recompute' is " + std::to_string(settings.memory.recompute) +
+                                    "; with " + std::to_string(shape.layers()) +
+                                    " layers, it can be at most " +
+                                    std::to_string(std::max<std::size_t>(shape.layers() - 1, 1)));
     if (data->train.count == 0) throwBroken(*data, "training", "there is no example to train on");
     validateSplit(*data, data->train, "training");
     validateSplit(*data, data->test, "test");

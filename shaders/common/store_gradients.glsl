@@ -1,4 +1,4 @@
-// Stores the gradients of the weights, for the operation `update`. dWeights [outputs][inputStride], rows are contiguous.
+// Stores the gradients of the weights, for the operation `update`; those of a later part of a batch are added. dWeights [outputs][inputStride], rows are contiguous.
 #include "dense_constants.glsl"
 #include "params.h"
 layout(set = 0, binding = 2) buffer DWeights { vec4 dWeights[]; };

@@ -200,9 +200,12 @@ TEST_CASE("a run that saves memory says what it saves, and a saved one goes on l
     CHECK(elsewhere["settings"]["accumulate"] == 4);
     CHECK(losses(elsewhere).back() == losses(parts).back());
     CHECK(activations(elsewhere) < activations(parts));
-    CHECK(run(train + job + "--steps 5 --offload optimizer").says("for which the device"));
+    CHECK(run(train + job + "--steps 5 --offload optimizer").says("in the host's memory; "));
     CHECK(run(train + job + "--steps 5 --offload optimizer --optimizer sgd")
               .says("optimizers that keep a state"));
+    lane(job + "--optimizer sgd --steps 2 --save " + model);
+    CHECK(run("train --resume " + model + " --offload optimizer").says("optimizers that keep a state"));
+    CHECK(run("train --data spiral --layers 8 --recompute 2").says("with 2 layers, it can be at most 1"));
     CHECK(run("train --data spiral --lane cpu:best --offload optimizer").says("applies only to GPU lanes"));
     CHECK(run(train + job + "--accumulate 200").says("a batch of 128 has no more parts than examples"));
     CHECK(run("race --quick --data spiral --accumulate 2 --lane gpu:fused").says("stores no gradients"));

@@ -63,7 +63,6 @@ TEST_CASE("a damaged picture, lesson or state among a person's own lessons is li
 TEST_CASE("no state, lesson or picture takes a gigabyte of memory, however little it says") {
     const Folder folder;
     // Sanitizers take memory of their own, so none is counted there: a look at each kind of file is enough.
-    const bool sanitized = lockstep::test::sanitized;
     const int sections = sanitized ? 4 : 16;
     {
         std::ofstream state(folder.file("a.json"));

@@ -300,7 +300,11 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::stri
     drawFinish(ui, form, settings);
     const std::size_t threads = ui.machines.threads();
     drawThrottle(form, settings, threads > 0 ? threads : usablePhysicalCores().physical);
-    form.memory(run.settings);
+    const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
+    if (widths)
+        form.memory(run.settings, widths->size());
+    else
+        form.memory(run.settings);
     form.newRow();
     drawLanes(ui, form, settings, lanes_);
     form.end();

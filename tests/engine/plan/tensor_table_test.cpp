@@ -38,3 +38,13 @@ TEST_CASE("the table says when a plan needs a tensor, and lets others have its m
         CHECK((from.offset + from.bytes() <= to.offset || to.offset + to.bytes() <= from.offset));
     }
 }
+
+TEST_CASE("what outlives a step lends its memory to nobody") {
+    NetShape net;
+    net.widths = {5, 6, 7, 3};
+    const TensorTable step(net, {}, trainStep(net),
+                           {.rows = 10, .gradientRows = 10, .half = true, .reuse = true});
+    const TensorTable apart(net, {}, trainStep(net), {.rows = 10, .gradientRows = 10, .half = true});
+    CHECK(step.arenaBytes(TensorArena::halfWeights) == apart.arenaBytes(TensorArena::halfWeights));
+    CHECK(step.arenaBytes(TensorArena::dSums) < apart.arenaBytes(TensorArena::dSums));
+}
