@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/plan/rewrites.h"
 #include "engine/plan/tensor_table.h"
 
 using namespace lockstep;
@@ -41,10 +42,11 @@ TEST_CASE("the table says when a plan needs a tensor, and lets others have its m
 
 TEST_CASE("what outlives a step lends its memory to nobody") {
     NetShape net;
-    net.widths = {5, 6, 7, 3};
-    const TensorTable step(net, {}, trainStep(net),
-                           {.rows = 10, .gradientRows = 10, .half = true, .reuse = true});
-    const TensorTable apart(net, {}, trainStep(net), {.rows = 10, .gradientRows = 10, .half = true});
-    CHECK(step.arenaBytes(TensorArena::halfWeights) == apart.arenaBytes(TensorArena::halfWeights));
-    CHECK(step.arenaBytes(TensorArena::dSums) < apart.arenaBytes(TensorArena::dSums));
+    net.widths = {50, 60, 70, 80, 30};
+    StepPlan plan = trainStep(net);
+    gradientsEarly(plan);
+    const TensorTable shared(net, {}, plan, {.rows = 10, .gradientRows = 10, .half = true, .reuse = true});
+    const TensorTable apart(net, {}, plan, {.rows = 10, .gradientRows = 10, .half = true});
+    CHECK(shared.arenaBytes(TensorArena::halfWeights) == apart.arenaBytes(TensorArena::halfWeights));
+    CHECK(shared.arenaBytes(TensorArena::dSums) < apart.arenaBytes(TensorArena::dSums));
 }
