@@ -84,6 +84,7 @@ check_windows() {
 end_windows() {
     local code=0
     wait "$windows" || code=$?
+    windows= # its number may be another process's from now on
     cat build/windows-check.log
     return $code
 }
@@ -113,7 +114,7 @@ check "Lint (clang-tidy)" check_tidy
 check "Address and undefined-behaviour sanitizers" check_asan
 check_windows >build/windows-check.log 2>&1 & # it waits a good deal for Wine: the next three run beside it
 windows=$!
-trap 'kill "$windows" 2>/dev/null || true' EXIT
+trap '[ -z "$windows" ] || kill "$windows" 2>/dev/null || true' EXIT
 check "Thread sanitizer" check_tsan
 check "Fuzzing the file readers" check_fuzz
 check "Second Vulkan driver (SwiftShader)" check_second_driver

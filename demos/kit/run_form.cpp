@@ -191,7 +191,7 @@ void RunForm::memory(TrainSettings& settings, std::size_t hiddenLayers) {
               form.end();
               changed_ |= form.changed();
           });
-    // Of a batch or a network that has become smaller.
+    // The batch or the network may have become smaller.
     memory.accumulate = std::min(memory.accumulate, settings.batch);
     memory.recompute = std::min(memory.recompute, static_cast<std::size_t>(mostKept));
 }

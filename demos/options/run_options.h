@@ -95,7 +95,7 @@ std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data);
 /// Throws std::invalid_argument for an option that has no effect with the chosen optimizer or schedule.
 /// Also for those that refuseIdleDataOptions() refuses.
 void refuseIdleOptions(const CLI::App& command, const RunOptions& options);
-/// The same of --offload, by the optimizer and the lanes.
+/// Throws std::invalid_argument for an --offload that is of no use to the optimizer or to any of the lanes.
 void refuseIdleOffload(const RunOptions& options);
 /// Throws std::invalid_argument for an option that has no effect on the data set `data`, which a name or
 /// KIND:PATH describes.

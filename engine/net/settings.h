@@ -55,7 +55,7 @@ enum class Offload : std::uint32_t {
 
 /// Remedies for a run that needs more memory than there is. Each has its price in time.
 struct MemorySettings {
-    /// Of every so many layers the outputs are kept from the forward to the backward pass; those between are
+    /// With K, the outputs of every K-th layer are kept from the forward to the backward pass; the others are
     /// computed again (rewrite_recompute.cpp), to the same bits. 1: all are kept. The rungs `best` do without
     /// kernels for small networks and whole steps then, which round differently.
     std::size_t recompute = 1;

@@ -3,7 +3,7 @@
 // Recomputing in segments: of K layers in a row, the outputs of the last one are kept, and the backward pass
 // computes the others again from those below. Between two kept layers, a segment's outputs live only while
 // its own backward pass takes place. The layers above the last kept one are not computed again: the backward
-// pass begins with them, so they would lend their memory to nobody.
+// pass begins with them, so their memory would not be free in between.
 #include "engine/plan/rewrites.h"
 
 namespace lockstep {

@@ -39,7 +39,7 @@ TensorTable::TensorTable(const NetShape& net, const OptimizerSettings& optimizer
             readsHalfWeights(operation.operation)) // the update writes them, for the next step
             read({TensorKind::halfWeights, operation.layer}, at);
     }
-    // What outlives the step (copies of weights) lends its memory to nobody.
+    // Copies of weights outlive the step, and keep their memory to themselves.
     for (StoredTensor& tensor : rows_) place(tensor, storage.reuse && ofBatch(tensor.arena));
 }
 

@@ -16,11 +16,12 @@ constexpr const char* madeInPieces =
 constexpr const char* endedWithDevice = "no comparison: the device was lost before the race ended";
 constexpr const char* endedEarly = "no comparison: the race was stopped before it ended";
 
-// Of a rough race's evaluations: a network of Fashion-MNIST's usual size answers all test examples with it.
+// The work of an evaluation in a rough race: with it, a network of Fashion-MNIST's usual size answers all
+// test examples.
 constexpr double roughEvaluation = 1e10; // floating-point operations
 
-/// The same data, with as many of their test examples as a rough race evaluates. Behind a few steps of a wide
-/// network, all of them would take software Vulkan longer than the race.
+/// A copy of the data with as many test examples as a rough race evaluates. After a few steps of a wide
+/// network, software Vulkan would take longer for all of them than for the race.
 std::shared_ptr<const Dataset> roughly(const std::shared_ptr<const Dataset>& data, const RunOptions& run) {
     constexpr std::size_t fewest = 500;
     const double each = makeJob(run, *data).shape.flopsPerExample() / 3; // forward alone

@@ -1,5 +1,7 @@
 // A deep network's step, keeping less and less of what the backward pass needs.
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -40,20 +42,22 @@ TrainJob deepJob(const Dataset& data, bool software, bool rough) {
     return job;
 }
 
-std::vector<MemorySettings> recomputing(bool rough) {
-    std::vector<MemorySettings> all;
-    for (const std::size_t every :
-         rough ? std::vector<std::size_t>{6, 1} : std::vector<std::size_t>{6, 4, 3, 2, 1})
-        all.push_back({.recompute = every});
+/// One remedy with each of these numbers: what keeps the least first, and last what keeps all.
+std::vector<MemorySettings> remedies(std::size_t MemorySettings::*remedy,
+                                     std::initializer_list<std::size_t> numbers) {
+    std::vector<MemorySettings> all(numbers.size());
+    for (std::size_t at = 0; at < all.size(); ++at) all[at].*remedy = std::data(numbers)[at];
     return all;
 }
 
+std::vector<MemorySettings> recomputing(bool rough) {
+    return rough ? remedies(&MemorySettings::recompute, {6, 1})
+                 : remedies(&MemorySettings::recompute, {6, 4, 3, 2, 1});
+}
+
 std::vector<MemorySettings> accumulating(bool rough) {
-    std::vector<MemorySettings> all;
-    for (const std::size_t parts :
-         rough ? std::vector<std::size_t>{4, 1} : std::vector<std::size_t>{16, 8, 4, 2, 1})
-        all.push_back({.accumulate = parts});
-    return all;
+    return rough ? remedies(&MemorySettings::accumulate, {4, 1})
+                 : remedies(&MemorySettings::accumulate, {16, 8, 4, 2, 1});
 }
 
 /// MiB of what a step keeps of its examples. Both machines keep the same; what evaluations take besides does
@@ -109,7 +113,7 @@ class Trainers {
     }
     std::vector<float> lossesOf(Trainer& trainer) const { return firstLosses(trainer, 3, &bench_.stop()); }
 
-    /// The same mathematics: no other result may be sold for less memory.
+    /// Only a trainer that computes the same may be sold as one that needs less memory.
     void add(const MemorySettings& memory) {
         auto made = trainer(memory);
         if (!compareLosses(right_, lossesOf(*made), 1e-4).same())

@@ -40,7 +40,7 @@ TEST_CASE("the table says when a plan needs a tensor, and lets others have its m
     }
 }
 
-TEST_CASE("what outlives a step lends its memory to nobody") {
+TEST_CASE("what outlives a step shares its memory with no other tensor") {
     NetShape net;
     net.widths = {50, 60, 70, 80, 30};
     StepPlan plan = trainStep(net);
