@@ -11,8 +11,8 @@
 
 namespace lockstep::test {
 
-inline const std::vector<std::string> exhibits{"race",   "playground", "inside",     "ladder",
-                                               "mosaic", "map",        "parallelism"};
+inline const std::vector<std::string> exhibits{"race",   "playground", "inside", "ladder",
+                                               "memory", "mosaic",     "map",    "parallelism"};
 
 /// Its name in the list of exhibits.
 inline std::string titleOf(const std::string& exhibit) {

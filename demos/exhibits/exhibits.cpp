@@ -12,6 +12,7 @@
     EXHIBIT(Playground, "Train")                                                                             \
     EXHIBIT(Inside, "Look inside")                                                                           \
     EXHIBIT(Ladder, "Look inside")                                                                           \
+    EXHIBIT(Memory, "Look inside")                                                                           \
     EXHIBIT(Mosaic, "Many networks")                                                                         \
     EXHIBIT(Map, "Many networks")                                                                            \
     EXHIBIT(Parallelism, "Measure")                                                                          \

@@ -108,6 +108,14 @@ std::string shortRate(double perSecond) { return scaled(perSecond, ""); }
 
 std::string amountText(double amount, const char* unit) { return scaled(amount, " ") + unit; }
 
+std::string binaryBytes(std::uint64_t bytes) {
+    constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    auto amount = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; amount >= 999.5 && unit + 1 < std::size(units); ++unit) amount /= 1024;
+    return fmt::format("{} {}", threeDigits(amount), units[unit]);
+}
+
 std::string scientific(double value, int digits) {
     constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     const std::string plain = fmt::format("{:.{}e}", value, digits - 1);

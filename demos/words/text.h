@@ -19,6 +19,8 @@ std::string grouped(std::uint64_t value);
 std::string shortRate(double perSecond);
 /// An amount or a rate with three digits: "412 B", "1.50 GFLOP", "435 kFLOP/s".
 std::string amountText(double amount, const char* unit);
+/// An amount of memory in three digits: "412 B", "43.1 MiB", "2.50 GiB".
+std::string binaryBytes(std::uint64_t bytes);
 /// Up to that many significant digits: "1.94·10⁻⁵", "10⁶".
 std::string scientific(double value, int digits);
 /// Three significant digits, without an exponent where possible: "0.0123", "1.23", "7,580"; "-" for NaN.

@@ -40,7 +40,7 @@ class CpuTrainer final : public TrainerBase {
     void restore(const TrainerState& state) override;
     double deviceSeconds() const override { return trainingSeconds(); }
     std::vector<OperationTiming> operations() const override { return timing_.timings(); }
-    std::vector<MemoryUse> predictedMemory() const override { return arenas_.predictedMemory(); }
+    std::vector<MemoryUse> predictedMemory() const override { return arenas_.uses(); }
     std::vector<MemoryUse> memory() const override { return arenas_.memory(); }
 
   private:
@@ -249,24 +249,46 @@ const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const
     return row.allCores && !slowCores ? bestKernels() : simdKernels();
 }
 
+namespace {
+
+/// What trains a job on the processor.
+struct CpuChoice {
+    CpuChoice(const TrainJob& job, Rung rung, std::size_t threads) {
+        const RungRow& row = rowOf(rung, false);
+        const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
+        const CoreCount cores = usablePhysicalCores();
+        const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+        small = rung == Rung::best && !job.settings.memory.changeSteps() && fitsSmallOps(job.shape, batch);
+        const auto teamOf = [&](std::size_t most) {
+            return row.allCores && !small ? usefulThreads(job.shape, batch, most, flopsPerMicrosecond) : 1;
+        };
+        team = teamOf(threads == 0 ? cores.physical : threads);
+        unlimited = teamOf(cores.physical);
+        first = threads == 0 ? cores.fast : 0; // the others join where that is faster
+        kernels = &trainingKernels(row, team, cores);
+    }
+
+    bool small = false; ///< SmallOps do
+    std::size_t team = 1;
+    std::size_t unlimited = 1; ///< the team if nobody asked for fewer
+    std::size_t first = 0;
+    const CpuKernels* kernels = nullptr;
+};
+
+} // namespace
+
+CpuMemory cpuMemoryOf(const TrainJob& job, Rung rung, std::size_t threads) {
+    job.validate();
+    const CpuChoice choice(job, rung, threads);
+    return {job, *choice.kernels, choice.team, choice.small};
+}
+
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
-    const RungRow& row = rowOf(rung, false);
-    const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
-    const CoreCount cores = usablePhysicalCores();
-    const std::size_t available = threads == 0 ? cores.physical : threads;
-    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    const bool small =
-        rung == Rung::best && !job.settings.memory.changeSteps() && fitsSmallOps(job.shape, batch);
-    const auto teamOf = [&](std::size_t most) {
-        return row.allCores && !small ? usefulThreads(job.shape, batch, most, flopsPerMicrosecond) : 1;
-    };
-    const std::size_t team = teamOf(available);
-    const std::size_t unlimited = teamOf(cores.physical);
-    const std::size_t first = threads == 0 ? cores.fast : 0; // the others join where that is faster
-    return std::make_unique<CpuTrainer>(job, trainingKernels(row, team, cores), team, first,
-                                        small ? &widestTables().small : nullptr,
-                                        team < unlimited ? unlimited : 0);
+    const CpuChoice choice(job, rung, threads);
+    return std::make_unique<CpuTrainer>(job, *choice.kernels, choice.team, choice.first,
+                                        choice.small ? &widestTables().small : nullptr,
+                                        choice.team < choice.unlimited ? choice.unlimited : 0);
 }
 
 } // namespace lockstep

@@ -10,6 +10,7 @@
 #include "engine/cpu/kernels.h"
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
+#include "engine/step/cpu_arenas.h"
 #include "engine/step/lane_spec.h"
 #include "engine/step/rungs.h"
 #include "engine/step/shaders.h"
@@ -26,6 +27,9 @@ namespace lockstep {
 /// A run is bit-identical to any other with the same job, rung and number of threads.
 /// Throws std::invalid_argument for a job that does not fit together.
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads);
+
+/// What that trainer will take, before any of it is allocated. Throws as makeCpuTrainer.
+CpuMemory cpuMemoryOf(const TrainJob& job, Rung rung, std::size_t threads);
 
 /// Threads that are worth using: each has to have some twenty microseconds of work per step, or waiting at
 /// barriers costs more than the help brings. A pure function of the work, so that a repeated run is split

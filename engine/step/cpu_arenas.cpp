@@ -36,18 +36,44 @@ std::size_t capacityFor(const TrainJob& job, std::size_t threads, bool byNeuron)
     return job.settings.memory.changeSteps() ? rows : std::max(rows, threads * evaluationRowsPerThread);
 }
 
+TensorStorage storageFor(const TrainJob& job, std::size_t capacity, bool byNeuron) {
+    return {.rows = capacity,
+            .gradientRows = byNeuron ? capacity : job.pieceRows(),
+            .targetWidth = job.data->targetWidth,
+            .widthGrain = byNeuron ? roundUpToGrain(1) : 4,
+            .reuse = job.settings.memory.recompute > 1};
+}
+
 std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
     return tensors.arenaBytes(arena) / sizeof(float);
 }
 
 } // namespace
 
+CpuMemory::CpuMemory(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, bool byNeuron)
+    : plan(planFor(job.shape, kernels, job.settings.optimizer, job.settings.memory)),
+      pieceRows(job.pieceRows()), capacity(capacityFor(job, threads, byNeuron)),
+      storage(storageFor(job, capacity, byNeuron)),
+      tensors(job.shape, job.settings.optimizer, plan, storage) {}
+
+std::vector<MemoryUse> CpuMemory::uses() const {
+    const auto host = [this](MemoryCategory category, std::initializer_list<TensorArena> arenas) {
+        MemoryUse use{category, MemoryPlace::host, 0};
+        for (const TensorArena arena : arenas) use.bytes += tensors.arenaBytes(arena);
+        return use;
+    };
+    return {host(MemoryCategory::parameters, {TensorArena::parameters}),
+            host(MemoryCategory::gradients, {TensorArena::gradients}),
+            host(MemoryCategory::optimizer, {TensorArena::state1, TensorArena::state2}),
+            host(MemoryCategory::activations,
+                 {TensorArena::activations, TensorArena::targets, TensorArena::sums, TensorArena::dSums})};
+}
+
 CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
-    : data(*job.data), shape(job.shape), optimizer(job.settings.optimizer), layout(job.shape),
-      order(job.order()), saving(job.settings.memory), targetKind(lockstep::targetKind(data, shape)),
-      kernels(kernelTable), byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
-      plan(planFor(shape, kernelTable, optimizer, saving)), pieceRows(job.pieceRows()),
-      capacity(capacityFor(job, threads, byNeuron)), tensors(tableOf(plan, optimizer)),
+    : CpuMemory(job, kernelTable, threads, perNeuron), data(*job.data), shape(job.shape),
+      optimizer(job.settings.optimizer), layout(job.shape), order(job.order()), saving(job.settings.memory),
+      targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable), byNeuron(perNeuron),
+      partsPerThread(threads == 1 ? 1 : partsWorthDividing),
       parameters(floatsOf(tensors, TensorArena::parameters)),
       gradients(floatsOf(tensors, TensorArena::gradients)),
       activations(floatsOf(tensors, TensorArena::activations)), sums(floatsOf(tensors, TensorArena::sums)),
@@ -70,20 +96,9 @@ void CpuArenas::placeLayers() {
              at(dSums, {TensorKind::dSums, layer})});
 }
 
-TensorTable CpuArenas::tableOf(const StepPlan& of, const OptimizerSettings& settings) const {
-    return {shape,
-            settings,
-            of,
-            {.rows = capacity,
-             .gradientRows = byNeuron ? capacity : pieceRows,
-             .targetWidth = data.targetWidth,
-             .widthGrain = byNeuron ? roundUpToGrain(1) : 4,
-             .reuse = sharesMemory()}};
-}
-
 void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
     StepPlan now = planFor(shape, kernels, settings, saving); // what can throw comes before the first change
-    TensorTable table = tableOf(now, settings);
+    TensorTable table(shape, settings, now, storage);
     const std::size_t floats = floatsOf(table, TensorArena::gradients);
     if (floats != gradients.size()) gradients = AlignedArray<float>(floats);
     optimizer = settings;
@@ -115,19 +130,6 @@ LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
 
 float* CpuArenas::stateArray(std::size_t index) {
     return index < optimizerState.size() ? optimizerState[index].data() : nullptr;
-}
-
-std::vector<MemoryUse> CpuArenas::predictedMemory() const {
-    const auto host = [this](MemoryCategory category, std::initializer_list<TensorArena> arenas) {
-        MemoryUse use{category, MemoryPlace::host, 0};
-        for (const TensorArena arena : arenas) use.bytes += tensors.arenaBytes(arena);
-        return use;
-    };
-    return {host(MemoryCategory::parameters, {TensorArena::parameters}),
-            host(MemoryCategory::gradients, {TensorArena::gradients}),
-            host(MemoryCategory::optimizer, {TensorArena::state1, TensorArena::state2}),
-            host(MemoryCategory::activations,
-                 {TensorArena::activations, TensorArena::targets, TensorArena::sums, TensorArena::dSums})};
 }
 
 std::vector<MemoryUse> CpuArenas::memory() const {

@@ -26,10 +26,25 @@ struct LayerArrays {
     const float* saved() const { return sums != nullptr ? sums : outputs; }
 };
 
+/// What a run takes on a CPU, before any of it is allocated.
+struct CpuMemory {
+    /// byNeuron   as in CpuArenas
+    CpuMemory(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, bool byNeuron);
+
+    StepPlan plan;               ///< of a step; where the update is folded into it, there are no gradients
+    const std::size_t pieceRows; ///< that a step has at hand: its batch, or the largest part of it
+    const std::size_t capacity;  ///< rows that the activations hold: a batch, or a chunk of an evaluation
+    const TensorStorage storage;
+    TensorTable tensors; ///< of the plan
+
+    /// What is allocated for them. What threads and kernels keep besides is not counted.
+    std::vector<MemoryUse> uses() const;
+};
+
 /// The threads share these arrays without locks: between two barriers, no two threads write the same rows (or
 /// slices of weights). Those of a batch are [rows][width rounded up to four] or, `byNeuron`, as SmallOps
 /// wants them: [width rounded up to 16][capacity].
-struct CpuArenas {
+struct CpuArenas : CpuMemory {
     /// Parameters are the seed's initial weights. Throws std::bad_alloc.
     CpuArenas(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, bool byNeuron = false);
 
@@ -43,11 +58,6 @@ struct CpuArenas {
     const CpuKernels& kernels;
     const bool byNeuron;
     const std::size_t partsPerThread; ///< when all threads run and have equal shares
-    StepPlan plan;               ///< of a step; where the update is folded into it, there are no gradients
-    const std::size_t pieceRows; ///< that a step has at hand: its batch, or the largest part of it
-    const std::size_t capacity;  ///< rows that the activations hold: a batch, or a chunk of an evaluation
-    TensorTable tensors;         ///< of the plan
-
     AlignedArray<float> parameters;
     AlignedArray<float> gradients; ///< empty when the plan stores none
     std::vector<AlignedArray<float>> optimizerState;
@@ -77,11 +87,8 @@ struct CpuArenas {
     void setOptimizer(const OptimizerSettings& settings);
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
-    float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
-    /// What the arenas take by the plan's tensors, and what was allocated for them. What threads and kernels
-    /// keep besides is not counted.
-    std::vector<MemoryUse> predictedMemory() const;
-    std::vector<MemoryUse> memory() const;
+    float* stateArray(std::size_t index);  ///< null when the optimizer keeps fewer
+    std::vector<MemoryUse> memory() const; ///< as uses(), but what was allocated
     /// Copies the first `floats` floats of a tensor, row by row. Rows are padded to a multiple of four;
     /// targets are words, without padding.
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
@@ -89,7 +96,6 @@ struct CpuArenas {
   private:
     void countWork();
     void placeLayers();
-    TensorTable tableOf(const StepPlan& of, const OptimizerSettings& settings) const;
     float* at(AlignedArray<float>& arena, const TensorId& id) {
         return arena.data() + tensors.at(id).offset / sizeof(float);
     }

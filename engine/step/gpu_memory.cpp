@@ -94,17 +94,30 @@ struct HeapNeed {
     bool fits() const { return needed <= left; }
 };
 
-HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung) {
-    const RungRow& row = rowOf(rung);
-    const StepKernels how{.layers = {}, .foldsUpdate = row.foldsUpdate, .half = row.half};
-    const std::vector<std::uint64_t> heaps = GpuMemory(device, job, rung, how).heapBytes(device);
-    HeapNeed tightest{0, device.memoryLeft()};
+// The same of the device's own memory, with the budget as what is left.
+HeapNeed needWithin(const GpuMemory& memory, const gpu::Device& device, std::uint64_t budget) {
+    HeapNeed need{0, budget};
+    for (const MemoryUse& use : memory.uses(device))
+        if (use.place == MemoryPlace::device) need.needed += use.bytes;
+    return need;
+}
+
+HeapNeed tightestHeap(const gpu::Device& device, const TrainJob& job, Rung rung, std::uint64_t budget) {
+    const GpuMemory memory = gpuMemoryOf(device, job, rung);
+    const std::vector<std::uint64_t> heaps = memory.heapBytes(device);
+    HeapNeed tightest = needWithin(memory, device, budget);
+    if (tightest.fits()) tightest = {0, device.memoryLeft()};
     for (std::uint32_t heap = 0; heap < heaps.size(); ++heap) {
         const HeapNeed need{heaps[heap], device.heapLeft(heap)};
         const auto missing = [](const HeapNeed& of) { return of.needed - std::min(of.needed, of.left); };
         if (missing(need) > missing(tightest)) tightest = need;
     }
     return tightest;
+}
+
+bool fitsInto(const gpu::Device& device, const TrainJob& job, Rung rung, std::uint64_t budget) {
+    return widestBytes(job) <= device.limits().storageRange && job.pieceRows() <= mostRows(device) &&
+           tightestHeap(device, job, rung, budget).fits();
 }
 
 std::string optionsOf(const MemorySettings& memory) {
@@ -206,7 +219,8 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     const Dataset& data = *job.data;
     const OptimizerSettings& optimizer = job.settings.optimizer;
     const std::size_t targetWidth = data.classes > 0 ? 1 : data.targetWidth;
-    step = TensorTable(job.shape, optimizer, how.plan(job.shape, memory),
+    plan = how.plan(job.shape, memory);
+    step = TensorTable(job.shape, optimizer, plan,
                        {.rows = pieceRows,
                         .gradientRows = pieceRows,
                         .targetWidth = targetWidth,
@@ -308,40 +322,47 @@ std::vector<std::uint64_t> GpuMemory::heapBytes(const gpu::Device& device) const
     return heaps;
 }
 
-void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung) {
+GpuMemory gpuMemoryOf(const gpu::Device& device, const TrainJob& job, Rung rung) {
+    const RungRow& row = rowOf(rung);
+    return {device, job, rung, StepKernels{.layers = {}, .foldsUpdate = row.foldsUpdate, .half = row.half}};
+}
+
+std::string memoryAdvice(const gpu::Device& device, const TrainJob& job, Rung rung, std::uint64_t budget) {
+    const auto fits = [&](const TrainJob& with) { return fitsInto(device, with, rung, budget); };
+    TrainJob smaller = job;
+    MemorySettings& memory = smaller.settings.memory;
+    std::size_t& batch = smaller.settings.batch;
+    batch = job.order().batch();
+    memory.accumulate = std::min(memory.accumulate, batch);
+    const std::string remedies = remediesThatFit(smaller, rowOf(rung), fits);
+    while (batch > 1 && !fits(smaller)) {
+        batch /= 2;
+        memory.accumulate = std::min(memory.accumulate, batch);
+    }
+    const bool fewer = fits(smaller);
+    if (fewer && !remedies.empty())
+        return concat("A batch of ", batch, " fits; or the same batch with ", remedies, ".");
+    if (fewer) return concat("A batch of ", batch, " fits.");
+    return remedies.empty() ? std::string() : concat("It fits with ", remedies, ".");
+}
+
+void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung, std::uint64_t budget) {
     requireLimits(device, job);
-    const std::uint64_t range = device.limits().storageRange;
-    const std::size_t most = mostRows(device);
-    const auto fits = [&](const TrainJob& with) {
-        return widestBytes(with) <= range && with.pieceRows() <= most &&
-               tightestHeap(device, with, rung).fits();
-    };
-    if (fits(job)) return;
-    const HeapNeed heap = tightestHeap(device, job, rung);
+    if (fitsInto(device, job, rung, budget)) return;
+    const HeapNeed heap = tightestHeap(device, job, rung, budget);
     const std::size_t rows = job.pieceRows();
     std::string message = "training on '" + device.report().name + "' ";
     if (!heap.fits())
         message += "needs " + std::to_string(heap.needed >> 20) + " MiB of its memory; " +
                    std::to_string(heap.left >> 20) + " MiB are free. ";
-    else if (rows > most)
+    else if (rows > mostRows(device))
         message += "cannot compute " + std::to_string(rows) + " rows at once correctly, only " +
-                   std::to_string(most) + ". ";
+                   std::to_string(mostRows(device)) + ". ";
     else
         message += "needs a buffer of " + std::to_string(widestBytes(job)) + " bytes; the limit is " +
-                   std::to_string(range) + ". ";
-    TrainJob smaller = job;
-    smaller.settings.batch = job.order().batch();
-    smaller.settings.memory.accumulate = std::min(job.settings.memory.accumulate, smaller.settings.batch);
-    const auto remedies = remediesThatFit(smaller, rowOf(rung), fits);
-    while (smaller.settings.batch > 1 && !fits(smaller)) {
-        smaller.settings.batch /= 2;
-        smaller.settings.memory.accumulate =
-            std::min(smaller.settings.memory.accumulate, smaller.settings.batch);
-    }
-    const bool fewer = fits(smaller);
-    if (fewer) message += "A batch of " + std::to_string(smaller.settings.batch) + " fits";
-    if (!remedies.empty()) message += concat(fewer ? "; or the same batch with " : "It fits with ", remedies);
-    message += fewer || !remedies.empty() ? "." : "No batch fits: try narrower layers, or fewer of them.";
+                   std::to_string(device.limits().storageRange) + ". ";
+    const std::string advice = memoryAdvice(device, job, rung, budget);
+    message += advice.empty() ? "No batch fits: try narrower layers, or fewer of them." : advice;
     throw gpu::OutOfMemoryError(message, heap.needed, heap.left);
 }
 

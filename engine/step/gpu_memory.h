@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/gpu/buffer.h"
@@ -106,7 +108,8 @@ class GpuMemory {
     /// What training with these kernels takes, by the rung that chose them.
     GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, const StepKernels& how);
 
-    TensorTable step;
+    StepPlan plan;    ///< of a step
+    TensorTable step; ///< its tensors
     /// Of a forward pass over a part of a split, in fp32 on every rung. In the same arenas: the next step
     /// overwrites what it leaves.
     TensorTable evaluation;
@@ -136,9 +139,20 @@ std::size_t bindableRows(const gpu::Device& device, const NetShape& shape);
 /// Throws gpu::GpuError for a network that breaks a limit of the device, whatever it is used for.
 void requireShape(const gpu::Device& device, const NetShape& shape);
 
-/// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
-/// not fit into what the device has left, and gpu::GpuError when it breaks another limit of the device.
-/// Before kernels are chosen: on `best`, which may then do without gradients, it counts them.
-void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung);
+/// Before kernels are chosen: on `best`, which may then do without gradients, these are counted.
+GpuMemory gpuMemoryOf(const gpu::Device& device, const TrainJob& job, Rung rung);
+
+inline constexpr std::uint64_t noBudget = std::numeric_limits<std::uint64_t>::max();
+
+/// Throws gpu::OutOfMemoryError, with memoryAdvice(), when gpuMemoryOf() the job does not fit into what the
+/// device has left, and gpu::GpuError when it breaks another limit of the device.
+/// budget   bytes of the device's own memory that the job may take at most, even where more are left
+void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung,
+                   std::uint64_t budget = noBudget);
+
+/// What would fit in place of a job that does not: "A batch of 512 fits; or the same batch with
+/// --recompute 2." Empty: neither a smaller batch nor a remedy is enough.
+std::string memoryAdvice(const gpu::Device& device, const TrainJob& job, Rung rung,
+                         std::uint64_t budget = noBudget);
 
 } // namespace lockstep

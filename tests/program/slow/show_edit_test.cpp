@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -45,10 +46,15 @@ TEST_CASE("in every exhibit, Ctrl+Z takes a change of settings back, and Ctrl+Y 
     for (const std::string& exhibit : exhibits) {
         CAPTURE(exhibit);
         const Folder folder;
-        // Exhibits that train have weights; an experiment has predictions.
-        const bool trains = exhibit != "parallelism";
-        const std::string first = trains ? "click New weights\n" : "click choice/1\n";
-        const std::string second = trains ? "click New weights\n" : "click choice/2\n";
+        // Exhibits that train have weights; an experiment has predictions, and memory has remedies.
+        const std::map<std::string, std::pair<std::string, std::string>> others{
+            {"parallelism", {"click choice/1\n", "click choice/2\n"}},
+            {"memory", {"click memory/offload\n", "click memory/together\n"}}};
+        const auto other = others.find(exhibit);
+        const auto& [first, second] =
+            other != others.end()
+                ? other->second
+                : std::pair<std::string, std::string>("click New weights\n", "click New weights\n");
         const Outcome outcome = showScript(
             folder, exhibit,
             save(folder, "0") + first + save(folder, "1") + second + save(folder, "2") + "key Ctrl+Z\n" +
@@ -154,13 +160,13 @@ TEST_CASE("a hidden control leaves all others where they are, and a click on its
 
 TEST_CASE("exhibits are hidden from the list and from the keys, but for the last") {
     const Folder folder;
-    const Outcome outcome = showScript(folder, "race",
-                                       hideMode + "click Ladder\nclick Race\nkey Escape\ncontrols\n" +
-                                           save(folder, "hidden") + "key 2\n" + save(folder, "second") +
-                                           "key Ctrl+Z\nkey 1\ncontrols\n" + save(folder, "back") + hideMode +
-                                           "click Playground\nclick Inside a step\nclick Mosaic\nclick "
-                                           "Map\nclick Parallelism\nclick My machine\nclick Race\n" +
-                                           save(folder, "last") + "click Map\n" + save(folder, "two"));
+    const Outcome outcome = showScript(
+        folder, "race",
+        hideMode + "click Ladder\nclick Race\nkey Escape\ncontrols\n" + save(folder, "hidden") + "key 2\n" +
+            save(folder, "second") + "key Ctrl+Z\nkey 1\ncontrols\n" + save(folder, "back") + hideMode +
+            "click Playground\nclick Inside a step\nclick Memory\nclick Mosaic\nclick "
+            "Map\nclick Parallelism\nclick My machine\nclick Race\n" +
+            save(folder, "last") + "click Map\n" + save(folder, "two"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(saved(folder, "hidden")["hidden"] == Json({"exhibit/ladder", "exhibit/race"}));

@@ -270,12 +270,12 @@ TEST_CASE("a processor allocates what was predicted, on every rung") {
                     const std::uint64_t before = alignedBytes;
                     CpuArenas arenas(job, kernels, threads, byNeuron);
                     CHECK(alignedBytes - before == total(arenas.memory()));
-                    checkSame(arenas.predictedMemory(), arenas.memory());
+                    checkSame(arenas.uses(), arenas.memory());
                     OptimizerSettings other = job.settings.optimizer;
                     other.l1 = 1e-5; // gradients are stored now
                     arenas.setOptimizer(other);
                     CHECK(alignedBytes - before == total(arenas.memory()));
-                    checkSame(arenas.predictedMemory(), arenas.memory());
+                    checkSame(arenas.uses(), arenas.memory());
                     CHECK(bytesOf(arenas.memory(), MemoryCategory::gradients) > 0);
                 }
             }
