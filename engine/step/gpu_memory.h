@@ -27,7 +27,7 @@ enum class RunBuffer {
     gradients,
     state1,
     state2,
-    halfWeights,
+    weightCopies,
     // The data set.
     trainInputs,
     trainAnswers,
@@ -42,6 +42,7 @@ enum class RunBuffer {
     scoreCounts,
     layerPlaces,
     lossScale,
+    largestOperands,
     stepRecords,
 };
 
@@ -61,7 +62,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"gradients", MemoryCategory::gradients},
     {"optimizer state 1", MemoryCategory::optimizer}, // in the host's memory, if it is offloaded
     {"optimizer state 2", MemoryCategory::optimizer},
-    {"weights as halves", MemoryCategory::copies},
+    {"copies of weights", MemoryCategory::copies},
     {"training examples", MemoryCategory::data},
     {"training answers", MemoryCategory::data},
     {"test examples", MemoryCategory::data},
@@ -74,6 +75,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"score counts", MemoryCategory::workspace},
     {"places of layers", MemoryCategory::workspace},
     {"loss scale", MemoryCategory::workspace},
+    {"largest operands", MemoryCategory::workspace},
     {"records of steps", MemoryCategory::workspace, gpu::Memory::upload},
 };
 
