@@ -10,11 +10,13 @@
 // The outputs of the last layer are no operand: the loss reads them as they are. Where an activation's
 // derivative is computed from outputs, it is computed from rounded ones.
 //
-// fp8 needs a scale for each tensor: its numbers span 2^15 (e4m3) or 2^30 (e5m2) only. It follows from the
-// tensor's own largest number at that step, so nothing overflows, and a run can be resumed without a history
-// of scales. fp16 scales gradients alone, by what the rungs of half precision begin with (lossScaleMost), or
-// less where they would overflow. To multiply the loss by a power of two, round, and divide the gradients
-// again is the same as to round each dZ to numbers that are smaller by this power; sums in fp32 are the same.
+// fp8 needs a scale for each tensor: its normal numbers span 2^15 (e4m3) or 2^30 (e5m2) only. It follows
+// from the tensor's own largest number at that step, so nothing finite overflows or has to be cut off, and
+// a run can be resumed without a history of scales. An infinite number stays infinite, or becomes NaN in
+// e4m3: a run that diverges is noticed. fp16 scales gradients alone, by what the rungs of half precision
+// begin with (lossScaleMost), or less where they would overflow. To multiply the loss by a power of two,
+// round, and divide the gradients again is the same as to round each dZ to numbers that are smaller by this
+// power; sums in fp32 are the same.
 #include <stdexcept>
 #include <string>
 
