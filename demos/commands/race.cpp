@@ -119,7 +119,8 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     const std::string memory = options.memory ? "\n" + memoryText(results) : "";
     tellAfter(people, "\n" + resultText(results, race.figures, done.together) + memory + spread, results,
               headline);
-    printTo(people, "{}{}", done.remark, wrapped(otherLoadText(done.load)));
+    const std::string emulated = emulationRemark(done.job.settings.precision);
+    printTo(people, "{}{}{}", wrapped(emulated), done.remark, wrapped(otherLoadText(done.load)));
     flushText(people);
 
     if (!options.jsonFile.empty()) {
@@ -162,12 +163,14 @@ int race(const RaceCommandOptions& options) {
         throw std::invalid_argument(
             fmt::format("--repeat takes 1 to {} runs, not {}", mostRepeats, options.repeat));
     refuseIdleOffload(options);
+    refuseIdleLossScaling(options.settings.precision);
     std::FILE* people = peopleStream(options);
     requireResultFiles(options, {tableOf(options.data), {"--init", options.weightsFile}});
     const Dataset data = loadData(options);
     const TrainJob job = makeJob(options, data);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
+    for (const LaneSpec& lane : choice.lanes) requireFormat(job.settings.precision, lane);
     const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
     tellBefore(people, choice, software, jobText(job, finish));
@@ -266,6 +269,7 @@ int train(TrainCommandOptions options) {
         takeOver(*resumed, options);
     }
     refuseIdleOffload(options);
+    refuseIdleLossScaling(options.settings.precision);
     requireResultFiles(options, {{"--save", options.saveFile},
                                  {"--resume", options.resumeFile},
                                  {"--init", options.weightsFile},
@@ -283,6 +287,7 @@ int train(TrainCommandOptions options) {
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseTrainLane(options.lanes, machines);
     const LaneSpec lane = choice.lanes.front();
+    requireFormat(job.settings.precision, lane);
     if (!choice.remark.empty()) printTo(people, "lane: {}\n", choice.remark);
     const FinishLine finish = finishLineFor(options, job, machines.software(lane));
     printTo(people, "{}", jobText(job, finish));

@@ -230,10 +230,30 @@ void addMemoryOptions(CLI::App& command, RunOptions& options) {
             "what GPU lanes leave in the host's memory: none, or optimizer (its state) [none]");
 }
 
+void addPrecisionOptions(CLI::App& command, PrecisionSettings& precision) {
+    command.option_defaults()->group(settingsGroup);
+    std::string formats;
+    for (const OperandFormat each : allOperandFormats)
+        formats += (formats.empty() ? "" : " ") + std::string(name(each));
+    addText(
+        command, "--format", "NAME", precision.format, operandFormatFromName,
+        "number format in which products read their operands: " + formats +
+            ";\nsums and parameters stay fp32. Emulated: operands are rounded, and nothing is faster [fp32]");
+    addText(
+        command, "--loss-scaling", "on|off", precision.lossScaling,
+        [](std::string_view text) {
+            constexpr std::string_view known[] = {"on", "off"};
+            if (text != "on" && text != "off") throwUnknownName("choice", text, known);
+            return text == "on";
+        },
+        "fp16 and fp8 scale gradients up before they are rounded; off: small ones become 0 [on]");
+}
+
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
     addDataOptions(command, options);
     addNetworkOptions(command, options);
     addSettingsOptions(command, options);
+    addPrecisionOptions(command, options.settings.precision);
     addFinishOptions(command, options);
     addMachineOptions(command, options, what, knownLanes());
     addNumber(
@@ -289,6 +309,13 @@ void refuseIdleOffload(const RunOptions& options) {
     };
     refuse(options.settings.optimizer.stateArrays() > 0, "optimizers that keep a state");
     refuse(options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu), "GPU lanes");
+}
+
+void refuseIdleLossScaling(const PrecisionSettings& precision) {
+    const bool used = precision.format == OperandFormat::fp16 || precision.format == OperandFormat::fp8;
+    if (!precision.lossScaling && !used)
+        throw std::invalid_argument(
+            "--loss-scaling would have no effect; it applies only to --format fp16 and fp8");
 }
 
 void refuseIdleDataOptions(const CLI::App& command, const std::string& data) {

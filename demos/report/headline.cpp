@@ -207,6 +207,12 @@ std::string agreementText(const std::vector<LaneResult>& results) {
     }
     if (compared < 2) return {};
     if (!faults.empty()) return faults;
+    const bool halves =
+        std::ranges::any_of(results, [](const LaneResult& result) { return result.spec.row().half; });
+    if (tolerance > Agreement::floatTolerance && !halves) // all of them in the same format
+        return translatedFormat("same mathematics with rounded operands: the first {} losses agree within "
+                                "{:.0g}, all {} within {:.1g}\n",
+                                agreed, tolerance, steps, largest);
     if (tolerance > Agreement::floatTolerance)
         return translatedFormat("same mathematics in different precision: the first {} losses agree within "
                                 "{:.0g}, all {} within {:.1g}\n",

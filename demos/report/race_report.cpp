@@ -8,6 +8,7 @@
 
 #include "demos/words/table_words.h"
 #include "demos/words/text.h"
+#include "engine/plan/rounding.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
@@ -112,6 +113,7 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const NetShape& shape = job.shape;
     const TrainSettings& settings = job.settings;
     std::string saving;
+    if (settings.precision.rounds()) saving += ", operands in " + emulationText(settings.precision);
     for (const std::string& each : savingTexts(settings.memory)) saving += ", " + each;
     return understoodText(data) +
            fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
@@ -121,6 +123,14 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
                        name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
                        settings.batch, settings.seed, settings.shuffle ? "" : ", file order", saving,
                        finish.text());
+}
+
+std::string emulationRemark(const PrecisionSettings& precision) {
+    if (!precision.rounds()) return {};
+    return fmt::format(
+        "{0} is emulated: products read numbers that {0} has, stored as fp32, so no time here is that "
+        "of a machine which multiplies in {0}\n",
+        name(precision.format));
 }
 
 std::string TimeColumn::text(double seconds) const {

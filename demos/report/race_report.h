@@ -24,6 +24,8 @@ namespace lockstep::demos {
 
 /// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
+/// What an emulated number format means for the times, as a line; empty for fp32.
+std::string emulationRemark(const PrecisionSettings& precision);
 
 /// How a table shows the lanes' times, so that they stand on the basis of the rates beside them: in seconds
 /// of training or, where a lane was timed beyond the finish line, in milliseconds per step.

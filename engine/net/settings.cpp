@@ -28,6 +28,12 @@ constexpr NameOf<Schedule> scheduleNames[] = {
 
 constexpr NameOf<Offload> offloadNames[] = {{Offload::none, "none"}, {Offload::optimizer, "optimizer"}};
 
+constexpr NameOf<OperandFormat> operandFormatNames[] = {{OperandFormat::fp32, "fp32"},
+                                                        {OperandFormat::tf32, "tf32"},
+                                                        {OperandFormat::bf16, "bf16"},
+                                                        {OperandFormat::fp16, "fp16"},
+                                                        {OperandFormat::fp8, "fp8"}};
+
 void requireRange(const SettingRow& row, double value) {
     const bool enough = row.aboveZero ? value > 0 : value >= 0;
     if (enough && (value < row.most || (row.mostIncluded && value == row.most))) return;
@@ -145,6 +151,10 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
 std::string_view name(Optimizer value) { return nameOf(optimizerNames, value); }
 std::string_view name(Offload value) { return nameOf(offloadNames, value); }
 Offload offloadFromName(std::string_view text) { return valueFromName(offloadNames, "offload", text); }
+std::string_view name(OperandFormat value) { return nameOf(operandFormatNames, value); }
+OperandFormat operandFormatFromName(std::string_view text) {
+    return valueFromName(operandFormatNames, "format", text);
+}
 std::string_view name(Schedule value) { return nameOf(scheduleNames, value); }
 Optimizer optimizerFromName(std::string_view text) {
     return valueFromName(optimizerNames, "optimizer", text);

@@ -72,12 +72,37 @@ struct MemorySettings {
     bool operator==(const MemorySettings&) const = default;
 };
 
+/// The number format in which products read their operands.
+enum class OperandFormat : std::uint32_t {
+    fp32,
+    tf32,
+    bf16,
+    fp16,
+    fp8, ///< e4m3 for activations and weights, e5m2 for gradients of sums
+};
+inline constexpr OperandFormat allOperandFormats[] = {
+    OperandFormat::fp32, OperandFormat::tf32, OperandFormat::bf16, OperandFormat::fp16, OperandFormat::fp8};
+
+/// Mixed precision, emulated: the numbers that products read are rounded to a format and stored as fp32
+/// (rewrite_round.cpp). Sums, parameters, their gradients and the optimizer's state stay fp32.
+struct PrecisionSettings {
+    OperandFormat format = OperandFormat::fp32;
+    /// fp16 and fp8 round the gradients of sums times a power of two, which keeps small ones from becoming 0.
+    bool lossScaling = true;
+
+    /// A step consists of other operations than the recipe's.
+    bool rounds() const { return format != OperandFormat::fp32; }
+
+    bool operator==(const PrecisionSettings&) const = default;
+};
+
 struct TrainSettings {
     OptimizerSettings optimizer;
     std::size_t batch = 128;
     std::uint64_t seed = 1;
     bool shuffle = true;
     MemorySettings memory = {};
+    PrecisionSettings precision = {};
 
     bool operator==(const TrainSettings&) const = default;
 };
@@ -96,6 +121,8 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
 
 std::string_view name(Schedule value);
 std::string_view name(Offload value);
+std::string_view name(OperandFormat value);
+OperandFormat operandFormatFromName(std::string_view text);
 Offload offloadFromName(std::string_view text);
 Schedule scheduleFromName(std::string_view text);
 

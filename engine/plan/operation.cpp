@@ -86,7 +86,10 @@ double flopsOf(const NetShape& net, const OptimizerSettings& optimizer, const Pl
         for (const PlannedOperation& part : operation.parts) flops += flopsOf(net, optimizer, part, rows);
         break;
     case Operation::gatherBatch:
-    case Operation::exchange: // on a single device
+    case Operation::exchange:         // on a single device
+    case Operation::roundActivations: // in integers
+    case Operation::roundWeights:
+    case Operation::roundDSums:
     case Operation::lossSum:
     case Operation::lossScale: break; // a number for each of a few workgroups or layers
     }
@@ -99,14 +102,14 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
     const std::size_t layer = operation.layer;
     const std::size_t states = optimizer.stateArrays();
     const std::size_t last = net.layers() - 1;
+    const TensorKind weights = operation.rounded ? TensorKind::weightCopies : TensorKind::weights;
     Operands operands;
     switch (operation.operation) {
     case Operation::gatherBatch:
         operands.writes = {{TensorKind::activations, 0}, {TensorKind::targets, 0}};
         break;
     case Operation::dense:
-        operands.reads = {
-            {TensorKind::activations, layer}, {TensorKind::weights, layer}, {TensorKind::bias, layer}};
+        operands.reads = {{TensorKind::activations, layer}, {weights, layer}, {TensorKind::bias, layer}};
         operands.writes = {{TensorKind::activations, layer + 1}};
         if (const TensorId saved = savedOf(net, layer); saved.kind == TensorKind::sums)
             operands.writes.push_back(saved);
@@ -118,7 +121,7 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
         operands.writes = {{TensorKind::dSums, last}};
         break;
     case Operation::denseBackwardInputs:
-        operands.reads = {{TensorKind::dSums, layer}, {TensorKind::weights, layer}, savedOf(net, layer - 1)};
+        operands.reads = {{TensorKind::dSums, layer}, {weights, layer}, savedOf(net, layer - 1)};
         operands.writes = {{TensorKind::dSums, layer - 1}};
         break;
     case Operation::denseBackwardWeights:
@@ -129,6 +132,18 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
         break;
     case Operation::exchange:
         operands.reads = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
+        operands.writes = operands.reads;
+        break;
+    case Operation::roundActivations:
+        operands.reads = {{TensorKind::activations, layer}};
+        operands.writes = operands.reads;
+        break;
+    case Operation::roundWeights:
+        operands.reads = {{TensorKind::weights, layer}};
+        operands.writes = {{TensorKind::weightCopies, layer}};
+        break;
+    case Operation::roundDSums:
+        operands.reads = {{TensorKind::dSums, layer}};
         operands.writes = operands.reads;
         break;
     case Operation::update:

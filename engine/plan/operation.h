@@ -30,6 +30,10 @@ enum class Operation {
     wholeStep,
     // What a rewrite adds between them, for a network that trains on several devices.
     exchange,
+    // What a rewrite adds where products read another number format than operations write.
+    roundActivations,
+    roundWeights,
+    roundDSums,
     // Second dispatches of the loss and, in half precision, of the update.
     lossSum,
     lossScale,
@@ -89,6 +93,19 @@ inline constexpr OperationRow operationTable[] = {
      "dW[l], db[l] = their sums over all devices",
      "Adds up the layer's gradients of all devices that train together. A single device has nothing to add.",
      true},
+    {Operation::roundActivations, "round_activations", Operation::dense,
+     "A[l] = the nearest numbers of a format",
+     "Rounds a layer's inputs in place, to the number format in which products are to read them.", true},
+    {Operation::roundWeights, "round_weights", Operation::dense,
+     "W rounded[l] = the nearest numbers of a format to W[l]",
+     "Copies a layer's weights, rounded to the number format in which products are to read them. The "
+     "optimizer changes the weights themselves.",
+     true},
+    {Operation::roundDSums, "round_d_sums", Operation::denseBackwardInputs,
+     "dZ[l] = the nearest numbers of a format",
+     "Rounds the gradients of a layer's sums in place, to the number format in which products are to read "
+     "them.",
+     true},
     {Operation::lossSum, "loss_sum", Operation::lossAndGradient, "loss = sum of the groups' sums",
      "Adds up the losses of groups of rows."},
     {Operation::lossScale, "loss_scale", Operation::update,
@@ -121,6 +138,7 @@ struct PlannedOperation {
     /// gradients of later pieces are added to those of the ones before.
     std::size_t piece = 0;
     std::size_t pieces = 1;
+    bool rounded = false; ///< it reads copies of the weights (roundOperands())
 
     bool operator==(const PlannedOperation&) const = default;
 };

@@ -53,6 +53,12 @@ void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memor
 /// no gradients.
 void microBatches(StepPlan& plan, std::size_t pieces);
 
+// This changes what products read, and with it the results.
+
+/// Products read their operands in a number format (rewrite_round.cpp). In place, after all other rewrites.
+/// Throws std::logic_error for a plan whose operations are joined, except for updates that are folded.
+void roundOperands(StepPlan& plan, const NetShape& net, const PrecisionSettings& precision);
+
 // These leave out a part of the step, or let several devices share it.
 
 /// These layers keep their parameters (rewrite_freeze.cpp). In place. Throws std::invalid_argument when no

@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// `state1` and `state2` are what the optimizer keeps (momentum, mean squares); `halfWeights` are the copies
-/// that products of half precision read.
+/// `state1` and `state2` are what the optimizer keeps (momentum, mean squares); `weightCopies` are what
+/// products read in their place where that is another number format.
 enum class TensorKind {
     activations,
     targets,
@@ -25,7 +25,7 @@ enum class TensorKind {
     biasState1,
     weightState2,
     biasState2,
-    halfWeights,
+    weightCopies,
 };
 
 /// Memory that tensors of a kind share. Those of `parameters`, `gradients`, `state1` and `state2` lie in it
@@ -39,9 +39,9 @@ enum class TensorArena {
     gradients,
     state1,
     state2,
-    halfWeights,
+    weightCopies,
 };
-inline constexpr std::size_t tensorArenas = static_cast<std::size_t>(TensorArena::halfWeights) + 1;
+inline constexpr std::size_t tensorArenas = static_cast<std::size_t>(TensorArena::weightCopies) + 1;
 
 /// It holds examples of the batch at hand, one per row.
 constexpr bool ofBatch(TensorArena arena) { return arena <= TensorArena::dSums; }
@@ -69,7 +69,7 @@ inline constexpr TensorKindRow tensorKinds[] = {
     {"m of b", TensorArena::state1, true},
     {"v of W", TensorArena::state2},
     {"v of b", TensorArena::state2, true},
-    {"W as fp16", TensorArena::halfWeights},
+    {"W rounded", TensorArena::weightCopies},
 };
 
 constexpr const TensorKindRow& rowOf(TensorKind kind) { return tensorKinds[static_cast<std::size_t>(kind)]; }
@@ -81,12 +81,12 @@ constexpr std::size_t bytesOf(NumberFormat format) { return format == NumberForm
 /// half   of a run of half precision
 constexpr NumberFormat formatOf(TensorKind kind, bool half) {
     const bool operand = kind == TensorKind::activations || kind == TensorKind::sums ||
-                         kind == TensorKind::dSums || kind == TensorKind::halfWeights;
+                         kind == TensorKind::dSums || kind == TensorKind::weightCopies;
     return half && operand ? NumberFormat::fp16 : NumberFormat::fp32;
 }
 
-/// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
-/// state exist twice: as the step found them, and `updated`.
+/// Identifies a tensor of a step. A step writes every tensor at most once, but for those that it rounds in
+/// place. Parameters and the optimizer's state exist twice: as the step found them, and `updated`.
 struct TensorId {
     TensorKind kind = TensorKind::activations;
     std::size_t layer = 0; ///< A's level, or the layer

@@ -20,7 +20,7 @@ bool liveTogether(const StoredTensor& a, const StoredTensor& b) {
     return false;
 }
 
-bool readsHalfWeights(Operation operation) {
+bool readsWeightCopies(Operation operation) {
     return operation == Operation::dense || operation == Operation::denseBackwardInputs;
 }
 
@@ -36,8 +36,8 @@ TensorTable::TensorTable(const NetShape& net, const OptimizerSettings& optimizer
         for (const TensorId& id : operands.reads) read(id, at);
         for (const TensorId& id : operands.writes) write(id, at);
         if (storage.half &&
-            readsHalfWeights(operation.operation)) // the update writes them, for the next step
-            read({TensorKind::halfWeights, operation.layer}, at);
+            readsWeightCopies(operation.operation)) // the update writes them, for the next step
+            read({TensorKind::weightCopies, operation.layer}, at);
     }
     // Copies of weights outlive the step, and keep their memory to themselves.
     for (StoredTensor& tensor : rows_) place(tensor, storage.reuse && ofBatch(tensor.arena));

@@ -21,7 +21,8 @@ struct TensorStorage {
     std::size_t targetWidth = 1;
     std::size_t widthGrain = 4; ///< widths are rounded up to a multiple of it, except that of targets
     std::size_t alignment = 64; ///< bytes: a tensor begins at a multiple of it
-    /// A, Z and dZ are fp16, and there are fp16 copies of the weights for the products to read.
+    /// A, Z and dZ are fp16, and there are fp16 copies of the weights for the products to read: the update
+    /// writes them, so no operation of the plan does.
     bool half = false;
     /// Tensors of the batch that no operation needs at the same time may share memory. What a plan leaves
     /// behind is then only what its last operation wrote.

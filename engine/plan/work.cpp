@@ -10,7 +10,7 @@ constexpr double bytesOfHalf = 2;
 // Products of half precision read copies of the weights.
 TensorKind readBy(const StepSizes& sizes, const TensorId& id, Operation operation) {
     const bool copy = sizes.half && id.kind == TensorKind::weights && operation != Operation::update;
-    return copy ? TensorKind::halfWeights : id.kind;
+    return copy ? TensorKind::weightCopies : id.kind;
 }
 
 double bytesOf(const StepSizes& sizes, const TensorId& id, Operation operation, std::size_t rows) {

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/thread_team.h"
+#include "engine/plan/rounding.h"
 #include "engine/platform/processors.h"
 #include "engine/run/cpu_forward.h"
 #include "engine/run/make_trainer.h"
@@ -113,6 +114,8 @@ void CpuTrainer::describeMachine() {
                                         : describeKernels(arenas_.kernels);
     if (arenas_.plan.has(Operation::denseBackwardWeightsAndUpdate))
         machine_.kernels += ", update fused into the weight gradients (gradients are not kept)";
+    if (const std::string format = emulationText(job_.settings.precision); !format.empty())
+        machine_.kernels += ", " + format;
 }
 
 /// One step, undone again: libraries compile their kernels, and every page of the arenas is touched.
@@ -258,7 +261,8 @@ struct CpuChoice {
         const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
         const CoreCount cores = usablePhysicalCores();
         const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-        small = rung == Rung::best && !job.settings.memory.changeSteps() && fitsSmallOps(job.shape, batch);
+        small = rung == Rung::best && !job.settings.memory.changeSteps() &&
+                !job.settings.precision.rounds() && fitsSmallOps(job.shape, batch);
         const auto teamOf = [&](std::size_t most) {
             return row.allCores && !small ? usefulThreads(job.shape, batch, most, flopsPerMicrosecond) : 1;
         };

@@ -8,6 +8,7 @@
 
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
+#include "engine/plan/rounding.h"
 #include "engine/run/gpu_evaluation.h"
 #include "engine/run/gpu_steps.h"
 #include "engine/run/make_trainer.h"
@@ -150,7 +151,7 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.memory.evaluationRows)),
       submission_({submissionMilliseconds(device.software())}) {
-    if (half_) largestNumber_ = HalfArenas::largest;
+    if (half_) largestNumber_ = HalfArenas::largest; // elsewhere as the format has it
     warmUp(cancelled, tuning);
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
@@ -177,6 +178,8 @@ void GpuTrainer::describeMachine() {
     machine_.kernels = steps_.whole() ? steps_.describe() : machine_.kernels + steps_.describe();
     for (const auto& [shader, words] : kernels_.replacedShaders())
         machine_.kernels += ", replaced: " + shader;
+    if (const std::string format = emulationText(job_.settings.precision); !format.empty())
+        machine_.kernels += ", " + format;
     machine_.kernels += choiceCutShort_;
 }
 
@@ -446,6 +449,7 @@ std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Dev
         throw std::invalid_argument(concat("gpu:", name(rung),
                                            " stores no gradients that could be added up; "
                                            "take another rung, or the whole batch at once"));
+    requireFormat(job.settings.precision, LaneSpec{true, rung, {}});
     requireMemory(device, job, rung);
     Tuning unseen;
     return std::make_unique<GpuTrainer>(job, rung, device, replaced, cancelled, workgroups,

@@ -33,7 +33,7 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
     return result;
 }
 
-void addAgreements(std::vector<LaneResult>& results) {
+void addAgreements(std::vector<LaneResult>& results, const PrecisionSettings& precision) {
     // The first CPU lane, else the first of floats, else any.
     const auto rank = [](const LaneResult& result) {
         if (result.telemetry.opening().empty()) return 3;
@@ -41,10 +41,11 @@ void addAgreements(std::vector<LaneResult>& results) {
     };
     const auto reference = std::ranges::min_element(results, {}, rank);
     if (reference == results.end() || rank(*reference) == 3) return;
+    const double ofFormat = precision.rounds() ? Agreement::halfTolerance : Agreement::floatTolerance;
     for (LaneResult& result : results)
         result.agreement =
             compareLosses(reference->telemetry.opening(), result.telemetry.opening(),
-                          std::max(lossTolerance(reference->spec), lossTolerance(result.spec)));
+                          std::max({ofFormat, lossTolerance(reference->spec), lossTolerance(result.spec)}));
 }
 
 Race::Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options)
@@ -108,7 +109,7 @@ std::vector<LaneResult> Race::results() {
         result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;
         results.push_back(std::move(result));
     }
-    addAgreements(results);
+    addAgreements(results, job_.settings.precision);
     return results;
 }
 

@@ -82,7 +82,8 @@ struct LaneResult {
 };
 
 /// Fills in every result's agreement from its telemetry so far; works during a race, too.
-void addAgreements(std::vector<LaneResult>& results);
+/// precision   what all of them trained in
+void addAgreements(std::vector<LaneResult>& results, const PrecisionSettings& precision = {});
 
 class Race {
   public:

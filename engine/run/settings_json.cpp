@@ -40,6 +40,8 @@ template <class Field> void forEachField(TrainSettings& settings, Field field) {
     field("recompute", settings.memory.recompute);
     field("accumulate", settings.memory.accumulate);
     field("offload", settings.memory.offload, offloadFromName);
+    field("format", settings.precision.format, operandFormatFromName);
+    field("loss_scaling", settings.precision.lossScaling);
 }
 
 template <class Field> void forEachField(DataOptions& options, Field field) {
@@ -98,12 +100,15 @@ ordered_json olderTable(ordered_json json) {
     return json;
 }
 
-// Versions without remedies for memory used none.
+// Versions without remedies for memory used none, and those without other number formats computed in fp32.
 ordered_json olderSettings(ordered_json json) {
-    if (json.is_object() && !json.contains("recompute")) {
+    const auto addUsual = [&json](std::initializer_list<const char*> names) {
+        if (!json.is_object() || json.contains(*names.begin())) return;
         const ordered_json usual = toJson(TrainSettings{});
-        for (const char* name : {"recompute", "accumulate", "offload"}) json[name] = usual[name];
-    }
+        for (const char* name : names) json[name] = usual[name];
+    };
+    addUsual({"recompute", "accumulate", "offload"});
+    addUsual({"format", "loss_scaling"});
     return json;
 }
 

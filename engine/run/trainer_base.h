@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/net/plain_ops.h"
+#include "engine/plan/rounding.h"
 #include "engine/run/trainer.h"
 #include "engine/step/step_trace.h"
 #include "engine/step/work_sizer.h"
@@ -56,7 +57,8 @@ class TrainerBase : public Trainer {
     StepTrace traceStep(const TraceOptions& options) final;
 
   protected:
-    explicit TrainerBase(const TrainJob& job) : job_(job), order_(job.order()) {}
+    explicit TrainerBase(const TrainJob& job)
+        : job_(job), order_(job.order()), largestNumber_(largestOperand(job.settings.precision)) {}
 
     /// So many seconds of deviceSeconds() are to be left out.
     virtual void forgetDeviceSeconds(double) {}
@@ -91,10 +93,10 @@ class TrainerBase : public Trainer {
     TrainJob job_;
     const BatchOrder order_;
     MachineInfo machine_;
-    std::uint64_t completed_ = 0;                             ///< steps whose loss is known
-    std::vector<LossPoint> losses_;                           ///< not yet taken
-    std::optional<std::uint64_t> failedStep_;                 ///< had a loss that is not finite
-    float largestNumber_ = std::numeric_limits<float>::max(); ///< that products can read
+    std::uint64_t completed_ = 0;             ///< steps whose loss is known
+    std::vector<LossPoint> losses_;           ///< not yet taken
+    std::optional<std::uint64_t> failedStep_; ///< had a loss that is not finite
+    float largestNumber_;                     ///< that products can read
     Stopwatch training_;
     double warmUpSeconds_ = 0;
     bool rehearsing_ = false;

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/small_kernels.h"
 #include "engine/plan/rewrites.h"
+#include "engine/plan/rounding.h"
 
 namespace lockstep {
 
@@ -21,11 +22,12 @@ constexpr std::size_t partsWorthDividing = 16;
 // The update is folded where kernels add a scaled gradient to weights: the plain one of SGD without L1.
 // Pieces of a batch add up gradients that are stored.
 StepPlan planFor(const NetShape& shape, const CpuKernels& kernels, const OptimizerSettings& optimizer,
-                 const MemorySettings& memory) {
+                 const MemorySettings& memory, const PrecisionSettings& precision) {
     StepPlan plan = trainStep(shape);
     if (kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0 && memory.accumulate == 1)
         foldUpdate(plan);
     saveMemory(plan, shape, memory);
+    roundOperands(plan, shape, precision);
     return plan;
 }
 
@@ -51,7 +53,7 @@ std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
 } // namespace
 
 CpuMemory::CpuMemory(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, bool byNeuron)
-    : plan(planFor(job.shape, kernels, job.settings.optimizer, job.settings.memory)),
+    : plan(planFor(job.shape, kernels, job.settings.optimizer, job.settings.memory, job.settings.precision)),
       pieceRows(job.pieceRows()), capacity(capacityFor(job, threads, byNeuron)),
       storage(storageFor(job, capacity, byNeuron)),
       tensors(job.shape, job.settings.optimizer, plan, storage) {}
@@ -63,6 +65,7 @@ std::vector<MemoryUse> CpuMemory::uses() const {
         return use;
     };
     return {host(MemoryCategory::parameters, {TensorArena::parameters}),
+            host(MemoryCategory::copies, {TensorArena::weightCopies}),
             host(MemoryCategory::gradients, {TensorArena::gradients}),
             host(MemoryCategory::optimizer, {TensorArena::state1, TensorArena::state2}),
             host(MemoryCategory::activations,
@@ -72,14 +75,16 @@ std::vector<MemoryUse> CpuMemory::uses() const {
 CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
     : CpuMemory(job, kernelTable, threads, perNeuron), data(*job.data), shape(job.shape),
       optimizer(job.settings.optimizer), layout(job.shape), order(job.order()), saving(job.settings.memory),
-      targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable), byNeuron(perNeuron),
-      partsPerThread(threads == 1 ? 1 : partsWorthDividing),
+      precision(job.settings.precision), targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
+      byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
       parameters(floatsOf(tensors, TensorArena::parameters)),
       gradients(floatsOf(tensors, TensorArena::gradients)),
+      weightCopies(floatsOf(tensors, TensorArena::weightCopies)),
       activations(floatsOf(tensors, TensorArena::activations)), sums(floatsOf(tensors, TensorArena::sums)),
       dSums(floatsOf(tensors, TensorArena::dSums)), targets(floatsOf(tensors, TensorArena::targets)),
       work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
     countWork();
+    if (scales(precision)) largestParts.resize(scaleSlots(shape.layers()) * parts());
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
@@ -97,7 +102,8 @@ void CpuArenas::placeLayers() {
 }
 
 void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
-    StepPlan now = planFor(shape, kernels, settings, saving); // what can throw comes before the first change
+    StepPlan now =
+        planFor(shape, kernels, settings, saving, precision); // what can throw comes before the first change
     TensorTable table(shape, settings, now, storage);
     const std::size_t floats = floatsOf(table, TensorArena::gradients);
     if (floats != gradients.size()) gradients = AlignedArray<float>(floats);
@@ -128,6 +134,12 @@ LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
             .scale = 1.0 / static_cast<double>(lossTerms(shape.loss, batchRows, shape.outputs()))};
 }
 
+const float* CpuArenas::weights(std::size_t layer, const PlannedOperation* operation) const {
+    if (operation == nullptr || !operation->rounded)
+        return parameters.data() + layout.layer(layer).weightOffset;
+    return weightCopies.data() + tensors.at({TensorKind::weightCopies, layer}).offset / sizeof(float);
+}
+
 float* CpuArenas::stateArray(std::size_t index) {
     return index < optimizerState.size() ? optimizerState[index].data() : nullptr;
 }
@@ -138,6 +150,7 @@ std::vector<MemoryUse> CpuArenas::memory() const {
         addUse(all, {category, MemoryPlace::host, array.span().size_bytes()});
     };
     add(MemoryCategory::parameters, parameters);
+    add(MemoryCategory::copies, weightCopies);
     add(MemoryCategory::gradients, gradients);
     for (const AlignedArray<float>& state : optimizerState) add(MemoryCategory::optimizer, state);
     for (const AlignedArray<float>* const array : {&activations, &sums, &dSums})
@@ -156,9 +169,9 @@ const void* CpuArenas::arena(TensorArena which) const {
     case TensorArena::gradients: return gradients.data();
     case TensorArena::state1: return optimizerState.at(0).data();
     case TensorArena::state2: return optimizerState.at(1).data();
-    case TensorArena::halfWeights: break;
+    case TensorArena::weightCopies: return weightCopies.data();
     }
-    throw std::invalid_argument("a processor has no such arena");
+    throw std::invalid_argument("no such arena");
 }
 
 std::vector<float> CpuArenas::tensor(const TensorId& id, std::size_t floats) const {

@@ -54,6 +54,7 @@ struct CpuArenas : CpuMemory {
     const ParamLayout layout;
     const BatchOrder order;
     const MemorySettings saving;
+    const PrecisionSettings precision;
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
     const bool byNeuron;
@@ -61,6 +62,10 @@ struct CpuArenas : CpuMemory {
     AlignedArray<float> parameters;
     AlignedArray<float> gradients; ///< empty when the plan stores none
     std::vector<AlignedArray<float>> optimizerState;
+
+    AlignedArray<float> weightCopies; ///< rounded, by `tensors`; empty where products read the parameters
+    std::vector<std::uint32_t>
+        largestParts; ///< by scaleSlot(), then by part: bits of a tensor's largest number
 
     AlignedArray<float> activations; ///< A, by `tensors`; so are the next two
     AlignedArray<float> sums;        ///< Z
@@ -82,6 +87,9 @@ struct CpuArenas : CpuMemory {
     std::size_t partGrain() const { return kernels.anyCut ? 1 : partsPerThread; }
     /// A[layer]: what the layer reads.
     const float* below(std::size_t layer) const { return layer == 0 ? inputs : layers[layer - 1].outputs; }
+    /// The layer's weights as the operation reads them; null: outside of a plan.
+    const float* weights(std::size_t layer, const PlannedOperation* operation) const;
+    float* weightCopy(std::size_t layer) { return at(weightCopies, {TensorKind::weightCopies, layer}); }
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
     void setOptimizer(const OptimizerSettings& settings);

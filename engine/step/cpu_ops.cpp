@@ -1,7 +1,11 @@
 #include "engine/step/cpu_ops.h"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
+
+#include "engine/net/plain_round.h"
+#include "engine/plan/rounding.h"
 
 namespace lockstep {
 
@@ -89,11 +93,11 @@ void CpuOps::dense(std::size_t layer) {
         shape.rows = rows.end - rows.begin;
         shape.outputs = columns.end - columns.begin;
         const std::size_t first = rows.begin * shape.outputStride + columns.begin;
-        arenas_.kernels.dense(
-            shape, below + rows.begin * shape.inputStride,
-            arenas_.parameters.data() + place.weightOffset + columns.begin * place.rowStride,
-            arenas_.parameters.data() + place.biasOffset + columns.begin, arenas_.shape.activationOf(layer),
-            arenas_.layers[layer].outputs + first, sums == nullptr ? nullptr : sums + first);
+        arenas_.kernels.dense(shape, below + rows.begin * shape.inputStride,
+                              arenas_.weights(layer, planned()) + columns.begin * place.rowStride,
+                              arenas_.parameters.data() + place.biasOffset + columns.begin,
+                              arenas_.shape.activationOf(layer), arenas_.layers[layer].outputs + first,
+                              sums == nullptr ? nullptr : sums + first);
     });
     lap();
 }
@@ -126,9 +130,8 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
         const std::size_t below = rows.begin * shape.inputStride + columns.begin;
         arenas_.kernels.denseBackwardInputs(
             shape, arenas_.layers[layer].dSums + rows.begin * shape.outputStride,
-            arenas_.parameters.data() + place.weightOffset + columns.begin,
-            arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved() + below,
-            arenas_.layers[layer - 1].dSums + below);
+            arenas_.weights(layer, planned()) + columns.begin, arenas_.shape.activationOf(layer - 1),
+            arenas_.layers[layer - 1].saved() + below, arenas_.layers[layer - 1].dSums + below);
     });
     lap();
 }
@@ -172,9 +175,78 @@ void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
     lap();
 }
 
+/// The largest of what all threads have found in their parts of the tensor. They meet before any of them
+/// rounds. A step that comes back to the same tensor has met elsewhere since, so nobody still reads what is
+/// written.
+std::uint32_t CpuOps::largestOfAll(const PlannedOperation& operation, std::uint32_t own) {
+    const auto slots =
+        std::span(arenas_.largestParts)
+            .subspan(scaleSlot(operation.operation, operation.layer) * arenas_.parts(), arenas_.parts());
+    std::ranges::fill(slots.subspan(parts_.begin, parts_.end - parts_.begin), own);
+    meetOthers();
+    return std::ranges::max(slots);
+}
+
+// Each thread rounds what it has just computed, so it need not wait; for a scale it waits within.
+void CpuOps::roundBatch(const PlannedOperation& operation, float* values, std::size_t width) {
+    const std::size_t stride = roundUpToFour(width);
+    const Rounding how = roundingOf(arenas_.precision, operation.operation);
+    const auto forOwn = [&](const auto& work) {
+        forBlocks(width, [&](Share rows, Share columns) {
+            work(plain::RoundShape{rows.end - rows.begin, columns.end - columns.begin, stride},
+                 values + rows.begin * stride + columns.begin);
+        });
+    };
+    int scale = 0;
+    if (how.scaled) {
+        std::uint32_t largest = 0;
+        forOwn([&](const plain::RoundShape& shape, const float* from) {
+            largest = std::max(largest, plain::largestBits(shape, from));
+        });
+        scale = shared::scaleFor(largestOfAll(operation, largest), rowOf(how.kind).format(), how.mostScale);
+    }
+    forOwn([&](const plain::RoundShape& shape, float* own) {
+        plain::roundAll(shape, how.kind, scale, own, own);
+    });
+    lap();
+}
+
+// What reads the copies waits for all threads' rows: they are cut otherwise.
+void CpuOps::roundWeights(const PlannedOperation& operation) {
+    const LayerLayout& place = arenas_.layout.layer(operation.layer);
+    const float* from = arenas_.parameters.data() + place.weightOffset;
+    float* to = arenas_.weightCopy(operation.layer);
+    const Rounding how = roundingOf(arenas_.precision, operation.operation);
+    const auto shapeOf = [&](std::size_t begin, std::size_t end) {
+        return plain::RoundShape{end - begin, place.inputs, place.rowStride};
+    };
+    int scale = 0;
+    if (how.scaled) {
+        std::uint32_t largest = 0;
+        forOutputs(operation.layer, [&](std::size_t begin, std::size_t end) {
+            largest =
+                std::max(largest, plain::largestBits(shapeOf(begin, end), from + begin * place.rowStride));
+        });
+        scale = shared::scaleFor(largestOfAll(operation, largest), rowOf(how.kind).format(), how.mostScale);
+    }
+    forOutputs(operation.layer, [&](std::size_t begin, std::size_t end) {
+        const std::size_t first = begin * place.rowStride;
+        plain::roundAll(shapeOf(begin, end), how.kind, scale, from + first, to + first);
+    });
+    cut_ = Cut::weights;
+    lap();
+}
+
 void CpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
+    const std::size_t layer = operation.layer;
     switch (operation.operation) {
     case Operation::exchange: break; // a single machine has nothing to add
+    case Operation::roundActivations:
+        return roundBatch(operation, layer == 0 ? arenas_.inputs : arenas_.layers[layer - 1].outputs,
+                          arenas_.shape.widths[layer]);
+    case Operation::roundDSums:
+        return roundBatch(operation, arenas_.layers[layer].dSums, arenas_.shape.widths[layer + 1]);
+    case Operation::roundWeights: return roundWeights(operation);
     default: Ops::carryOut(operation, step);
     }
 }

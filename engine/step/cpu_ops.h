@@ -46,6 +46,10 @@ class CpuOps final : public CpuBackend {
     /// a layer, or by rows of its weights.
     enum class Cut { rows, columns, weights };
 
+    void roundBatch(const PlannedOperation& operation, float* values, std::size_t width);
+    void roundWeights(const PlannedOperation& operation);
+    std::uint32_t largestOfAll(const PlannedOperation& operation, std::uint32_t own);
+
     void gather(const Examples& examples, const BatchOrder& order, const BatchRange& batch);
     /// Those of `count` items that belong to some parts.
     Share itemsOf(std::size_t count, Share parts, std::size_t grain = 1) const {

@@ -41,6 +41,10 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
       layerPlaces(device, memory.specOf(RunBuffer::layerPlaces)),
       activations_(device, memory.specOf(RunBuffer::activations)),
       sums_(device, memory.specOf(RunBuffer::sums)), dSums_(device, memory.specOf(RunBuffer::dSums)) {
+    if (memory.has(RunBuffer::weightCopies))
+        weightCopies.emplace(device, memory.specOf(RunBuffer::weightCopies));
+    if (memory.has(RunBuffer::largestOperands))
+        largestOperands.emplace(device, memory.specOf(RunBuffer::largestOperands));
     for (const RunBuffer state : {RunBuffer::state1, RunBuffer::state2})
         if (memory.has(state)) optimizerState.emplace_back(device, memory.specOf(state));
     if (job.data->test.count > 0)
@@ -71,6 +75,8 @@ std::vector<AllocatedBuffer> GpuArenas::buffers() const {
                                         {RunBuffer::scoreSums, scoreSums},
                                         {RunBuffer::scoreCounts, scoreCounts},
                                         {RunBuffer::layerPlaces, layerPlaces}};
+    if (weightCopies) all.push_back({RunBuffer::weightCopies, *weightCopies});
+    if (largestOperands) all.push_back({RunBuffer::largestOperands, *largestOperands});
     const RunBuffer states[] = {RunBuffer::state1, RunBuffer::state2};
     for (std::size_t state = 0; state < optimizerState.size(); ++state)
         all.push_back({states[state], optimizerState[state]});
@@ -109,7 +115,7 @@ const gpu::Buffer& GpuArenas::arena(TensorArena which) const {
     case TensorArena::gradients: return gradients;
     case TensorArena::state1: return optimizerState.at(0);
     case TensorArena::state2: return optimizerState.at(1);
-    case TensorArena::halfWeights: break; // HalfArenas has them
+    case TensorArena::weightCopies: return weightCopies.value();
     }
     throw std::invalid_argument("no such arena");
 }

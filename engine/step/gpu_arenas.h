@@ -51,8 +51,11 @@ class GpuArenas {
     const std::size_t classes;
 
     gpu::Buffer parameters;
-    gpu::Buffer gradients;                  ///< not to be touched when no operation of the plan writes them
-    std::deque<gpu::Buffer> optimizerState; ///< OptimizerSettings::stateArrays() arenas
+    gpu::Buffer gradients; ///< not to be touched when no operation of the plan writes them
+    /// What products read in the place of weights, if that is another number format (HalfArenas, or rounded).
+    std::optional<gpu::Buffer> weightCopies;
+    std::optional<gpu::Buffer> largestOperands; ///< of tensors that are rounded with a scale, by scaleSlot()
+    std::deque<gpu::Buffer> optimizerState;     ///< OptimizerSettings::stateArrays() arenas
     GpuExamples train;
     std::optional<GpuExamples> test; ///< absent when the test split is empty
 

@@ -4,6 +4,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
+#include "engine/plan/rounding.h"
 #include "engine/plan/work.h"
 #include "engine/step/half_arenas.h"
 #include "engine/step/kernels.h"
@@ -14,8 +15,8 @@ namespace lockstep {
 namespace {
 
 static_assert(std::size(runBuffers) == static_cast<std::size_t>(RunBuffer::stepRecords) + 1);
-static_assert(static_cast<std::size_t>(RunBuffer::halfWeights) ==
-              static_cast<std::size_t>(TensorArena::halfWeights)); // arenas first, in their order
+static_assert(static_cast<std::size_t>(RunBuffer::weightCopies) ==
+              static_cast<std::size_t>(TensorArena::weightCopies)); // arenas first, in their order
 
 constexpr std::size_t mostEvaluationRows = 2048; // enough to keep a GPU busy
 
@@ -219,7 +220,7 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     const Dataset& data = *job.data;
     const OptimizerSettings& optimizer = job.settings.optimizer;
     const std::size_t targetWidth = data.classes > 0 ? 1 : data.targetWidth;
-    plan = how.plan(job.shape, memory);
+    plan = how.plan(job.shape, job.settings);
     step = TensorTable(job.shape, optimizer, plan,
                        {.rows = pieceRows,
                         .gradientRows = pieceRows,
@@ -250,8 +251,8 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     for (std::size_t at = 0; at < tensorArenas; ++at) {
         const auto arena = static_cast<TensorArena>(at);
         const std::uint64_t bytes = std::max(step.arenaBytes(arena), evaluation.arenaBytes(arena));
-        const bool optional =
-            arena == TensorArena::state1 || arena == TensorArena::state2 || arena == TensorArena::halfWeights;
+        const bool optional = arena == TensorArena::state1 || arena == TensorArena::state2 ||
+                              arena == TensorArena::weightCopies;
         if (bytes > 0 || !optional) set(static_cast<RunBuffer>(at), bytes);
     }
     set(RunBuffer::trainInputs, inputBytes(data, data.train));
@@ -270,6 +271,8 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     set(RunBuffer::layerPlaces,
         job.shape.layers() * (how.half ? HalfArenas::placeBytes : sizeof(shared::WeightGradientsLayer)));
     if (how.half) set(RunBuffer::lossScale, HalfArenas::lossScaleBytes);
+    if (scales(job.settings.precision))
+        set(RunBuffer::largestOperands, scaleSlots(job.shape.layers()) * sizeof(std::uint32_t));
     const WholeStepLayout whole = wholeStepLayout(device, job);
     if (!mayTakeWholeSteps(rung, whole)) return;
     set(RunBuffer::stepRecords, stepRecords * sizeof(shared::StepRecord));

@@ -29,7 +29,7 @@ enum class RunBuffer {
     gradients,
     state1,
     state2,
-    halfWeights,
+    weightCopies,
     // The data set.
     trainInputs,
     trainAnswers,
@@ -44,6 +44,7 @@ enum class RunBuffer {
     scoreCounts,
     layerPlaces,
     lossScale,
+    largestOperands,
     stepRecords,
 };
 
@@ -63,7 +64,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"gradients", MemoryCategory::gradients},
     {"optimizer state 1", MemoryCategory::optimizer}, // in the host's memory, if it is offloaded
     {"optimizer state 2", MemoryCategory::optimizer},
-    {"weights as halves", MemoryCategory::copies},
+    {"copies of weights", MemoryCategory::copies},
     {"training examples", MemoryCategory::data},
     {"training answers", MemoryCategory::data},
     {"test examples", MemoryCategory::data},
@@ -76,6 +77,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"score counts", MemoryCategory::workspace},
     {"places of layers", MemoryCategory::workspace},
     {"loss scale", MemoryCategory::workspace},
+    {"largest operands", MemoryCategory::workspace},
     {"records of steps", MemoryCategory::workspace, gpu::Memory::upload},
 };
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "engine/plan/rewrites.h"
+#include "engine/plan/rounding.h"
 #include "engine/plan/work.h"
 #include "engine/step/dense_kernel.h"
 #include "engine/step/step_trace.h"
@@ -208,9 +209,46 @@ void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     endOperation();
 }
 
+// With a scale, the tensor's largest number comes first.
+void GpuOps::round(const PlannedOperation& operation, std::size_t rows, std::size_t columns,
+                   const gpu::BufferView& from, const gpu::BufferView& to) {
+    const Rounding how = roundingOf(precision_, operation.operation);
+    const Operation shownAs = rowOf(operation.operation).shownAs;
+    const auto stride = asUint(roundUpToFour(columns));
+    const std::uint32_t count = asUint(rows) * (stride / 4);
+    const shared::RoundParams params{.count = count,
+                                     .invocations =
+                                         std::min((count + 63) / 64 * 64, updateLimit()), // whole workgroups
+                                     .columns = asUint(columns),
+                                     .stride = stride,
+                                     .slot = asUint(scaleSlot(operation.operation, operation.layer)),
+                                     .mostScale = how.mostScale};
+    const gpu::WorkItems items{params.invocations, 1, 1};
+    gpu::Cost cost = this->cost(operation);
+    if (how.scaled) {
+        const gpu::BufferView all = arenas_.largestOperands->view();
+        recorder_.fill(
+            arenas_.largestOperands->view(params.slot * sizeof(std::uint32_t), sizeof(std::uint32_t)), 0);
+        recorder_.dispatch(kernels_.largestOperand(shownAs), items, params, {from, all}, {0, 0, cost.tag});
+        cost.continues = true;
+    }
+    // The binding of a scale that there is not needs some other buffer.
+    recorder_.dispatch(kernels_.roundOperand(how, shownAs), items, params,
+                       {from, to, how.scaled ? arenas_.largestOperands->view() : arenas_.status.view()},
+                       cost);
+    endOperation();
+}
+
 void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
+    const std::size_t layer = operation.layer;
+    const std::vector<std::size_t>& widths = arenas_.shape.widths;
     switch (operation.operation) {
     case Operation::exchange: break; // a single device has nothing to add
+    case Operation::roundActivations:
+        return round(operation, rows_, widths[layer], activations(layer), activations(layer));
+    case Operation::roundDSums: return round(operation, rows_, widths[layer + 1], dSums(layer), dSums(layer));
+    case Operation::roundWeights:
+        return round(operation, widths[layer + 1], widths[layer], arenas_.weights(layer), weightCopy(layer));
     default: Ops::carryOut(operation, step);
     }
 }
@@ -237,7 +275,8 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
                const StepKernels& how, const HalfArenas* half, const StepFusions* fusions)
     : recorder_(recorder), arenas_(arenas), kernels_(kernels),
       work_({arenas.shape, settings.optimizer, arenas.targetWidth, arenas.pixels, half != nullptr}),
-      half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
+      half_(half), precision_(settings.precision),
+      gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),

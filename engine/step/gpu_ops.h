@@ -72,6 +72,9 @@ class GpuOps final : public Ops {
     void product(const DenseKernel& kernel, const PlannedOperation& operation,
                  std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
+    /// values   rows * stride of them; `columns` in each row count
+    void round(const PlannedOperation& operation, std::size_t rows, std::size_t columns,
+               const gpu::BufferView& from, const gpu::BufferView& to);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
     }
@@ -85,8 +88,14 @@ class GpuOps final : public Ops {
     gpu::BufferView dSums(std::size_t layer) const {
         return arenas_.view(*tensors_, {TensorKind::dSums, layer}, rows_);
     }
+    gpu::BufferView weightCopy(std::size_t layer) const {
+        return arenas_.view(arenas_.memory.step, {TensorKind::weightCopies, layer},
+                            arenas_.layout.layer(layer).outputs);
+    }
+    /// As the operation at hand reads them.
     gpu::BufferView weights(std::size_t layer) const {
-        return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
+        if (half_ != nullptr) return half_->weights(layer);
+        return planned() != nullptr && planned()->rounded ? weightCopy(layer) : arenas_.weights(layer);
     }
 
     /// Most invocations of one update; beyond, each takes several vec4s.
@@ -99,6 +108,7 @@ class GpuOps final : public Ops {
     Kernels& kernels_;
     StepWork work_;
     const HalfArenas* half_; // null: fp32
+    const PrecisionSettings precision_;
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;

@@ -11,8 +11,7 @@ constexpr std::size_t halfBytes = bytesOf(NumberFormat::fp16);
 } // namespace
 
 HalfArenas::HalfArenas(gpu::Device& device, GpuArenas& arenas, std::span<const float> parameters)
-    : arenas_(arenas), weights_(device, arenas.memory.specOf(RunBuffer::halfWeights)),
-      lossScale_(device, arenas.memory.specOf(RunBuffer::lossScale)) {
+    : arenas_(arenas), lossScale_(device, arenas.memory.specOf(RunBuffer::lossScale)) {
     std::vector<std::uint32_t> table;
     for (std::size_t layer = 0; layer < arenas.layout.layers(); ++layer) {
         const LayerLayout& place = arenas.layout.layer(layer);
@@ -25,18 +24,18 @@ HalfArenas::HalfArenas(gpu::Device& device, GpuArenas& arenas, std::span<const f
 }
 
 gpu::BufferView HalfArenas::weights(std::size_t layer) const {
-    return weights_.view(offsetOf(layer), arenas_.layout.layer(layer).weightCount() * halfBytes);
+    return copies().view(offsetOf(layer), arenas_.layout.layer(layer).weightCount() * halfBytes);
 }
 
 void HalfArenas::restore(std::span<const float> parameters, const LossScaling& scaling) {
-    std::vector<std::uint16_t> halves(weights_.size() / halfBytes);
+    std::vector<std::uint16_t> halves(copies().size() / halfBytes);
     for (std::size_t layer = 0; layer < arenas_.layout.layers(); ++layer) {
         const LayerLayout& place = arenas_.layout.layer(layer);
         const std::size_t first = offsetOf(layer) / halfBytes;
         for (std::size_t at = 0; at < place.weightCount(); ++at)
             halves[first + at] = toFloat16(parameters[place.weightOffset + at]);
     }
-    weights_.uploadValues<std::uint16_t>(halves);
+    copies().uploadValues<std::uint16_t>(halves);
     const LossScale scale{scaling.scale, 1 / scaling.scale, 0, scaling.goodSteps, scaling.skippedSteps};
     lossScale_.uploadValues<LossScale>({&scale, 1});
 }

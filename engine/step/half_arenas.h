@@ -1,7 +1,7 @@
 // What training in half precision keeps besides GpuArenas. Parameters, their gradients and the optimizer's
-// state stay floats; products read halves: the batch, activations, gradients of sums, which are in the
-// arenas, and copies of the weights, which are here. Method: Micikevicius
-// et al. 2018, "Mixed precision training", arXiv 1710.03740.
+// state stay floats; products read halves: the batch, activations, gradients of sums, and copies of
+// the weights, all of them in the arenas. Method: Micikevicius et al. 2018, "Mixed precision training", arXiv
+// 1710.03740.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ class HalfArenas {
 
     /// The weights of a layer, [outputs][inputs rounded up to four] of halves.
     gpu::BufferView weights(std::size_t layer) const;
-    gpu::BufferView allWeights() const { return weights_.view(); }
+    gpu::BufferView allWeights() const { return copies().view(); }
     gpu::BufferView table() const { return arenas_.layerPlaces.view(); } ///< shaders/step/layer_table.glsl
     gpu::BufferView lossScale() const { return lossScale_.view(); }      ///< shaders/step/loss_scale.glsl
 
@@ -29,9 +29,7 @@ class HalfArenas {
     void restore(std::span<const float> parameters, const LossScaling& scaling);
 
     /// What GpuArenas has not.
-    std::vector<AllocatedBuffer> buffers() const {
-        return {{RunBuffer::halfWeights, weights_}, {RunBuffer::lossScale, lossScale_}};
-    }
+    std::vector<AllocatedBuffer> buffers() const { return {{RunBuffer::lossScale, lossScale_}}; }
 
     LossScaling scaling() const; ///< waits for the device
     /// Whether gradients of the last step did; waits for the device.
@@ -58,11 +56,12 @@ class HalfArenas {
     LossScale scaleNow() const { return lossScale_.downloadValues<LossScale>(1).front(); }
 
     std::size_t offsetOf(std::size_t layer) const { // of its weights, in bytes
-        return arenas_.memory.step.at({TensorKind::halfWeights, layer}).offset;
+        return arenas_.memory.step.at({TensorKind::weightCopies, layer}).offset;
     }
 
+    gpu::Buffer& copies() const { return arenas_.weightCopies.value(); }
+
     GpuArenas& arenas_;
-    gpu::Buffer weights_;
     gpu::Buffer lossScale_;
 };
 

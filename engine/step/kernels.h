@@ -10,6 +10,7 @@
 #include "engine/gpu/kernel.h"
 #include "engine/net/net_shape.h"
 #include "engine/net/settings.h"
+#include "engine/plan/rounding.h"
 #include "engine/step/dense_kernel.h"
 #include "engine/step/shaders.h"
 #include "shaders/shared/params.h"
@@ -79,6 +80,16 @@ class Kernels {
     const gpu::Kernel<shared::LossScaleParams>& lossScale() {
         return find<shared::LossScaleParams>("loss_scale", {{0, 64}}, "update");
     }
+    /// The largest number of an operand that is rounded with a scale, and the rounding.
+    const gpu::Kernel<shared::RoundParams>& largestOperand(Operation shownAs) {
+        return find<shared::RoundParams>("largest_operand", {{0, 64}}, std::string(name(shownAs)));
+    }
+    const gpu::Kernel<shared::RoundParams>& roundOperand(const Rounding& how, Operation shownAs) {
+        return find<shared::RoundParams>("round_operand",
+                                         {{0, 64}, {1, gpu::asUint(how.kind)}, {2, how.scaled ? 1 : 0}},
+                                         std::string(name(shownAs)), {0, 0, 0}, gpu::TexelFormat::floats,
+                                         std::string(rowOf(how.kind).name));
+    }
     /// One workgroup of `groupSize` invocations; see whole_step.h.
     const gpu::Kernel<shared::WholeStepParams>& wholeStep(const NetShape& shape, Optimizer optimizer,
                                                           std::uint32_t groupSize, std::uint32_t chunk,
@@ -116,7 +127,7 @@ class Kernels {
                                     const std::string& shownAs = {}, gpu::WorkItems itemsPerGroup = {0, 0, 0},
                                     gpu::TexelFormat texels = gpu::TexelFormat::floats,
                                     std::string variant = {}) {
-        const std::string key = keyOf(stem, constants);
+        const std::string key = keyOf(stem, constants) + (shownAs.empty() ? "" : " as " + shownAs);
         const gpu::AnyKernel* kernel = known(key);
         if (kernel == nullptr) {
             gpu::KernelSource source{.name = shownAs.empty() ? stem : shownAs,

@@ -61,6 +61,21 @@ std::span<const std::string_view> knownPopulationLanes() {
     return lanes;
 }
 
+void requireFormat(const PrecisionSettings& precision, const LaneSpec& spec) {
+    const auto rounds = [](const RungRow& row) {
+        return row.trains && !row.half && row.rung != Rung::wholeStep;
+    };
+    const RungRow& own = spec.row();
+    if (!precision.rounds() || rounds(own)) return;
+    std::string right;
+    for (const RungRow& row : rungTable)
+        if (row.gpu() == own.gpu() && rounds(row)) right += concat(right.empty() ? "" : ", ", row.lane);
+    throw std::invalid_argument(
+        concat("'", own.lane, "' ",
+               own.half ? "computes in fp16 of its own" : "stores nothing that could be rounded",
+               "; --format ", name(precision.format), " is for ", right));
+}
+
 std::string_view handicap(const LaneSpec& spec) {
     const RungRow& row = spec.row();
     if (row.half) return "half precision";

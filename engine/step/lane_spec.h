@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/net/settings.h"
 #include "engine/step/rungs.h"
 
 namespace lockstep {
@@ -33,6 +34,10 @@ std::span<const std::string_view> knownPopulationLanes();
 /// the nearest right lane, for an unknown machine or rung, an empty device, and a device after a CPU lane.
 /// known   the lanes that are right, such as knownPopulationLanes()
 LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known = knownLanes());
+
+/// Throws std::invalid_argument, naming those that can, for a rung that cannot round what its products read:
+/// it has a number format of its own, or joins the operations of a step.
+void requireFormat(const PrecisionSettings& precision, const LaneSpec& spec);
 
 /// What a comparison must say about a lane: "one thread, no SIMD", "one thread", "no SIMD", "half precision";
 /// empty where nothing holds it back.

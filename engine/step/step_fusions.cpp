@@ -32,8 +32,8 @@ StepFusions::StepFusions(Kernels& kernels, GpuArenas& arenas, const TrainSetting
                          const StepKernels& how)
     : kernels_(kernels), arenas_(arenas), optimizer_(settings.optimizer.kind),
       forward_(tiledLike(how.layers.front().forward)),
-      weights_(tiledLike(how.layers.front().backwardWeights)),
-      apart_(how.plan(arenas.shape, settings.memory)), plan_(apart_) {
+      weights_(tiledLike(how.layers.front().backwardWeights)), apart_(how.plan(arenas.shape, settings)),
+      plan_(apart_) {
     const gpu::Limits& limits = kernels.device().limits();
     const NetShape& shape = arenas.shape;
     const auto allows = [&](std::uint32_t buffers, std::uint32_t invocations, std::uint64_t shared) {
@@ -44,7 +44,8 @@ StepFusions::StepFusions(Kernels& kernels, GpuArenas& arenas, const TrainSetting
     };
     if (how.half || !kernels.replacedShaders().empty()) return; // edited shaders are to be seen at work
     if (settings.memory.changeSteps())
-        return; // what is joined wants its tensors, and the whole batch, at once
+        return;                              // what is joined wants its tensors, and the whole batch, at once
+    if (settings.precision.rounds()) return; // between operations
 
     // A workgroup holds its rows' inputs and outputs, and one invocation goes over a row's outputs.
     constexpr std::size_t mostOutputs = 64;

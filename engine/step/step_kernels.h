@@ -25,10 +25,11 @@ struct StepKernels {
     /// A product takes several dispatches, and possibly several submissions (rung `one`).
     bool inPieces() const { return !layers.empty() && layers.front().forward.rung == Rung::one; }
     /// The recipe as these kernels carry it out, operation by operation.
-    StepPlan plan(const NetShape& net, const MemorySettings& memory) const {
+    StepPlan plan(const NetShape& net, const TrainSettings& settings) const {
         StepPlan plan = trainStep(net);
         if (foldsUpdate) foldUpdate(plan);
-        saveMemory(plan, net, memory);
+        saveMemory(plan, net, settings.memory);
+        roundOperands(plan, net, settings.precision);
         return plan;
     }
 };

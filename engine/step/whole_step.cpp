@@ -66,6 +66,7 @@ WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job) 
     const auto refuse = [](std::string reason) { return WholeStepLayout{.refusal = std::move(reason)}; };
     if (job.settings.memory.changeSteps())
         return refuse("its steps keep nothing that could be computed again or taken in parts");
+    if (job.settings.precision.rounds()) return refuse("its steps store nothing that could be rounded");
     if (shape.layers() > shared::wholeStepLayers)
         return refuse("it takes at most " + std::to_string(shared::wholeStepLayers) +
                       " layers, this network has " + std::to_string(shape.layers()));

@@ -164,6 +164,16 @@ SHARED_CONST float lossScaleMost = 32768.0f;
 SHARED_CONST float lossScaleLeast = 5.9604645e-8f; // 2^-24
 SHARED_CONST uint lossScaleGrowth = 2000u;
 
+// An operand of products, to be rounded to a format (round_operand.comp, largest_operand.comp).
+struct RoundParams {
+    uint count;       // numbers in fours, padding included
+    uint invocations; // of the dispatch: each takes every so many fours
+    uint columns;     // numbers of a row that count
+    uint stride;      // floats from one row to the next
+    uint slot;        // of the tensor's largest number
+    int mostScale;    // as scaleFor() takes it
+};
+
 struct LossScaleParams {
     uint layers;
 };

@@ -211,6 +211,58 @@ TEST_CASE("a run that saves memory says what it saves, and a saved one goes on l
     CHECK(run("race --quick --data spiral --accumulate 2 --lane gpu:fused").says("stores no gradients"));
 }
 
+TEST_CASE("a number format is a setting of the run: said beside its results, kept, and refused where there "
+          "is none") {
+    const Folder folder;
+    const std::string model = folder.file("run.safetensors");
+    const auto lane = [&](const std::string& options) {
+        const Outcome outcome =
+            run("train --quiet --log-every 1 " + options + " --json " + folder.file("run.json"));
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        return std::pair(Json::parse(contents(folder.file("run.json"))), outcome.out + outcome.err);
+    };
+    const auto losses = [](const Json& json) {
+        std::vector<float> all;
+        for (const Json& step : json["lanes"][0]["steps"]) all.push_back(step["loss"]);
+        return all;
+    };
+    const std::string job = "--data spiral --layers 12,8 --lane cpu:scalar ";
+    const auto [plain, plainText] = lane(job + "--steps 12");
+    CHECK(plain["settings"]["format"] == "fp32");
+    CHECK(plain["settings"]["loss_scaling"] == true);
+    CHECK(plainText.find("emulated") == std::string::npos);
+    for (const std::string format : {"tf32", "bf16", "fp16", "fp8"}) {
+        const auto [json, text] = lane(job + "--steps 12 --format " + format);
+        CHECK(json["settings"]["format"] == format);
+        CHECK(std::string(json["lanes"][0]["kernels"]).find(format + ", emulated") != std::string::npos);
+        CHECK(text.find("operands in " + format + ", emulated") != std::string::npos);
+        CHECK(losses(json) != losses(plain));
+    }
+    const auto [unscaled, unscaledText] = lane(job + "--steps 12 --format fp8 --loss-scaling off");
+    CHECK(unscaled["settings"]["loss_scaling"] == false);
+    CHECK(unscaledText.find("fp8 without loss scaling, emulated") != std::string::npos);
+    const auto [whole, wholeText] = lane(job + "--steps 12 --format fp8");
+    lane(job + "--steps 5 --format fp8 --save " + model);
+    const auto [resumed, resumedText] = lane("--resume " + model + " --steps 12");
+    CHECK(resumed["settings"]["format"] == "fp8");
+    CHECK(losses(resumed).back() == losses(whole).back());
+
+    const std::string race = "race --quick --data spiral --layers 8 --steps 40 ";
+    const Outcome both = run(race + "--format bf16 --lane cpu:simd --lane gpu:tiled");
+    CHECK(both.code == 0);
+    CHECK(both.says("same mathematics with rounded operands"));
+    CHECK(both.says("bf16 is emulated"));
+    CHECK_FALSE(run(race + "--lane cpu:simd").says("emulated"));
+    CHECK(run("train --resume " + model + " --format bf16").says("cannot be combined with --resume"));
+    CHECK(run(race + "--format bf16 --lane gpu:half").says("for gpu:one, gpu:naive-strided, "));
+    CHECK(run(race + "--format bf16 --lane gpu:half").code == 2);
+    CHECK(run(race + "--format fp8 --lane gpu:whole-step").says("stores nothing that could be rounded"));
+    CHECK(run(race + "--format bf17").says("did you mean 'bf16'?"));
+    CHECK(run(race + "--format bf16 --loss-scaling off").says("applies only to --format fp16 and fp8"));
+    CHECK(run(race + "--format fp16 --loss-scaling maybe").says("known: on, off"));
+}
+
 TEST_CASE("without a comparison of kernels, gpu:best takes the likeliest, and says so") {
     const lockstep::test::CacheFolder cache; // nothing was compared before
     const std::string race = "race --quick --quiet --data spiral --steps 20 --lane gpu:best ";

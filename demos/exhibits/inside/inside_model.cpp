@@ -23,7 +23,8 @@ class TraceSession {
     TraceSession(const RunOptions& settings, std::shared_ptr<const Dataset> data, Machines& machines,
                  std::uint64_t step)
         : data_(std::move(data)), job_(makeJob(settings, *data_)) {
-        job_.settings.memory = {}; // every tensor of a step is to be looked at: none lends its memory
+        job_.settings.memory = {};    // every tensor of a step is to be looked at: none lends its memory
+        job_.settings.precision = {}; // or is rounded in place
         for (std::size_t machine = 0; machine < machineCount; ++machine)
             seat(machine, settings.lanes[machine].text(), machines.maker(job_, settings.lanes[machine]), {});
         for (std::size_t machine = 0; machine < machineCount; ++machine)

@@ -84,12 +84,13 @@ std::vector<MemoryChoice> choicesFor(const TrainJob& job, const LaneSpec& chosen
              "stored.",
              on(Rung::fused),
              {}});
-        all.push_back({"half",
-                       "fp16",
-                       "Halves of activations, and copies of the weights as halves beside the weights "
-                       "themselves.",
-                       on(Rung::half),
-                       {}});
+        if (!job.settings.precision.rounds()) // halves are a format of their own
+            all.push_back({"half",
+                           "fp16",
+                           "Halves of activations, and copies of the weights as halves beside the weights "
+                           "themselves.",
+                           on(Rung::half),
+                           {}});
         if (deep || offloads)
             all.push_back({"together",
                            "together",

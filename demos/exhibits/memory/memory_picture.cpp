@@ -41,7 +41,7 @@ const char* wordsOfTensor(TensorKind kind) {
     case TensorKind::biasState1:
     case TensorKind::weightState2:
     case TensorKind::biasState2: return "What the optimizer keeps from step to step.";
-    case TensorKind::halfWeights: return "Copies of the weights as halves, for the products to read.";
+    case TensorKind::weightCopies: return "Copies of the weights, rounded, for the products to read.";
     }
     return "";
 }
@@ -69,7 +69,7 @@ MemoryCategory categoryOf(TensorArena arena) {
     case TensorArena::gradients: return MemoryCategory::gradients;
     case TensorArena::state1:
     case TensorArena::state2: return MemoryCategory::optimizer;
-    case TensorArena::halfWeights: return MemoryCategory::copies;
+    case TensorArena::weightCopies: return MemoryCategory::copies;
     default: return MemoryCategory::activations;
     }
 }

@@ -349,7 +349,7 @@ void RaceModel::look() {
         view.telemetry = lane.telemetry();
         view.gflops = shot.rate() * run_->job.shape.flopsPerExample() * 1e-9;
     }
-    addAgreements(run_->lanes);
+    addAgreements(run_->lanes, run_->job.settings.precision);
     if (!run_->looks) return;
     const std::lock_guard lock(run_->looks->mutex);
     for (std::size_t i = 0; i < run_->probes.size(); ++i)

@@ -134,6 +134,8 @@ TEST_CASE("a job that makes no sense is refused with the reason") {
     refused("hidden layers of 29 neurons fit", [](Job& job) { job.shape.widths = {2, 40, 40, 1}; });
     refused("the network takes 3", [](Job& job) { job.shape.widths.front() = 3; });
     refused("batch", [](Job& job) { job.settings.batch = 0; });
+    refused("train in fp32, not in bf16",
+            [](Job& job) { job.settings.precision.format = OperandFormat::bf16; });
     refused("network 3 of the population: its data set", [](Job& job) { job.members[3].data = 1; });
     refused("network 3 of the population: the scale", [](Job& job) { job.members[3].initialScale = 0; });
     refused("up to 1,000,000", [](Job& job) { job.members[3].initialScale = 1e39; }); // no float

@@ -314,6 +314,48 @@ TEST_CASE("a batch in pieces: the same sums, up to rounding") {
                          doctest::Contains("pieces"), std::logic_error);
 }
 
+TEST_CASE("operands are rounded behind what writes them, and weights once, into copies") {
+    const auto roundedPlan = [](StepPlan plan, OperandFormat format) {
+        roundOperands(plan, threeLayers, {format});
+        return plan;
+    };
+    CHECK(roundedPlan(trainStep(threeLayers), OperandFormat::fp32).operations ==
+          trainStep(threeLayers).operations);
+    const StepPlan plan = roundedPlan(trainStep(threeLayers), OperandFormat::bf16);
+    CHECK(textOf(plan) ==
+          "gather_batch, round_activations 0, round_weights 0, round_weights 1, round_weights 2, dense 0, "
+          "round_activations 1, dense 1, round_activations 2, dense 2, loss_and_gradient, round_d_sums 2, "
+          "dense_backward_inputs 2, round_d_sums 1, dense_backward_inputs 1, round_d_sums 0, "
+          "dense_backward_weights 2, dense_backward_weights 1, dense_backward_weights 0, update 0-2");
+    CHECK(reads(plan.operations[1]) == "A[0]");
+    CHECK(writes(plan.operations[1]) == "A[0]");
+    CHECK(reads(plan.operations[3]) == "W[1]");
+    CHECK(writes(plan.operations[3]) == "W rounded[1]");
+    CHECK(reads(plan.operations[5]) == "A[0] W rounded[0] b[0]");
+    CHECK(reads(plan.operations[12]) == "dZ[2] W rounded[2] Z[1]");
+    CHECK(reads(plan.operations.back()) ==
+          "dW[0] db[0] W[0] b[0] dW[1] db[1] W[1] b[1] dW[2] db[2] W[2] b[2]");
+    CHECK(textOf(roundedPlan(folded(), OperandFormat::fp8)).ends_with("dense_backward_weights_update 0"));
+    StepPlan joined = trainStep(threeLayers);
+    joinLastLayer(joined);
+    CHECK_THROWS_WITH_AS(roundedPlan(joined, OperandFormat::fp8), doctest::Contains("'last_layer'"),
+                         std::logic_error);
+    // Of a batch in pieces, every piece's tensors, but the weights once.
+    StepPlan pieces = trainStep(threeLayers);
+    microBatches(pieces, 3);
+    pieces = roundedPlan(pieces, OperandFormat::fp16);
+    const auto count = [&](Operation operation) {
+        return std::ranges::count(pieces.operations, operation, &PlannedOperation::operation);
+    };
+    CHECK(count(Operation::roundActivations) == 9);
+    CHECK(count(Operation::roundDSums) == 9);
+    CHECK(count(Operation::roundWeights) == 3);
+    CHECK(pieces.operations.back().operation == Operation::update);
+    const TensorTable table(threeLayers, {}, plan, {.rows = 10, .gradientRows = 10});
+    CHECK(table.at({TensorKind::weightCopies, 1}).format == NumberFormat::fp32);
+    CHECK(table.arenaBytes(TensorArena::weightCopies) == 192 + 128 + 64); // 5x8, 4x8 and 3x4 floats
+}
+
 TEST_CASE("frozen layers stay, and the others learn as they would beside layers that do not move") {
     const Dataset data = classData();
     TrainJob job = jobFor(data, {13, 7, 5});

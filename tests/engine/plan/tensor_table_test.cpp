@@ -27,7 +27,7 @@ TEST_CASE("the table says when a plan needs a tensor, and lets others have its m
     CHECK_FALSE(step.at({TensorKind::dWeights, 1}).trains);
     CHECK(step.at({TensorKind::activations, 1}).stride == 8);
     CHECK(step.at({TensorKind::activations, 1}).bytes() == 10 * 8 * 4);
-    CHECK_THROWS_AS(step.at({TensorKind::halfWeights, 0}), std::out_of_range);
+    CHECK_THROWS_AS(step.at({TensorKind::weightCopies, 0}), std::out_of_range);
 
     const TensorTable forward(net, adam, forwardPass(net), {.rows = 10, .reuse = true});
     CHECK_FALSE(forward.has({TensorKind::dSums, 0}));
@@ -47,6 +47,6 @@ TEST_CASE("what outlives a step shares its memory with no other tensor") {
     gradientsEarly(plan);
     const TensorTable shared(net, {}, plan, {.rows = 10, .gradientRows = 10, .half = true, .reuse = true});
     const TensorTable apart(net, {}, plan, {.rows = 10, .gradientRows = 10, .half = true});
-    CHECK(shared.arenaBytes(TensorArena::halfWeights) == apart.arenaBytes(TensorArena::halfWeights));
+    CHECK(shared.arenaBytes(TensorArena::weightCopies) == apart.arenaBytes(TensorArena::weightCopies));
     CHECK(shared.arenaBytes(TensorArena::dSums) < apart.arenaBytes(TensorArena::dSums));
 }

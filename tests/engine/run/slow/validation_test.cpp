@@ -33,7 +33,7 @@ struct Messages {
 };
 
 // Training with evaluation, prediction and a restore: everything that is ever dispatched.
-void wholeRun(gpu::Device& device, Rung rung) {
+void wholeRun(gpu::Device& device, Rung rung, const PrecisionSettings& precision = {}) {
     const Dataset pixels = pixelData(49, 3, 400);
     const Dataset values = valueData();
     for (const Dataset* data : {&pixels, &values}) {
@@ -41,6 +41,7 @@ void wholeRun(gpu::Device& device, Rung rung) {
         job.shape.activation = data == &pixels ? Activation::relu : Activation::gelu;
         job.shape.loss = data == &pixels ? Loss::crossEntropy : Loss::huber;
         job.settings.batch = data == &pixels ? 200 : 32; // more than one workgroup of losses, and one
+        job.settings.precision = precision;
         const auto trainer = makeGpuTrainer(job, rung, device);
         train(*trainer, 20);
         trainer->evaluate(Split::test);
@@ -53,13 +54,14 @@ void wholeRun(gpu::Device& device, Rung rung) {
     }
 }
 
-void checkSilent(gpu::DeviceOptions options, const std::vector<Rung>& rungs) {
+void checkSilent(gpu::DeviceOptions options, const std::vector<Rung>& rungs,
+                 const PrecisionSettings& precision = {}) {
     Messages messages;
     options.validation = true;
     messages.attachTo(options);
     {
         gpu::Device device(options);
-        for (const Rung rung : rungs) wholeRun(device, rung);
+        for (const Rung rung : rungs) wholeRun(device, rung, precision);
     }
     for (const gpu::ValidationMessage& message : messages.all) MESSAGE(message.id, ": ", message.text);
     CHECK(messages.all.empty());
@@ -73,6 +75,10 @@ TEST_CASE("core and synchronization validation are silent") {
         if (row.gpu() && row.trains && row.rung != Rung::matrix) rungs.push_back(row.rung);
     CHECK(rungs.size() >= 12);
     checkSilent(testDeviceOptions(), rungs);
+}
+
+TEST_CASE("so they are where operands are rounded") {
+    checkSilent(testDeviceOptions(), {Rung::tiled, Rung::fused}, {OperandFormat::fp8});
 }
 
 TEST_CASE("so they are with staged memory and minimum limits") {

@@ -228,6 +228,32 @@ TEST_CASE("a device allocates what was predicted, on every rung") {
     }
 }
 
+TEST_CASE("rounded operands: copies of the weights, and a word for each tensor with a scale") {
+    const Dataset data = classData();
+    for (const OperandFormat format : allOperandFormats) {
+        CAPTURE(name(format));
+        TrainJob job = jobFor(data, {24, 17});
+        job.shape.activation = Activation::gelu;
+        job.settings.precision.format = format;
+        const std::uint64_t weights = (24 * 8 + 17 * 24 + 3 * 20) * sizeof(float); // rows in fours
+        for (const std::size_t every : {1, 2}) {
+            job.settings.memory.recompute = every;
+            for (const RungRow* row : gpuRungs()) {
+                CAPTURE(row->lane);
+                if (row->half || row->rung == Rung::wholeStep) continue;
+                checkArenas(*row, job, kernelsLike(*row));
+            }
+            CpuArenas arenas(job, scalarKernels(), 2);
+            checkSame(arenas.predictedMemory(), arenas.memory());
+            const std::uint64_t copies = bytesOf(arenas.memory(), MemoryCategory::copies);
+            CHECK(copies >= (format == OperandFormat::fp32 ? 0 : weights));
+            CHECK(copies <= (format == OperandFormat::fp32 ? 0 : weights + 3 * 64));
+        }
+        checkTrainer(rowOf(Rung::tiled), job);
+        checkTrainer(rowOf(Rung::best), job);
+    }
+}
+
 TEST_CASE("a trainer allocates nothing besides") {
     const Dataset data = classData();
     for (const std::size_t batch : {32, 100}) { // the larger one does not fit into whole steps at once
