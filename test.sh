@@ -9,11 +9,21 @@ sources() { find engine demos tests -name '*.cpp' -o -name '*.h' | sort; }
 
 check_format() { sources | xargs clang-format --dry-run -Werror; }
 
-# What the build compiles of the library and the program: mostly batches of a room's files, so that a header is parsed once for
-# several of them. A clean batch is checked again only if one of its files, a header or the configuration has changed.
+# What the build compiles of the library and the program: mostly batches of a room's files. clang-tidy looks at every line of the
+# headers, too, so all batches of a room are checked as one. A clean one is checked again only if one of its files, a header or
+# the configuration has changed.
 units() {
-    sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/release/compile_commands.json |
-        grep -E "^$PWD/(engine|demos)/|/build/release/(engine|demos)/.*/Unity/" | grep -v 'shown_sources\|lockstep_shaders' | sort
+    local all first joined
+    all=$(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/tidy/compile_commands.json |
+        grep -E "^$PWD/(engine|demos)/|/build/release/(engine|demos)/.*/Unity/" | grep -v 'shown_sources\|lockstep_shaders' | sort)
+    for first in $(grep '_0_cxx[.]cxx$' <<<"$all"); do
+        joined=${first#*/build/release/} joined=$PWD/build/tidy/${joined//\//_}
+        grep -E "^${first%0_cxx.cxx}[0-9]+_cxx[.]cxx$" <<<"$all" | xargs cat >"$joined.new"
+        cmp -s "$joined.new" "$joined" || cp "$joined.new" "$joined" # its time counts
+        sed -i "s|$first|$joined|g" build/tidy/compile_commands.json
+        echo "$joined"
+    done
+    grep -v '/Unity/' <<<"$all"
 }
 
 tidy_unit() {
@@ -21,8 +31,8 @@ tidy_unit() {
     parts=$(sed -n 's/^#include "\(.*[.]cpp\)"$/\1/p' "$1")
     [ -n "$(find "$1" .clang-tidy $parts $(find engine demos shaders -name '*.h' -o -name '*.inl') -newer "$stamp" 2>&1 | head -1)" ] || return 0
     local checks= # beyond .clang-tidy
-    [[ $1 == */engine/* ]] || checks=-clang-analyzer-* # the path-sensitive analyzer only where memory is managed: half the time
-    clang-tidy -p build/tidy --quiet --checks="$checks" --extra-arg=-Wno-unknown-warning-option "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
+    [[ $1 == */engine[/_]* ]] || checks=-clang-analyzer-* # the path-sensitive analyzer only where memory is managed: half the time
+    clang-tidy -p build/tidy --quiet --checks="$checks" --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-shadow "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
 }
 
 check_tidy() {
@@ -30,7 +40,8 @@ check_tidy() {
     # Without GCC's precompiled headers, which clang cannot read: every file has to name what it uses.
     sed 's/ -Winvalid-pch -include [^ ]*cmake_pch[.]hxx//; s/ --param ggc[^ ]*//' build/release/compile_commands.json >build/tidy/compile_commands.json
     export -f tidy_unit
-    units | xargs -P "$(nproc)" -I{} bash -c 'tidy_unit {}'
+    units >build/tidy/units # complete before the first is looked at: it changes the commands
+    xargs -P "$(nproc)" -I{} bash -c 'tidy_unit {}' <build/tidy/units
 }
 
 # Everything except tests marked slow. Leak detection is off because drivers never free everything; of freed memory 16 MiB are
@@ -38,7 +49,7 @@ check_tidy() {
 check_asan() {
     build asan "$shaders" &&
         ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 \
-            ctest --test-dir build/asan --output-on-failure --label-exclude slow --timeout 300 -j "$(nproc)"
+            ctest --test-dir build/asan --output-on-failure --label-exclude slow --timeout 300 -j "$at_once"
 }
 
 # Whatever has threads of its own; of the long table of trainers, the case that resumes on several; and the program, every
@@ -89,6 +100,8 @@ end_windows() {
     return $code
 }
 
+# Tests wait for a sixth of their time: for processes that end, clocks, and a driver's threads.
+at_once=$(($(nproc) + 1))
 # The same for every compiler: compiled once.
 shaders=-DLOCKSTEP_SHADERS_FROM=$PWD/build/release
 
@@ -122,7 +135,7 @@ check "Windows, by Wine" end_windows
 for title in "${failed[@]}"; do printf 'FAILED: %s (see above)\n' "$title" >&2; done
 
 say "Test suite (Release)"
-if ! ctest --test-dir build/release --output-on-failure -j "$(nproc)"; then
+if ! ctest --test-dir build/release --output-on-failure -j "$at_once"; then
     say "The tests that failed, once more and alone: what they say stands at the end, and the run has failed"
     ctest --test-dir build/release --output-on-failure --rerun-failed
     exit 8

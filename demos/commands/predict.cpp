@@ -387,17 +387,17 @@ std::string predictionsCsv(const std::vector<std::vector<std::string>>& rows) {
 
 /// The first rows, as many probabilities as fit, and where the rest is.
 std::string firstPredictions(std::vector<std::vector<std::string>> rows) {
-    constexpr std::size_t mostRows = 10;
+    constexpr std::size_t printedRows = 10;
     constexpr std::size_t mostFields = 8;
     const std::size_t count = rows.size() - 1;
     const bool narrow = rows.front().size() <= mostFields;
-    rows.resize(std::min(rows.size(), mostRows + 1));
+    rows.resize(std::min(rows.size(), printedRows + 1));
     for (std::vector<std::string>& row : rows) {
         row.resize(std::min(row.size(), mostFields));
         for (std::string& field : row) field = cut(field, 16);
     }
     std::string text = table(rows, 0);
-    if (count > mostRows || !narrow)
+    if (count > printedRows || !narrow)
         text += fmt::format("({} predictions; --csv FILE and --json FILE have all)\n", grouped(count));
     return text;
 }

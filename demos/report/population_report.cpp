@@ -74,7 +74,7 @@ std::string sharesText(const std::vector<AgreedShare>& shares) {
     return text;
 }
 
-constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
+constexpr double shortestTimed = 0.01; // seconds: below, a machine's hiccups decide
 
 using Json = nlohmann::ordered_json;
 
@@ -247,7 +247,7 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
 
 Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     return headlineByRate(results, &PopulationLaneResult::networkStepsPerSecond,
-                          {"network-steps/s", shortest, "raise --steps"});
+                          {"network-steps/s", shortestTimed, "raise --steps"});
 }
 
 Json populationJson(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results,

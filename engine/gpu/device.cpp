@@ -13,6 +13,7 @@
 #include "engine/gpu/loop_watch.h"
 #include "engine/gpu/owned.h"
 #include "engine/gpu/pipeline_cache.h"
+#include "engine/gpu/pipelines.h"
 
 namespace lockstep::gpu {
 
@@ -44,6 +45,7 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
         createTimeline();
         createPipelineCache();
         texelViews_ = std::make_unique<TexelViews>(*this);
+        pipelines_ = std::make_unique<Pipelines>();
     } catch (...) {
         destroy();
         throw;
@@ -66,6 +68,7 @@ void Device::destroy() noexcept {
         if (!options_.host) vk_.DeviceWaitIdle(device_);
         loopWatch_.reset();
         texelViews_.reset();
+        pipelines_.reset();
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
         if (!options_.host) vk_.DestroyDevice(device_, nullptr);

@@ -20,6 +20,7 @@ namespace lockstep::gpu {
 
 class Instance;
 class LoopWatch;
+class Pipelines;
 class TexelViews;
 
 /// Best for training first.
@@ -248,6 +249,8 @@ class Device {
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
     TexelViews& texelViews() { return *texelViews_; }
+    /// Of kernels, past ones included.
+    Pipelines& pipelines() { return *pipelines_; }
     /// Made at its first use. From then on, wait() throws LoopError when a loop has run out of rounds.
     LoopWatch& loopWatch();
     std::uint32_t queueFamily() const { return queueFamily_; }
@@ -285,6 +288,7 @@ class Device {
     std::atomic<bool> abandoned_{false};
     VkPipelineCache pipelineCache_ = VK_NULL_HANDLE;
     std::unique_ptr<TexelViews> texelViews_;
+    std::unique_ptr<Pipelines> pipelines_;
     std::once_flag loopWatchMade_;
     std::unique_ptr<LoopWatch> loopWatch_;
     std::atomic<LoopWatch*> watching_{nullptr};

@@ -59,8 +59,30 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& given)
         clocked_ = true;
     }
     checkLimits();
-    createLayout();
-    createPipeline(source.words, source.constants);
+    if (source.edited) { // the next version will differ
+        pipeline_ = created(source);
+        return;
+    }
+    Pipelines::Key key = keyOf(source);
+    pipeline_ = device.pipelines().find(key);
+    if (!pipeline_) pipeline_ = device.pipelines().keep(std::move(key), created(source));
+}
+
+std::shared_ptr<const Pipeline> AnyKernel::created(const KernelSource& source) const {
+    auto made = std::make_shared<Pipeline>();
+    createLayout(*made);
+    createPipeline(source, *made);
+    return made;
+}
+
+Pipelines::Key AnyKernel::keyOf(const KernelSource& source) const {
+    Pipelines::Key key{asUint(source.words.size()), asUint(source.constants.size()), info_.pushConstantBytes,
+                       asUint(info_.matrices)};
+    key.insert(key.end(), source.words.begin(), source.words.end());
+    for (const auto& [id, value] : source.constants) key.insert(key.end(), {id, value});
+    for (const ShaderBinding& binding : info_.bindings)
+        key.insert(key.end(), {binding.binding, asUint(binding.kind)});
+    return key;
 }
 
 // Where the device has no room for one more buffer, loops end all the same, and nobody is told.
@@ -119,7 +141,7 @@ void AnyKernel::checkLimits() const {
         require(info_.bindings.size(), limits.pushDescriptors, "push descriptors");
 }
 
-void AnyKernel::createLayout() {
+void AnyKernel::createLayout(Pipeline& made) const {
     const DeviceApi& vk = device_->vk();
     std::vector<VkDescriptorSetLayoutBinding> bindings;
     for (std::uint32_t index = 0; index < info_.bindings.size(); ++index) {
@@ -135,30 +157,30 @@ void AnyKernel::createLayout() {
         setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     setInfo.bindingCount = static_cast<std::uint32_t>(bindings.size());
     setInfo.pBindings = bindings.data();
-    setLayout_ = create(*device_, vk.CreateDescriptorSetLayout, vk.DestroyDescriptorSetLayout, setInfo,
-                        "vkCreateDescriptorSetLayout");
+    made.setLayout = create(*device_, vk.CreateDescriptorSetLayout, vk.DestroyDescriptorSetLayout, setInfo,
+                            "vkCreateDescriptorSetLayout");
 
-    const VkDescriptorSetLayout set = setLayout_.get();
+    const VkDescriptorSetLayout set = made.setLayout.get();
     const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, info_.pushConstantBytes};
     auto layoutInfo = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
     layoutInfo.setLayoutCount = 1;
     layoutInfo.pSetLayouts = &set;
     layoutInfo.pushConstantRangeCount = info_.pushConstantBytes == 0 ? 0 : 1;
     layoutInfo.pPushConstantRanges = &range;
-    layout_ = create(*device_, vk.CreatePipelineLayout, vk.DestroyPipelineLayout, layoutInfo,
-                     "vkCreatePipelineLayout");
+    made.layout = create(*device_, vk.CreatePipelineLayout, vk.DestroyPipelineLayout, layoutInfo,
+                         "vkCreatePipelineLayout");
 }
 
-void AnyKernel::createPipeline(std::span<const std::uint32_t> words, const SpecConstants& constants) {
+void AnyKernel::createPipeline(const KernelSource& source, Pipeline& made) const {
     const DeviceApi& vk = device_->vk();
     const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
-                                              words.size_bytes(), words.data()};
+                                              source.words.size_bytes(), source.words.data()};
     const auto module =
         create(*device_, vk.CreateShaderModule, vk.DestroyShaderModule, moduleInfo, "vkCreateShaderModule");
 
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
-    for (const auto& [id, value] : constants) {
+    for (const auto& [id, value] : source.constants) {
         const auto offset = static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t));
         entries.push_back({id, offset, sizeof(std::uint32_t)});
         values.push_back(value);
@@ -175,12 +197,12 @@ void AnyKernel::createPipeline(std::span<const std::uint32_t> words, const SpecC
     info.stage.module = module.get();
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &specialization;
-    info.layout = layout_.get();
+    info.layout = made.layout.get();
     VkPipeline pipeline = VK_NULL_HANDLE;
     check(
         vk.CreateComputePipelines(device_->handle(), device_->pipelineCache(), 1, &info, nullptr, &pipeline),
         ("vkCreateComputePipelines for kernel '" + name_ + "'").c_str());
-    pipeline_ = {pipeline, {device_, vk.DestroyPipeline}};
+    made.pipeline = {pipeline, {device_, vk.DestroyPipeline}};
 }
 
 WorkItems AnyKernel::groupsFor(const WorkItems& items) const {

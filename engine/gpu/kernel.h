@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 
-#include "engine/gpu/owned.h"
+#include "engine/gpu/pipelines.h"
 #include "engine/gpu/reflection.h"
 
 namespace lockstep::gpu {
@@ -54,9 +55,9 @@ class AnyKernel {
     const std::string& shader() const { return shader_; }
     const std::string& variant() const { return variant_; }
     const ShaderInfo& info() const { return info_; }
-    VkPipeline pipeline() const { return pipeline_.get(); }
-    VkPipelineLayout layout() const { return layout_.get(); }
-    VkDescriptorSetLayout setLayout() const { return setLayout_.get(); }
+    VkPipeline pipeline() const { return pipeline_->pipeline.get(); }
+    VkPipelineLayout layout() const { return pipeline_->layout.get(); }
+    VkDescriptorSetLayout setLayout() const { return pipeline_->setLayout.get(); }
     /// The number of workgroups that cover the items. Throws GpuError if the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
     const WorkItems& itemsPerGroup() const { return itemsPerGroup_; }
@@ -73,9 +74,11 @@ class AnyKernel {
   private:
     void addUnusedBuffers(const KernelSource& source);
     void checkLimits() const;
-    void createLayout();
+    Pipelines::Key keyOf(const KernelSource& source) const;
+    std::shared_ptr<const Pipeline> created(const KernelSource& source) const;
+    void createLayout(Pipeline& made) const;
     std::vector<std::uint32_t> limitedLoops(const KernelSource& source);
-    void createPipeline(std::span<const std::uint32_t> words, const SpecConstants& constants);
+    void createPipeline(const KernelSource& source, Pipeline& made) const;
 
     Device* device_;
     std::uint64_t id_;
@@ -88,9 +91,7 @@ class AnyKernel {
     TexelFormat texels_;
     bool watched_ = false;
     bool clocked_ = false;
-    Owned<VkDescriptorSetLayout> setLayout_;
-    Owned<VkPipelineLayout> layout_;
-    Owned<VkPipeline> pipeline_;
+    std::shared_ptr<const Pipeline> pipeline_;
 };
 
 /// A kernel whose push constants are a `Params` struct; passing another type does not compile.

@@ -275,6 +275,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     auto run = std::make_unique<RaceRun>();
     run->settings = settings;
     run->data = rough ? roughly(data, settings.run) : data;
+    run->tuningSkipped = run->data != data;
     run->job = makeJob(settings.run, *run->data);
     LaneChoice choice = chooseRaceLanes(settings.run.lanes, machines);
     run->remark = choice.remark;

@@ -113,10 +113,11 @@ struct RaceRun {
 
     std::vector<WindowTime> window; ///< one per lane
     bool over = false;
-    bool paused = false;        ///< by a person
-    bool stepped = false;       ///< made in pieces by hand or in slow motion: nothing is compared
-    bool tuningSkipped = false; ///< by a person: likewise in the runs to come
-    bool timed = false;         ///< a time trial flat out: its lanes are not looked into while they run
+    bool paused = false;  ///< by a person
+    bool stepped = false; ///< made in pieces by hand or in slow motion: nothing is compared
+    /// By a person, likewise in the runs to come; or by a rough race of a wide network.
+    bool tuningSkipped = false;
+    bool timed = false; ///< a time trial flat out: its lanes are not looked into while they run
     std::shared_ptr<EpochLooks> looks; ///< of the run under way, if it is timed
     std::shared_ptr<LaneTeams> teams;
     bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
@@ -146,7 +147,8 @@ class RaceModel {
     RaceSettings settings; ///< of the next race
     /// Whether lanes that a script drives may be compared after less than shortestRace seconds: for tests,
     /// and pictures whose numbers are masked. Otherwise they are timed beyond the finish line, too. Wide
-    /// networks are evaluated on a part of the test examples then.
+    /// networks are evaluated on a part of the test examples then, and train with the likeliest kernels:
+    /// comparing them would take longer than the race.
     bool rough = false;
 
     /// Goes on with a race that is paused; else begins a new one at the next update().

@@ -189,6 +189,21 @@ TEST_CASE("a kernel names the limit it exceeds and rejects a wrong params struct
           }).find("push constants") != std::string::npos);
 }
 
+TEST_CASE("a shader is compiled once for all kernels of a device that specialise it alike") {
+    gpu::Device device(testDeviceOptions());
+    const auto pipelineOf = [&](const gpu::KernelSource& source) {
+        return gpu::Kernel<shared::UpdateParams>(device, source).pipeline(); // and the kernel is gone
+    };
+    const VkPipeline first = pipelineOf(updateSource());
+    CHECK(pipelineOf(updateSource()) == first);
+    gpu::KernelSource other = updateSource();
+    other.constants[7] = static_cast<std::uint32_t>(Optimizer::adam);
+    CHECK(pipelineOf(other) != first);
+    gpu::KernelSource edited = updateSource();
+    edited.edited = true; // what becomes of it is not the same
+    CHECK(pipelineOf(edited) != first);
+}
+
 TEST_CASE("waits are finite") {
     gpu::DeviceOptions options = testDeviceOptions();
     options.waitLimit = std::chrono::milliseconds(20);
