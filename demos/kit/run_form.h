@@ -154,6 +154,12 @@ class RunForm {
                                 value);
         });
     }
+    void format(OperandFormat& value) {
+        choice("format", "Numbers",
+               "The number format in which products read their operands. All but fp32 are emulated: the "
+               "numbers are those of the format, the times are not.",
+               76, value, allOperandFormats);
+    }
     /// A button that opens the remedies for memory.
     /// hiddenLayers   of the network, as far as they are known
     void memory(TrainSettings& settings, std::size_t hiddenLayers = 32);

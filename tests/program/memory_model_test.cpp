@@ -98,6 +98,28 @@ TEST_CASE("every way to train is predicted to the byte, on both machines") {
     }
 }
 
+TEST_CASE("in another number format, the rounded copies of the weights count, too") {
+    for (const char* lane : {"gpu:texel", "cpu:best"}) {
+        CAPTURE(lane);
+        MemoryOptions options = smallMemory(lane);
+        options.run.settings.precision.format = OperandFormat::bf16;
+        Memory memory(options);
+        memory.measure();
+        CHECK(in(memory.choice("as_it_is").forecast.own, MemoryCategory::copies) > 0);
+        for (const MemoryChoice& choice : memory.model.choices()) {
+            CAPTURE(choice.id);
+            REQUIRE(memory.model.measured(choice) != nullptr);
+            CHECK(memory.model.measured(choice)->failure == "");
+            CHECK(memory.model.measured(choice)->asPredicted);
+            CHECK(choice.id != "half"); // has a format of its own
+        }
+        if (lane != std::string("gpu:texel")) continue;
+        options.run.lanes = {laneSpecFromText("gpu:half")};
+        memory.set(options);
+        CHECK(memory.model.options().run.settings.precision == PrecisionSettings{});
+    }
+}
+
 TEST_CASE("remedies save what they are there for") {
     Memory memory;
     const auto own = [&](const char* id) { return memory.choice(id).forecast.own; };

@@ -242,6 +242,7 @@ class MemoryExhibit final : public Exhibit {
         form.lane("lane", "Kernels", laneWords, lane, memoryLanes());
         run.lanes = {laneSpecFromText(lane)};
         const std::size_t layers = model_.job() == nullptr ? 2 : model_.job()->shape.layers();
+        form.format(run.settings.precision.format);
         form.memory(run.settings, layers > 1 ? layers - 1 : 1);
         form.add("budget", "Budget", 120,
                  [&](const char* control) { return chooseBudget(ui, control, options); });

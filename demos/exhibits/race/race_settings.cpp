@@ -296,6 +296,7 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::stri
     form.optimizer(run.settings.optimizer);
     form.rate(run.settings.optimizer);
     form.batch(run.settings.batch);
+    form.format(run.settings.precision.format);
     form.seed(run.settings.seed);
     drawFinish(ui, form, settings);
     const std::size_t threads = ui.machines.threads();
