@@ -22,6 +22,7 @@
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
+#include "engine/plan/rounding.h"
 
 namespace lockstep::demos {
 
@@ -93,9 +94,10 @@ std::size_t limitFrom(const Json& json, const char* field, std::size_t most) {
     return limit;
 }
 
-std::string savedText(const MemorySettings& memory) {
+std::string savedText(const TrainSettings& settings) {
     std::string text;
-    for (const std::string& each : savingTexts(memory)) text += "  ·  " + each;
+    if (settings.precision.rounds()) text += "  ·  " + translatedParts(emulationText(settings.precision));
+    for (const std::string& each : savingTexts(settings.memory)) text += "  ·  " + each;
     return text;
 }
 
@@ -273,7 +275,7 @@ std::string setupText(const RaceSettings& settings) {
                                                        : translatedFormat("until {}", finishText(run.finish)),
                             translated(settings.together ? "head to head" : "time trial"),
                             settings.repeat > 1 ? "  ·  " + counted(settings.repeat, "run") : "") +
-           savedText(run.settings.memory) + throttleText(run.share());
+           savedText(run.settings) + throttleText(run.share());
 }
 
 void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::string>& table) {

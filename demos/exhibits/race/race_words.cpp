@@ -12,6 +12,7 @@
 #include "demos/words/language.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
+#include "engine/plan/rounding.h"
 
 namespace lockstep::demos {
 
@@ -125,6 +126,8 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
         {"seed", std::to_string(settings.seed)},
         {"order", settings.shuffle ? "shuffled" : "as in the file"},
         {"until", finishText(finish)}};
+    if (settings.precision.rounds())
+        rows.emplace_back("numbers", translatedParts(emulationText(settings.precision)));
     if (!saving.empty()) rows.emplace_back("memory", fmt::format("{}", fmt::join(saving, ", ")));
     return rows;
 }

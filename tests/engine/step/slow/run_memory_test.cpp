@@ -244,7 +244,7 @@ TEST_CASE("rounded operands: copies of the weights, and a word for each tensor w
                 checkArenas(*row, job, kernelsLike(*row));
             }
             CpuArenas arenas(job, scalarKernels(), 2);
-            checkSame(arenas.predictedMemory(), arenas.memory());
+            checkSame(arenas.uses(), arenas.memory());
             const std::uint64_t copies = bytesOf(arenas.memory(), MemoryCategory::copies);
             CHECK(copies >= (format == OperandFormat::fp32 ? 0 : weights));
             CHECK(copies <= (format == OperandFormat::fp32 ? 0 : weights + 3 * 64));
