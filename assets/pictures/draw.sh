@@ -21,7 +21,7 @@ draw playground playground-spiral
 draw playground-circle playground-circle --light
 draw inside inside-a-step
 draw ladder ladder-all-rungs
-draw memory memory-180-of-80
+draw memory memory-184-into-80
 draw mosaic mosaic-learning-rates
 draw map map-edge
 draw parallelism parallelism-lost-updates

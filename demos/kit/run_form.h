@@ -155,10 +155,10 @@ class RunForm {
         });
     }
     void format(OperandFormat& value) {
-        choice("format", "Numbers",
+        choice("format", "Number format",
                "The number format in which products read their operands. All but fp32 are emulated: the "
-               "numbers are those of the format, the times are not.",
-               76, value, allOperandFormats);
+               "numbers are those of the format, times and bytes are not.",
+               96, value, allOperandFormats);
     }
     /// A button that opens the remedies for memory.
     /// hiddenLayers   of the network, as far as they are known

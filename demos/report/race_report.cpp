@@ -128,8 +128,8 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
 std::string emulationRemark(const PrecisionSettings& precision) {
     if (!precision.rounds()) return {};
     return fmt::format(
-        "{0} is emulated: products read numbers that {0} has, stored as fp32, so no time here is that "
-        "of a machine which multiplies in {0}\n",
+        "{0} is emulated: products read numbers that {0} has, stored as fp32; times are not those of "
+        "hardware for {0}. Evaluations compute in fp32\n",
         name(precision.format));
 }
 

@@ -54,7 +54,8 @@ std::string emulationText(const PrecisionSettings& precision) {
     if (!precision.rounds()) return {};
     const bool unscaled = !precision.lossScaling &&
                           (precision.format == OperandFormat::fp16 || precision.format == OperandFormat::fp8);
-    return std::string(name(precision.format)) + (unscaled ? " without loss scaling" : "") + ", emulated";
+    return std::string(name(precision.format)) +
+           (unscaled ? ", emulated, without loss scaling" : ", emulated");
 }
 
 void roundOperands(StepPlan& plan, const NetShape& net, const PrecisionSettings& precision) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -27,7 +28,8 @@ struct TensorRange {
     TensorRange(float least, float largest) {
         least = std::min(least, 0.0f);
         largest = std::max(largest, 0.0f);
-        if (largest > least) scale = (largest - least) / 255;
+        if (const float step = (largest - least) / 255; step >= std::numeric_limits<float>::min())
+            scale = step;
         zero = static_cast<std::int32_t>(std::nearbyint(-least / scale));
     }
     std::uint8_t code(float value) const {
@@ -83,7 +85,8 @@ Int8Layer layerOf(const LayerLayout& place, std::span<const float> parameters) {
         const auto row = parameters.subspan(place.weightOffset + o * place.rowStride, place.inputs);
         float largest = 0;
         for (const float weight : row) largest = std::max(largest, std::abs(weight));
-        const float scale = largest > 0 ? largest / most : 1;
+        // Of numbers that small, nothing is left.
+        const float scale = largest >= most * std::numeric_limits<float>::min() ? largest / most : 1;
         for (const float weight : row)
             layer.weights.push_back(static_cast<std::int8_t>(std::nearbyint(weight / scale)));
         layer.scales.push_back(scale);

@@ -15,9 +15,8 @@ namespace lockstep {
 /// scale for each neuron and q from -127 to 127; an input of a layer is (q - zero) * scale with one scale and
 /// one zero for the whole tensor and q from 0 to 255. Biases, activation functions and outputs are fp32.
 ///   parameters    as for makeInference()
-///   calibration   [rows][inputs] numbers as the network sees them, such as a few hundred training examples:
-///   the
-///                 range of each tensor is the one that it has for these. Beyond it, numbers are cut off
+///   calibration   [rows][inputs] numbers as the network sees them, such as a few hundred training examples.
+///                 The range of each tensor is the one that it has for these; beyond it, numbers are cut off
 /// setParameters() keeps the calibration's rows and computes the ranges anew. Throws std::invalid_argument
 /// for what makeInference() refuses, without a row to calibrate by, and for numbers that are not finite.
 std::unique_ptr<Inference> makeInt8Inference(const NetShape& shape, std::span<const float> parameters,

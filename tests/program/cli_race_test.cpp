@@ -241,7 +241,7 @@ TEST_CASE("a number format is a setting of the run: said beside its results, kep
     }
     const auto [unscaled, unscaledText] = lane(job + "--steps 12 --format fp8 --loss-scaling off");
     CHECK(unscaled["settings"]["loss_scaling"] == false);
-    CHECK(unscaledText.find("fp8 without loss scaling, emulated") != std::string::npos);
+    CHECK(unscaledText.find("fp8, emulated, without loss scaling") != std::string::npos);
     const auto [whole, wholeText] = lane(job + "--steps 12 --format fp8");
     lane(job + "--steps 5 --format fp8 --save " + model);
     const auto [resumed, resumedText] = lane("--resume " + model + " --steps 12");

@@ -181,7 +181,7 @@ TEST_CASE("a budget decides, and says what would fit") {
     CHECK(memory.model.chosen().forecast.fits);
 }
 
-// The picture is of lifetimes in the plan: the same follow from the operations of a step that ran.
+// The picture is of lifetimes in the plan: the same follow from the order in which a step's operations ran.
 TEST_CASE("what is needed at once is what a traced step reads and writes") {
     for (const char* lane : {"gpu:texel", "gpu:fused", "cpu:scalar"}) {
         CAPTURE(lane);
@@ -206,7 +206,7 @@ TEST_CASE("what is needed at once is what a traced step reads and writes") {
                 const StoredTensor* stored = forecast.tensors.has(id) ? &forecast.tensors.at(id) : nullptr;
                 if (stored == nullptr || stored->trains) continue;
                 const std::size_t last = read.contains(id) ? std::max(read[id], from) : from;
-                if (from <= at && at <= last) bytes += stored->bytes();
+                if (from <= at && at <= last) bytes += forecast.usedBytes(*stored);
             }
             CHECK(bytes == forecast.needed(at));
         }
@@ -250,6 +250,47 @@ TEST_CASE(
     mine.run.hiddenWidths = std::vector<std::size_t>{8};
     memory.set(mine);
     CHECK(memory.model.options().run.settings.memory.recompute == 1);
+}
+
+TEST_CASE("other kernels than those that are remedies stand beside remedies of their own") {
+    for (const std::string& lane : memoryLanes()) {
+        CAPTURE(lane);
+        Memory memory(smallMemory(lane.c_str()));
+        const LaneSpec plain = memory.choice("as_it_is").lane;
+        for (const MemoryChoice& choice : memory.model.choices())
+            CHECK((choice.lane == plain || (plain.rung == Rung::texel && choice.lane.gpu)));
+        CHECK(memory.model.chosen().lane.text() == lane);
+    }
+}
+
+TEST_CASE("what a lane has no use for is taken back, and a change ends the measurement of other settings") {
+    MemoryOptions options = smallMemory();
+    options.run.settings.memory.offload = Offload::optimizer;
+    Memory memory(options);
+    CHECK(memory.model.chosen().id == "offload");
+    options.run.lanes = {laneSpecFromText("cpu:best")};
+    memory.set(options);
+    CHECK(memory.model.chosen().id == "as_it_is");
+    memory.model.measure(memory.machines, true);
+    options.run.settings.batch = 32;
+    memory.model.change(options);
+    memory.model.update(memory.machines, true);
+    CHECK_FALSE(memory.model.measuring());
+    CHECK(memory.model.measured(memory.choice("parts")) == nullptr);
+}
+
+TEST_CASE("a network that the device cannot train says why, and the others are measured all the same") {
+    MemoryOptions options = smallMemory();
+    options.run.dataOptions.samples = 90000;
+    options.run.hiddenWidths = {1024}; // more bytes than software Vulkan binds at once
+    options.run.settings.batch = 65536;
+    Memory memory(options);
+    const MemoryChoice& plain = memory.choice("as_it_is");
+    if (plain.forecast.fits) return; // this device can
+    CHECK(plain.forecast.refusal != "");
+    memory.measure();
+    REQUIRE(memory.model.measured(memory.choice("as_it_is")) != nullptr);
+    CHECK(memory.model.measured(memory.choice("as_it_is"))->failure != "");
 }
 
 TEST_CASE("a state comes back, and one that makes no sense is refused with what would be right") {

@@ -63,7 +63,7 @@ class MemoryExhibit final : public Exhibit {
         if (ui.presenter && ui.toggle("Settings##memory", settingsWords, settingsShown_))
             settingsShown_ = !settingsShown_;
         if (!ui.presenter || settingsShown_) drawForm(ui);
-        if (model_.job() == nullptr) return ui.muted("The data are being loaded.");
+        if (model_.job() == nullptr) return ui.muted(model_.loading() ? "The data are being loaded." : "");
         const float gap = ui.px(10);
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float list = categoriesHeight(ui);
@@ -102,7 +102,8 @@ class MemoryExhibit final : public Exhibit {
     void drawDetails(Ui& ui) override {
         ui.paragraph(blurb());
         if (model_.job() == nullptr) return;
-        ui.paragraph("Gaps between the blocks are memory that is allocated, but not needed at that moment.");
+        ui.paragraph("Gaps between the blocks are memory that is allocated, but not needed at that moment, "
+                     "or only by evaluations.");
         if (model_.oneMemory()) ui.paragraph(oneMemoryWords, ui.theme.muted);
     }
 
@@ -174,11 +175,13 @@ class MemoryExhibit final : public Exhibit {
         const std::string bytes = binaryBytes(forecast.bytes());
         const bool set = model_.options().budgetMebibytes.has_value();
         const std::string budget = binaryBytes(model_.budget());
-        if (model_.budget() == 0)
-            ui.headline(translatedFormat("Training takes {}.", bytes));
+        if (!forecast.fits && forecast.bytes() <= model_.budget())
+            ui.headline("This device cannot train it.");
         else if (!forecast.fits)
             ui.headline(set ? translatedFormat("{} do not fit into {}.", bytes, budget)
                             : translatedFormat("{} do not fit here.", bytes));
+        else if (!model_.options().run.lanes.front().gpu && !set)
+            ui.headline(translatedFormat("{} fit: this machine has {}.", bytes, ui.timing(budget)));
         else
             ui.headline(set ? translatedFormat("{} fit into {}.", bytes, budget)
                             : translatedFormat("{} fit: {} are free.", bytes, ui.timing(budget)));
@@ -188,25 +191,23 @@ class MemoryExhibit final : public Exhibit {
     std::string whatIsLeft() const {
         const MemoryForecast& forecast = model_.chosen().forecast;
         std::string text =
-            model_.budget() == 0
-                ? std::string(translated("A lane on the processor has the memory of the whole machine."))
-            : model_.options().budgetMebibytes
+            model_.options().budgetMebibytes
                 ? translatedFormat("{} are left.", binaryBytes(model_.budget() - forecast.bytes()))
-                : std::string(translated("Set a budget to see what a smaller device would say."));
+                : std::string(translated("Set a budget to see whether it fits a smaller device."));
         if (forecast.away[static_cast<std::size_t>(MemoryCategory::optimizer)] > 0 && model_.oneMemory())
             text.append(" ").append(translated(oneMemoryWords));
         return text;
     }
     std::string whatFits() const {
-        if (const std::string& refusal = model_.chosen().forecast.refusal; !refusal.empty())
-            return translatedParts(refusal);
         std::vector<std::string> ways;
         for (const MemoryChoice& choice : model_.choices())
-            if (choice.forecast.fits) ways.emplace_back(translated(choice.label));
-        std::string text = ways.empty()
-                               ? std::string(translated("None of the ways on the right fits."))
-                               : translatedFormat("Ways on the right that fit: {}.", fmt::join(ways, ", "));
-        if (!model_.advice().empty()) text += " " + translatedParts(model_.advice());
+            if (choice.forecast.fits) ways.push_back(fmt::format("\"{}\"", translated(choice.label)));
+        std::string text = ways.empty() ? std::string(translated("None of the ways on the right fits."))
+                                        : translatedFormat("Of the ways on the right, these fit: {}.",
+                                                           fmt::join(ways, ", "));
+        const std::string& refusal = model_.chosen().forecast.refusal;
+        if (const std::string& more = refusal.empty() ? model_.advice() : refusal; !more.empty())
+            text += " " + translatedParts(more);
         return text;
     }
 
@@ -242,7 +243,6 @@ class MemoryExhibit final : public Exhibit {
         form.lane("lane", "Kernels", laneWords, lane, memoryLanes());
         run.lanes = {laneSpecFromText(lane)};
         const std::size_t layers = model_.job() == nullptr ? 2 : model_.job()->shape.layers();
-        form.format(run.settings.precision.format);
         form.memory(run.settings, layers > 1 ? layers - 1 : 1);
         form.add("budget", "Budget", 120,
                  [&](const char* control) { return chooseBudget(ui, control, options); });
@@ -311,7 +311,7 @@ class MemoryExhibit final : public Exhibit {
         }
         const MemoryMeasure* measure = model_.measured(choice);
         if (measure == nullptr)
-            ui.muted("Predicted. Run allocates it, and times a step.");
+            ui.muted("Predicted. Run allocates every way, and times it.");
         else if (!measure->failure.empty())
             ui.paragraph(translatedParts(measure->failure), ui.theme.bad);
         else if (measure->asPredicted)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -10,11 +11,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/kit/lane_measure.h"
 #include "demos/words/language.h"
 #include "demos/words/median.h"
 #include "engine/files/json_field.h"
+#include "engine/gpu/error.h"
 #include "engine/net/names.h"
+#include "engine/platform/processors.h"
 #include "engine/run/make_trainer.h"
 #include "engine/step/gpu_memory.h"
 
@@ -76,7 +78,7 @@ std::vector<MemoryChoice> choicesFor(const TrainJob& job, const LaneSpec& chosen
                        "Leaves the optimizer's state in the host's memory. Kernels reach it over the bus.",
                        lane,
                        {.offload = away}});
-    if (lane.gpu) {
+    if (lane.gpu && lane.rung == Rung::texel) { // whose kernels these change
         all.push_back(
             {"fused",
              "fused",
@@ -93,13 +95,19 @@ std::vector<MemoryChoice> choicesFor(const TrainJob& job, const LaneSpec& chosen
                            {}});
         if (deep || offloads)
             all.push_back({"together",
-                           "together",
+                           "all at once",
                            "Fused, recomputing and offloading at once.",
                            on(Rung::fused),
                            {.recompute = kept, .offload = away}});
+    } else if (deep && parts > 1 && offloads) {
+        all.push_back({"together",
+                       "all at once",
+                       "Recomputing, the batch in parts, and offloading.",
+                       lane,
+                       {.recompute = kept, .accumulate = parts, .offload = away}});
     } else if (deep && parts > 1) {
         all.push_back({"together",
-                       "together",
+                       "all at once",
                        "Recomputing, and the batch in parts.",
                        lane,
                        {.recompute = kept, .accumulate = parts}});
@@ -128,6 +136,7 @@ MemoryForecast forecastOf(const TrainJob& job, const LaneSpec& lane, std::size_t
         divide(memory.uses(), forecast.own, forecast.away);
         forecast.plan = std::move(memory.plan);
         forecast.tensors = std::move(memory.tensors);
+        forecast.rows = memory.pieceRows;
         forecast.fits = budget == 0 || forecast.bytes() <= budget;
         return forecast;
     }
@@ -136,6 +145,7 @@ MemoryForecast forecastOf(const TrainJob& job, const LaneSpec& lane, std::size_t
     divide(memory.uses(*device), forecast.own, forecast.away);
     forecast.plan = std::move(memory.plan);
     forecast.tensors = std::move(memory.step);
+    forecast.rows = memory.pieceRows;
     try {
         requireMemory(*device, job, lane.rung);
         forecast.fits = budget == 0 || forecast.bytes() <= budget;
@@ -155,7 +165,7 @@ TrainJob withMemory(TrainJob job, const MemorySettings& memory) {
 MemoryMeasure measureRun(const TrainJob& job, const LaneSpec& lane, std::size_t threads, gpu::Device* device,
                          bool rough, const std::atomic<bool>& cancelled) {
     MemoryMeasure measure;
-    measure.failure = failureOf([&] {
+    try {
         const auto trainer = makeTrainer(job, lane, {threads, 0}, device, &cancelled);
         CategoryBytes own{}, away{}, predictedOwn{}, predictedAway{};
         divide(trainer->memory(), own, away);
@@ -177,7 +187,13 @@ MemoryMeasure measureRun(const TrainJob& job, const LaneSpec& lane, std::size_t 
             spent += seconds.back();
         }
         if (!seconds.empty()) measure.secondsPerStep = median(seconds);
-    });
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        measure.failure = "The machine has too little memory for it.";
+    } catch (const std::exception& error) {
+        measure.failure = error.what();
+    }
     return measure;
 }
 
@@ -244,7 +260,7 @@ std::uint64_t MemoryForecast::needed(std::size_t operation) const {
         const bool now = std::ranges::any_of(tensor.lifetimes, [operation](const Lifetime& life) {
             return life.first <= operation && operation <= life.last;
         });
-        if (now) bytes += tensor.bytes();
+        if (now) bytes += usedBytes(tensor);
     }
     return bytes;
 }
@@ -257,6 +273,7 @@ std::uint64_t MemoryForecast::mostNeeded() const {
 
 void MemoryModel::change(MemoryOptions options) {
     if (options == options_) return;
+    stop(); // it measures other settings
     options_ = std::move(options);
     changed_ = true;
 }
@@ -265,20 +282,27 @@ void MemoryModel::choose(const MemoryChoice& choice) {
     MemoryOptions options = options_;
     options.run.lanes = {choice.lane};
     options.run.settings.memory = choice.memory;
-    change(std::move(options));
+    if (options == options_) return;
+    options_ = std::move(options); // the same ways are being measured
+    changed_ = true;
 }
 
 void MemoryModel::update(Machines& machines, bool wait) {
     if (wait) work_.wait();
     for (const auto& news : work_.takeNews()) news();
+    if (const std::string failure = work_.takeFailure(); !failure.empty()) throw std::runtime_error(failure);
+    if (failed_ && !changed_) return;
+    failed_ = true; // unless all goes well
     const std::shared_ptr<const Dataset> data = loader_.get(options_.run, wait);
-    if (data == nullptr) return;
-    if (data == data_ && !changed_) return;
+    failed_ = false;
+    if (data == nullptr || (data == data_ && !changed_)) return;
+    failed_ = true;
     data_ = data;
     changed_ = false; // also where what follows throws: not again in every frame
     job_.reset();
     choices_.clear();
     predict(machines);
+    failed_ = false;
 }
 
 void MemoryModel::predict(Machines& machines) {
@@ -296,17 +320,19 @@ void MemoryModel::predict(Machines& machines) {
     memory.accumulate = std::min(memory.accumulate, plain.order().batch());
     if (memory.recompute >= plain.shape.layers()) memory.recompute = 1;
     if (run.lanes.front().row().foldsUpdate) memory.accumulate = 1;
+    if (!run.lanes.front().gpu || plain.settings.optimizer.stateArrays() == 0) memory.offload = Offload::none;
     const LaneSpec& lane = run.lanes.front();
     const gpu::Device* device = machines.deviceOf(lane);
     oneMemory_ = device != nullptr && device->memory().memoryHeapCount == 1;
     budget_ = options_.budgetMebibytes ? *options_.budgetMebibytes << 20
               : device != nullptr      ? device->memoryLeft()
-                                       : 0;
+                                       : platform::machineMemory();
+    device_ = device != nullptr ? device->report().name : std::string();
     const TrainJob job = withMemory(plain, memory);
     std::vector<MemoryChoice> choices = choicesFor(job, lane);
     for (MemoryChoice& choice : choices)
         choice.forecast = forecastOf(withMemory(plain, choice.memory), choice.lane, machines.threads(),
-                                     device, options_.budgetMebibytes ? budget_ : 0);
+                                     device, device == nullptr || options_.budgetMebibytes ? budget_ : 0);
     job_ = job;
     choices_ = std::move(choices);
     advice_.clear();
@@ -326,7 +352,7 @@ std::string MemoryModel::keyOf(const MemoryChoice& choice) const {
     RunOptions run = options_.run;
     run.lanes = {choice.lane};
     run.settings.memory = choice.memory;
-    return toJson(run).dump();
+    return toJson(run).dump() + device_;
 }
 
 const MemoryMeasure* MemoryModel::measured(const MemoryChoice& choice) const {
@@ -337,7 +363,11 @@ const MemoryMeasure* MemoryModel::measured(const MemoryChoice& choice) const {
 void MemoryModel::measure(Machines& machines, bool rough) {
     if (measuring() || !job_) return;
     gpu::Device* device = machines.deviceOf(options_.run.lanes.front());
-    for (const MemoryChoice& choice : choices_)
+    for (const MemoryChoice& choice : choices_) {
+        // The system would end the whole program.
+        if (const std::uint64_t most = platform::machineMemory();
+            !choice.lane.gpu && most > 0 && choice.forecast.bytes() > most)
+            continue;
         work_.post(std::string(translated(choice.label)), [this, data = data_,
                                                            job = withMemory(*job_, choice.memory),
                                                            lane = choice.lane, key = keyOf(choice),
@@ -347,14 +377,13 @@ void MemoryModel::measure(Machines& machines, bool rough) {
             if (!cancelled)
                 work_.tell([this, key, measure = std::move(measure)] { measured_[key] = measure; });
         });
+    }
 }
 
 bool MemoryModel::releaseDevice() {
     const bool was = measuring();
     work_.cancel();
     work_.wait();
-    work_.takeNews(); // of the device that is given up
-    measured_.clear();
     changed_ = true;
     return was;
 }

@@ -1,7 +1,8 @@
 // "Memory" without its looks: what a run takes as it is and with each remedy, predicted whenever a setting
-// changes, and measured when somebody asks.
+// changes, and measured on request.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -45,11 +46,18 @@ std::uint64_t sumOf(const CategoryBytes& bytes);
 struct MemoryForecast {
     StepPlan plan;
     TensorTable tensors;  ///< lifetimes are places in the plan
+    std::size_t rows = 0; ///< of a batch's tensors that a step uses; the others are for evaluations
     CategoryBytes own{};  ///< in the memory that computes
     CategoryBytes away{}; ///< of a device: in the host's
     bool fits = true;
     std::string refusal; ///< why it does not, where not for the budget
     std::uint64_t bytes() const { return sumOf(own); }
+    std::size_t usedRows(const StoredTensor& tensor) const {
+        return ofBatch(tensor.arena) ? std::min(tensor.rows, rows) : tensor.rows;
+    }
+    std::uint64_t usedBytes(const StoredTensor& tensor) const {
+        return std::uint64_t{usedRows(tensor)} * tensor.stride * bytesOf(tensor.format);
+    }
     /// Bytes of activations and gradients that an operation of the plan, or a later one, still needs.
     std::uint64_t needed(std::size_t operation) const;
     std::uint64_t mostNeeded() const;
@@ -98,7 +106,10 @@ class MemoryModel {
     /// Where the chosen run is beyond a budget that was set: a batch and options with which it would not be.
     /// May be empty.
     const std::string& advice() const { return advice_; }
-    /// What the budget is, in bytes; 0: unlimited.
+    /// The data are on their way.
+    bool loading() const { return !job_ && !failed_; }
+    /// What the budget is, in bytes: the one that was set, what the device has left, or, for a lane on the
+    /// processor, what the machine has. 0: not known.
     std::uint64_t budget() const { return budget_; }
 
     /// Makes every choice that fits into the machine, one after the other, and times some of its steps.
@@ -111,7 +122,8 @@ class MemoryModel {
     /// Null: not measured.
     const MemoryMeasure* measured(const MemoryChoice& choice) const;
     void forgetMeasured() { measured_.clear(); }
-    /// Gives up everything on the device, and waits for it. Returns whether it was measuring.
+    /// Gives up everything on the device, and waits for it. What was measured is kept. Returns whether it was
+    /// measuring.
     bool releaseDevice();
 
   private:
@@ -126,6 +138,8 @@ class MemoryModel {
     bool oneMemory_ = false;
     std::uint64_t budget_ = 0;
     std::string advice_;
+    std::string device_;                            ///< that was asked
+    bool failed_ = false;                           ///< settings or data are wrong
     bool changed_ = true;                           ///< since they were predicted
     std::map<std::string, MemoryMeasure> measured_; ///< by settings, lane and remedies
     WorkQueue work_; ///< last: its thread uses none of the above, but tells news to them

@@ -93,24 +93,27 @@ ImU32 tensorColour(const Theme& theme, const StoredTensor& tensor) {
     }
 }
 
-/// A line at the budget's height, with its name at one end.
+std::string budgetText(const Ui& ui, const MemoryModel& model) {
+    const std::string bytes = binaryBytes(model.budget());
+    return model.options().budgetMebibytes ? translatedFormat("budget {}", bytes) : ui.timing(bytes);
+}
+
+/// Of its name, with the distance to its neighbours.
+float budgetWidth(const Ui& ui, const MemoryModel& model) {
+    return lettersWidth(budgetText(ui, model)) + ui.px(10);
+}
+
+/// A line at the budget's height, with its name above its right end.
 void drawBudget(Ui& ui, const MemoryModel& model, float left, float right, float y) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const bool set = model.options().budgetMebibytes.has_value();
     const ImU32 colour = model.chosen().forecast.fits ? ui.theme.text : ui.theme.bad;
     for (float x = left; x < right; x += ui.px(9))
         draw.AddLine({x, y}, {std::min(x + ui.px(5), right), y}, colour, ui.line(1.5f));
     const SmallLetters small(ui);
-    const std::string name = set ? translatedFormat("budget {}", binaryBytes(model.budget()))
-                                 : translatedFormat("free: {}", ui.timing(binaryBytes(model.budget())));
-    const float width = lettersWidth(name);
-    const ImVec2 at{right - width - ui.px(3), y - ImGui::GetTextLineHeight() - ui.px(2)};
+    const std::string name = budgetText(ui, model);
+    const ImVec2 at{right - lettersWidth(name) - ui.px(3), y - ImGui::GetTextLineHeight() - ui.px(2)};
     draw.AddRectFilled({at.x - ui.px(3), at.y}, {right, y - ui.px(1)}, ui.theme.panel, ui.px(3));
     draw.AddText(at, legible(ui.theme, colour), name.c_str());
-}
-
-std::string timesText(double seconds, double usual) {
-    return usual > 0 ? translatedFormat("{}× as long", twoDigits(seconds / usual)) : duration(seconds);
 }
 
 } // namespace
@@ -140,20 +143,22 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
     const float height = base - start.y - 2 * line - ui.px(8);
     std::uint64_t most = 0;
     for (const MemoryChoice& choice : choices)
-        most = std::max(most, choice.forecast.bytes() + sumOf(choice.forecast.away));
+        most = std::max(most, choice.forecast.bytes() + of(choice.forecast.away, MemoryCategory::optimizer));
     // A budget far beyond all of them is no line of this picture.
     const std::uint64_t budget = model.budget();
-    const bool line_ = budget > 0 && budget < 3 * most;
-    if (line_) most = std::max(most, budget + budget / 8);
+    const bool budgetShown = budget > 0 && budget < 3 * most;
+    if (budgetShown) most = std::max(most, budget + budget / 8);
     const double scale = most == 0 ? 0 : static_cast<double>(height) / static_cast<double>(most);
     const auto tall = [&](std::uint64_t bytes) {
         return static_cast<float>(static_cast<double>(bytes) * scale);
     };
-    const float slot = room.x / static_cast<float>(choices.size());
-    const MemoryMeasure* const usual = model.measured(choices.front());
     const SmallLetters small(ui);
+    const float margin = budgetShown ? budgetWidth(ui, model) : 0; // on the right
+    const float slot = (room.x - margin) / static_cast<float>(choices.size());
+    const MemoryMeasure* usual = model.measured(choices.front());
+    if (usual != nullptr && !usual->failure.empty()) usual = nullptr;
     const auto centred = [&](float middle, float y, ImU32 colour, std::string_view text) {
-        const std::string fitting = fittedText(text, slot - ui.px(2));
+        const std::string fitting = fittedText(text, slot);
         draw.AddText({middle - lettersWidth(fitting) / 2, y}, colour, fitting.c_str());
     };
     for (std::size_t at = 0; at < choices.size(); ++at) {
@@ -178,44 +183,47 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
                                categoryColour(ui.theme, category));
             y -= part;
         }
-        // What the host keeps stands above it, hollow.
-        if (const float away = tall(sumOf(choice.forecast.away)); away >= ui.px(2)) {
+        // What the host keeps stands above it, hollow and faint.
+        if (const float away = tall(of(choice.forecast.away, MemoryCategory::optimizer)); away >= ui.px(2)) {
             draw.AddRect({middle - half, y - away}, {middle + half, y},
-                         categoryColour(ui.theme, MemoryCategory::optimizer), 0, 0, ui.line(1.5f));
-            if (away > line) centred(middle, y - away / 2 - line / 2, ui.theme.muted, "host");
-            y -= away;
+                         faded(categoryColour(ui.theme, MemoryCategory::optimizer), 0.45f), 0, 0, ui.line());
+            if (away > 4 * line) centred(middle, y - away / 2 - line / 2, ui.theme.muted, "host");
         }
+        std::string bytes = binaryBytes(choice.forecast.bytes());
+        if (lettersWidth(bytes) > slot) bytes.erase(bytes.find(' '));
         centred(middle, y - line - ui.px(3),
-                choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad),
-                binaryBytes(choice.forecast.bytes()));
+                choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad), bytes);
         centred(middle, base + ui.px(3), chosen ? ui.theme.text : ui.theme.muted, translated(choice.label));
         const MemoryMeasure* const measure = model.measured(choice);
         if (measure != nullptr)
             centred(middle, base + ui.px(4) + line, ui.theme.muted,
                     !measure->failure.empty() ? std::string(translated("no run"))
-                    : usual == nullptr        ? ui.timing(duration(measure->secondsPerStep))
-                    : measure == usual
+                    : usual == nullptr || measure == usual
                         ? ui.timing(duration(measure->secondsPerStep))
                         : ui.timing(twoDigits(measure->secondsPerStep / usual->secondsPerStep) + "×"));
         else if (model.measuring() && model.doing() == translated(choice.label))
             centred(middle, base + ui.px(4) + line, ui.theme.muted, "…");
         if (!hovered) continue;
         Detail detail{.title = std::string(translated(choice.label)), .text = choice.words};
-        for (const MemoryCategory category : stacked)
-            if (const std::uint64_t bytes = of(choice.forecast.own, category); bytes > 0)
-                detail.values.emplace_back(lockstep::name(category), binaryBytes(bytes));
-        if (const std::uint64_t away = sumOf(choice.forecast.away); away > 0)
-            detail.values.emplace_back("in the host's memory", binaryBytes(away));
+        // The most important first: a box has room for a few lines.
         if (measure != nullptr && measure->failure.empty()) {
             detail.values.emplace_back("one step", ui.timing(duration(measure->secondsPerStep)));
-            if (usual != nullptr && measure != usual && usual->secondsPerStep > 0)
+            if (usual != nullptr && measure != usual)
                 detail.values.emplace_back(
-                    "against as it is", ui.timing(timesText(measure->secondsPerStep, usual->secondsPerStep)));
+                    "against as it is",
+                    ui.timing(translatedFormat("{}× as long",
+                                               twoDigits(measure->secondsPerStep / usual->secondsPerStep))));
         }
-        if (measure != nullptr && !measure->failure.empty()) detail.text = measure->failure;
+        if (const std::uint64_t away = of(choice.forecast.away, MemoryCategory::optimizer); away > 0)
+            detail.values.emplace_back("in the host's memory", binaryBytes(away));
+        constexpr std::uint64_t worthALine = 64 << 10;
+        for (const MemoryCategory category : stacked)
+            if (const std::uint64_t taken = of(choice.forecast.own, category); taken >= worthALine)
+                detail.values.emplace_back(lockstep::name(category), binaryBytes(taken));
+        if (measure != nullptr && !measure->failure.empty()) detail.text = translatedParts(measure->failure);
         ui.detail(std::move(detail));
     }
-    if (line_) drawBudget(ui, model, start.x, start.x + room.x, base - tall(budget));
+    if (budgetShown) drawBudget(ui, model, start.x, start.x + room.x, base - tall(budget));
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy(room);
     return pressed;
@@ -286,7 +294,7 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
         const std::uint64_t from = bases[static_cast<std::size_t>(category)] +
                                    beforeArena(forecast.tensors, tensor.arena) + tensor.offset;
         const float low = y(from);
-        const float high = std::min(y(from + tensor.bytes()), low - 1);
+        const float high = std::min(y(from + forecast.usedBytes(tensor)), low - 1);
         for (const Lifetime& life : tensor.lifetimes) {
             const float begin = x(tensor.trains ? 0 : life.first);
             const float end = tensor.trains ? right : x(life.last + 1);
@@ -298,15 +306,15 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
             if (low - high >= ui.px(4) && !here)
                 draw.AddRect({begin, high}, {end, low}, ui.theme.panel, 0, 0, ui.line());
             if (!here) continue;
-            detail = Detail{
-                .title = titleOf(tensor.id),
-                .values = {{"shape", fmt::format("{} × {}", grouped(tensor.rows), grouped(tensor.columns))},
-                           {"format", tensor.format == NumberFormat::fp16 ? "fp16" : "fp32"},
-                           {"size", binaryBytes(tensor.bytes())},
-                           {"first needed by", operationText(operations[life.first])},
-                           {"last needed by", operationText(operations[life.last])}},
-                .text = wordsOfTensor(tensor.id.kind),
-                .atOnce = true};
+            detail = Detail{.title = titleOf(tensor.id),
+                            .values = {{"shape", fmt::format("{} × {}", grouped(forecast.usedRows(tensor)),
+                                                             grouped(tensor.columns))},
+                                       {"format", tensor.format == NumberFormat::fp16 ? "fp16" : "fp32"},
+                                       {"size", binaryBytes(forecast.usedBytes(tensor))},
+                                       {"first needed by", operationText(operations[life.first])},
+                                       {"last needed by", operationText(operations[life.last])}},
+                            .text = wordsOfTensor(tensor.id.kind),
+                            .atOnce = true};
         }
     }
     // Which operation is under way, below.
