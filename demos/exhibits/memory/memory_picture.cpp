@@ -1,6 +1,7 @@
 #include "demos/exhibits/memory/memory_picture.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -93,27 +94,17 @@ ImU32 tensorColour(const Theme& theme, const StoredTensor& tensor) {
     }
 }
 
-std::string budgetText(const Ui& ui, const MemoryModel& model) {
-    const std::string bytes = binaryBytes(model.budget());
-    return model.options().budgetMebibytes ? translatedFormat("budget {}", bytes) : ui.timing(bytes);
-}
-
-/// Of its name, with the distance to its neighbours.
-float budgetWidth(const Ui& ui, const MemoryModel& model) {
-    return lettersWidth(budgetText(ui, model)) + ui.px(10);
-}
-
-/// A line at the budget's height, with its name above its right end.
-void drawBudget(Ui& ui, const MemoryModel& model, float left, float right, float y) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+void drawBudgetLine(Ui& ui, const MemoryModel& model, float left, float right, float y) {
     const ImU32 colour = model.chosen().forecast.fits ? ui.theme.text : ui.theme.bad;
     for (float x = left; x < right; x += ui.px(9))
-        draw.AddLine({x, y}, {std::min(x + ui.px(5), right), y}, colour, ui.line(1.5f));
-    const SmallLetters small(ui);
-    const std::string name = budgetText(ui, model);
-    const ImVec2 at{right - lettersWidth(name) - ui.px(3), y - ImGui::GetTextLineHeight() - ui.px(2)};
-    draw.AddRectFilled({at.x - ui.px(3), at.y}, {right, y - ui.px(1)}, ui.theme.panel, ui.px(3));
-    draw.AddText(at, legible(ui.theme, colour), name.c_str());
+        ImGui::GetWindowDrawList()->AddLine({x, y}, {std::min(x + ui.px(5), right), y}, colour,
+                                            ui.line(1.5f));
+}
+
+/// What stands above the line at its right end, and below it.
+std::array<std::string, 2> budgetTexts(const Ui& ui, const MemoryModel& model) {
+    const bool set = model.options().budgetMebibytes.has_value();
+    return {std::string(translated(set ? "Budget" : "free")), ui.timing(binaryBytes(model.budget()))};
 }
 
 } // namespace
@@ -153,13 +144,22 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
         return static_cast<float>(static_cast<double>(bytes) * scale);
     };
     const SmallLetters small(ui);
-    const float margin = budgetShown ? budgetWidth(ui, model) : 0; // on the right
+    const std::array<std::string, 2> budgetSays = budgetTexts(ui, model);
+    const float margin = // on the right
+        budgetShown ? std::max(lettersWidth(budgetSays[0]), lettersWidth(budgetSays[1])) + ui.px(8) : 0;
     const float slot = (room.x - margin) / static_cast<float>(choices.size());
     const MemoryMeasure* usual = model.measured(choices.front());
     if (usual != nullptr && !usual->failure.empty()) usual = nullptr;
-    const auto centred = [&](float middle, float y, ImU32 colour, std::string_view text) {
-        const std::string fitting = fittedText(text, slot);
-        draw.AddText({middle - lettersWidth(fitting) / 2, y}, colour, fitting.c_str());
+    // All alike, and smaller where the bars are narrow.
+    float widest = 1;
+    for (const MemoryChoice& choice : choices)
+        widest = std::max({widest, textWidth(choice.label), textWidth(binaryBytes(choice.forecast.bytes()))});
+    const float share = std::clamp((slot - ui.px(3)) / widest, 0.65f, 1.0f);
+    const auto centred = [&](float at, float y, ImU32 colour, std::string_view text) {
+        const std::string shown = fittedText(text, slot / share);
+        draw.AddText(ImGui::GetFont(), ImGui::GetFontSize() * share,
+                     {at - lettersWidth(shown) * share / 2, y + line * (1 - share) / 2}, colour,
+                     shown.c_str());
     };
     for (std::size_t at = 0; at < choices.size(); ++at) {
         const MemoryChoice& choice = choices[at];
@@ -189,10 +189,9 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
                          faded(categoryColour(ui.theme, MemoryCategory::optimizer), 0.45f), 0, 0, ui.line());
             if (away > 4 * line) centred(middle, y - away / 2 - line / 2, ui.theme.muted, "host");
         }
-        std::string bytes = binaryBytes(choice.forecast.bytes());
-        if (lettersWidth(bytes) > slot) bytes.erase(bytes.find(' '));
         centred(middle, y - line - ui.px(3),
-                choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad), bytes);
+                choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad),
+                binaryBytes(choice.forecast.bytes()));
         centred(middle, base + ui.px(3), chosen ? ui.theme.text : ui.theme.muted, translated(choice.label));
         const MemoryMeasure* const measure = model.measured(choice);
         if (measure != nullptr)
@@ -223,7 +222,15 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
         if (measure != nullptr && !measure->failure.empty()) detail.text = translatedParts(measure->failure);
         ui.detail(std::move(detail));
     }
-    if (budgetShown) drawBudget(ui, model, start.x, start.x + room.x, base - tall(budget));
+    if (budgetShown) {
+        const float at = base - tall(budget);
+        const float right = start.x + room.x;
+        const ImU32 colour = legible(ui.theme, model.chosen().forecast.fits ? ui.theme.text : ui.theme.bad);
+        drawBudgetLine(ui, model, start.x, right, at);
+        draw.AddText({right - lettersWidth(budgetSays[0]), at - line - ui.px(2)}, colour,
+                     budgetSays[0].c_str());
+        draw.AddText({right - lettersWidth(budgetSays[1]), at + ui.px(2)}, colour, budgetSays[1].c_str());
+    }
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy(room);
     return pressed;
@@ -350,7 +357,7 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
     }
     if (const std::uint64_t budget = model.budget(); budget > 0 && budget < forecast.bytes()) {
         draw.AddRectFilled({left, top}, {right, y(budget)}, faded(ui.theme.bad, 0.12f));
-        drawBudget(ui, model, left, right, y(budget));
+        drawBudgetLine(ui, model, left, right, y(budget));
     }
     if (detail) ui.detail(std::move(*detail));
 }
