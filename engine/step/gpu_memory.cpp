@@ -1,6 +1,7 @@
 #include "engine/step/gpu_memory.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
@@ -94,6 +95,8 @@ struct HeapNeed {
 
     bool fits() const { return needed <= left; }
 };
+
+constexpr std::uint64_t noBudget = std::numeric_limits<std::uint64_t>::max();
 
 // The same of the device's own memory, with the budget as what is left.
 HeapNeed needWithin(const GpuMemory& memory, const gpu::Device& device, std::uint64_t budget) {
@@ -349,10 +352,10 @@ std::string memoryAdvice(const gpu::Device& device, const TrainJob& job, Rung ru
     return remedies.empty() ? std::string() : concat("It fits with ", remedies, ".");
 }
 
-void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung, std::uint64_t budget) {
+void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung) {
     requireLimits(device, job);
-    if (fitsInto(device, job, rung, budget)) return;
-    const HeapNeed heap = tightestHeap(device, job, rung, budget);
+    if (fitsInto(device, job, rung, noBudget)) return;
+    const HeapNeed heap = tightestHeap(device, job, rung, noBudget);
     const std::size_t rows = job.pieceRows();
     std::string message = "training on '" + device.report().name + "' ";
     if (!heap.fits())
@@ -364,7 +367,7 @@ void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung, st
     else
         message += "needs a buffer of " + std::to_string(widestBytes(job)) + " bytes; the limit is " +
                    std::to_string(device.limits().storageRange) + ". ";
-    const std::string advice = memoryAdvice(device, job, rung, budget);
+    const std::string advice = memoryAdvice(device, job, rung, noBudget);
     message += advice.empty() ? "No batch fits: try narrower layers, or fewer of them." : advice;
     throw gpu::OutOfMemoryError(message, heap.needed, heap.left);
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -144,17 +143,13 @@ void requireShape(const gpu::Device& device, const NetShape& shape);
 /// Before kernels are chosen: on `best`, which may then do without gradients, these are counted.
 GpuMemory gpuMemoryOf(const gpu::Device& device, const TrainJob& job, Rung rung);
 
-inline constexpr std::uint64_t noBudget = std::numeric_limits<std::uint64_t>::max();
-
 /// Throws gpu::OutOfMemoryError, with memoryAdvice(), when gpuMemoryOf() the job does not fit into what the
 /// device has left, and gpu::GpuError when it breaks another limit of the device.
-/// budget   bytes of the device's own memory that the job may take at most, even where more are left
-void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung,
-                   std::uint64_t budget = noBudget);
+void requireMemory(const gpu::Device& device, const TrainJob& job, Rung rung);
 
 /// What would fit in place of a job that does not: "A batch of 512 fits; or the same batch with
 /// --recompute 2." Empty: neither a smaller batch nor a remedy is enough.
-std::string memoryAdvice(const gpu::Device& device, const TrainJob& job, Rung rung,
-                         std::uint64_t budget = noBudget);
+/// budget   bytes of the device's own memory that it may take at most, even where more are left
+std::string memoryAdvice(const gpu::Device& device, const TrainJob& job, Rung rung, std::uint64_t budget);
 
 } // namespace lockstep

@@ -286,6 +286,8 @@ class MemoryExhibit final : public Exhibit {
         std::size_t rows = 1; // what is said below them
         for (std::size_t at = 0; at < std::size(memoryCategories); ++at)
             if (forecast.own[at] + forecast.away[at] > 0) ++rows;
+        const MemoryMeasure* measure = model_.measured(model_.chosen());
+        if (measure != nullptr && !measure->failure.empty()) rows += 2; // why it did not run
         const ImGuiStyle& style = ImGui::GetStyle();
         return static_cast<float>(rows) * (ui.fonts.small->FontSize + style.ItemSpacing.y) +
                2 * style.WindowPadding.y;
