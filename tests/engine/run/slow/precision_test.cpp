@@ -286,7 +286,7 @@ TEST_CASE("rungs that cannot round say so, and name those that can") {
     const TrainJob job = with(jobFor(data, {8}), {OperandFormat::bf16});
     for (const std::string_view lane : {"gpu:half", "gpu:matrix"})
         CHECK_THROWS_WITH_AS(trainerOf(lane, job),
-                             doctest::Contains("fp16 of its own; --format bf16 is for gpu:one"),
+                             doctest::Contains("always computes in fp16; --format bf16 is for gpu:one"),
                              std::invalid_argument);
     CHECK_THROWS_WITH_AS(trainerOf("gpu:whole-step", job), doctest::Contains("nothing that could be rounded"),
                          std::invalid_argument);
