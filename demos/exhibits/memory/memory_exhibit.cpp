@@ -102,8 +102,8 @@ class MemoryExhibit final : public Exhibit {
     void drawDetails(Ui& ui) override {
         ui.paragraph(blurb());
         if (model_.job() == nullptr) return;
-        ui.paragraph("Gaps between the blocks are memory that is allocated, but not needed at that moment, "
-                     "or only by evaluations.");
+        ui.paragraph(
+            "Gaps between blocks are allocated, but not needed at that moment, or only by evaluations.");
         if (model_.oneMemory()) ui.paragraph(oneMemoryWords, ui.theme.muted);
     }
 
