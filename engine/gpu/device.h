@@ -249,7 +249,7 @@ class Device {
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
     TexelViews& texelViews() { return *texelViews_; }
-    /// Of kernels, past ones included.
+    /// What kernels share, past ones included.
     Pipelines& pipelines() { return *pipelines_; }
     /// Made at its first use. From then on, wait() throws LoopError when a loop has run out of rounds.
     LoopWatch& loopWatch();

@@ -274,7 +274,7 @@ struct CpuChoice {
 
     bool small = false; ///< SmallOps do
     std::size_t team = 1;
-    std::size_t unlimited = 1; ///< the team if nobody asked for fewer
+    std::size_t unlimited = 1; ///< the team without a limit on threads
     std::size_t first = 0;
     const CpuKernels* kernels = nullptr;
 };

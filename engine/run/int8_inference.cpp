@@ -85,7 +85,7 @@ Int8Layer layerOf(const LayerLayout& place, std::span<const float> parameters) {
         const auto row = parameters.subspan(place.weightOffset + o * place.rowStride, place.inputs);
         float largest = 0;
         for (const float weight : row) largest = std::max(largest, std::abs(weight));
-        // Of numbers that small, nothing is left.
+        // Smaller weights than that become 0.
         const float scale = largest >= most * std::numeric_limits<float>::min() ? largest / most : 1;
         for (const float weight : row)
             layer.weights.push_back(static_cast<std::int8_t>(std::nearbyint(weight / scale)));

@@ -176,8 +176,8 @@ void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
 }
 
 /// The largest of what all threads have found in their parts of the tensor. They meet before any of them
-/// rounds. A step that comes back to the same tensor has met elsewhere since, so nobody still reads what is
-/// written.
+/// rounds. A step that comes back to the same tensor has met elsewhere since, so no thread still reads
+/// what is overwritten.
 std::uint32_t CpuOps::largestOfAll(const PlannedOperation& operation, std::uint32_t own) {
     const auto slots =
         std::span(arenas_.largestParts)

@@ -208,7 +208,7 @@ TEST_CASE("what is needed at once is what a traced step reads and writes") {
                 const std::size_t last = read.contains(id) ? std::max(read[id], from) : from;
                 if (from <= at && at <= last) bytes += forecast.usedBytes(*stored);
             }
-            CHECK(bytes == forecast.needed(at));
+            CHECK(bytes == forecast.needed[at]);
         }
     }
 }
@@ -219,14 +219,13 @@ TEST_CASE("activations pile up in the forward pass and go in the backward pass")
     const auto& operations = forecast.plan.operations;
     const auto loss = std::ranges::find(operations, Operation::lossAndGradient, &PlannedOperation::operation);
     const auto middle = static_cast<std::size_t>(loss - operations.begin());
-    for (std::size_t at = 1; at < middle; ++at) CHECK(forecast.needed(at) > forecast.needed(at - 1));
-    CHECK(forecast.mostNeeded() > forecast.needed(0));
+    for (std::size_t at = 1; at < middle; ++at) CHECK(forecast.needed[at] > forecast.needed[at - 1]);
+    CHECK(forecast.mostNeeded() > forecast.needed[0]);
     CHECK(forecast.mostNeeded() <=
           in(forecast.own, MemoryCategory::activations) + in(forecast.own, MemoryCategory::gradients));
 }
 
-TEST_CASE(
-    "settings of one's own are a way beside the others, and what was measured comes back with its settings") {
+TEST_CASE("other settings stand beside the listed ways, and what was measured comes back with them") {
     Memory memory;
     memory.measure();
     MemoryOptions mine = memory.model.options();

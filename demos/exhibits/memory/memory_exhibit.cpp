@@ -175,7 +175,9 @@ class MemoryExhibit final : public Exhibit {
         const std::string bytes = binaryBytes(forecast.bytes());
         const bool set = model_.options().budgetMebibytes.has_value();
         const std::string budget = binaryBytes(model_.budget());
-        if (!forecast.fits && forecast.bytes() <= model_.budget())
+        if (model_.budget() == 0)
+            ui.headline(bytes); // the system does not tell what there is
+        else if (!forecast.fits && forecast.bytes() <= model_.budget())
             ui.headline("This device cannot train it.");
         else if (!forecast.fits)
             ui.headline(set ? translatedFormat("{} do not fit into {}.", bytes, budget)
@@ -274,7 +276,7 @@ class MemoryExhibit final : public Exhibit {
         return true;
     }
 
-    /// Of what a step writes and needs no more after its end.
+    /// Bytes of what a step writes and needs no more after its end.
     std::uint64_t passingBytes() const {
         const CategoryBytes& own = model_.chosen().forecast.own;
         return own[static_cast<std::size_t>(MemoryCategory::activations)] +

@@ -127,6 +127,21 @@ void divide(const std::vector<MemoryUse>& uses, CategoryBytes& own, CategoryByte
     }
 }
 
+/// MemoryForecast::needed of the tensors that a step writes and needs no more after its end.
+std::vector<std::uint64_t> neededBy(const MemoryForecast& forecast) {
+    std::vector<std::uint64_t> needed(forecast.plan.operations.size() + 1); // first what each begins or ends
+    for (const StoredTensor& tensor : forecast.tensors.rows()) {
+        if (!ofBatch(tensor.arena) && tensor.arena != TensorArena::gradients) continue;
+        for (const Lifetime& life : tensor.lifetimes) {
+            needed[life.first] += forecast.usedBytes(tensor);
+            needed[life.last + 1] -= forecast.usedBytes(tensor);
+        }
+    }
+    std::partial_sum(needed.begin(), needed.end(), needed.begin());
+    needed.pop_back();
+    return needed;
+}
+
 /// device   null for a lane on the processor
 MemoryForecast forecastOf(const TrainJob& job, const LaneSpec& lane, std::size_t threads,
                           const gpu::Device* device, std::uint64_t budget) {
@@ -137,6 +152,7 @@ MemoryForecast forecastOf(const TrainJob& job, const LaneSpec& lane, std::size_t
         forecast.plan = std::move(memory.plan);
         forecast.tensors = std::move(memory.tensors);
         forecast.rows = memory.pieceRows;
+        forecast.needed = neededBy(forecast);
         forecast.fits = budget == 0 || forecast.bytes() <= budget;
         return forecast;
     }
@@ -146,6 +162,7 @@ MemoryForecast forecastOf(const TrainJob& job, const LaneSpec& lane, std::size_t
     forecast.plan = std::move(memory.plan);
     forecast.tensors = std::move(memory.step);
     forecast.rows = memory.pieceRows;
+    forecast.needed = neededBy(forecast);
     try {
         requireMemory(*device, job, lane.rung);
         forecast.fits = budget == 0 || forecast.bytes() <= budget;
@@ -253,24 +270,6 @@ std::uint64_t sumOf(const CategoryBytes& bytes) {
     return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
 }
 
-std::uint64_t MemoryForecast::needed(std::size_t operation) const {
-    std::uint64_t bytes = 0;
-    for (const StoredTensor& tensor : tensors.rows()) {
-        if (!ofBatch(tensor.arena) && tensor.arena != TensorArena::gradients) continue;
-        const bool now = std::ranges::any_of(tensor.lifetimes, [operation](const Lifetime& life) {
-            return life.first <= operation && operation <= life.last;
-        });
-        if (now) bytes += usedBytes(tensor);
-    }
-    return bytes;
-}
-
-std::uint64_t MemoryForecast::mostNeeded() const {
-    std::uint64_t most = 0;
-    for (std::size_t at = 0; at < plan.operations.size(); ++at) most = std::max(most, needed(at));
-    return most;
-}
-
 void MemoryModel::change(MemoryOptions options) {
     if (options == options_) return;
     stop(); // it measures other settings
@@ -327,12 +326,14 @@ void MemoryModel::predict(Machines& machines) {
     budget_ = options_.budgetMebibytes ? *options_.budgetMebibytes << 20
               : device != nullptr      ? device->memoryLeft()
                                        : platform::machineMemory();
-    device_ = device != nullptr ? device->report().name : std::string();
+    const std::string name = device != nullptr ? device->report().name : std::string();
     const TrainJob job = withMemory(plain, memory);
     std::vector<MemoryChoice> choices = choicesFor(job, lane);
-    for (MemoryChoice& choice : choices)
+    for (MemoryChoice& choice : choices) {
+        choice.key = keyOf(choice, name);
         choice.forecast = forecastOf(withMemory(plain, choice.memory), choice.lane, machines.threads(),
                                      device, device == nullptr || options_.budgetMebibytes ? budget_ : 0);
+    }
     job_ = job;
     choices_ = std::move(choices);
     advice_.clear();
@@ -348,15 +349,15 @@ const MemoryChoice& MemoryModel::chosen() const {
     return found == choices_.end() ? choices_.back() : *found;
 }
 
-std::string MemoryModel::keyOf(const MemoryChoice& choice) const {
+std::string MemoryModel::keyOf(const MemoryChoice& choice, const std::string& device) const {
     RunOptions run = options_.run;
     run.lanes = {choice.lane};
     run.settings.memory = choice.memory;
-    return toJson(run).dump() + device_;
+    return toJson(run).dump() + device;
 }
 
 const MemoryMeasure* MemoryModel::measured(const MemoryChoice& choice) const {
-    const auto found = measured_.find(keyOf(choice));
+    const auto found = measured_.find(choice.key);
     return found == measured_.end() ? nullptr : &found->second;
 }
 
@@ -368,15 +369,14 @@ void MemoryModel::measure(Machines& machines, bool rough) {
         if (const std::uint64_t most = platform::machineMemory();
             !choice.lane.gpu && most > 0 && choice.forecast.bytes() > most)
             continue;
-        work_.post(std::string(translated(choice.label)), [this, data = data_,
-                                                           job = withMemory(*job_, choice.memory),
-                                                           lane = choice.lane, key = keyOf(choice),
-                                                           threads = machines.threads(), device,
-                                                           rough](const std::atomic<bool>& cancelled) {
-            MemoryMeasure measure = measureRun(job, lane, threads, device, rough, cancelled);
-            if (!cancelled)
-                work_.tell([this, key, measure = std::move(measure)] { measured_[key] = measure; });
-        });
+        work_.post(
+            std::string(translated(choice.label)),
+            [this, data = data_, job = withMemory(*job_, choice.memory), lane = choice.lane, key = choice.key,
+             threads = machines.threads(), device, rough](const std::atomic<bool>& cancelled) {
+                MemoryMeasure measure = measureRun(job, lane, threads, device, rough, cancelled);
+                if (!cancelled)
+                    work_.tell([this, key, measure = std::move(measure)] { measured_[key] = measure; });
+            });
     }
 }
 

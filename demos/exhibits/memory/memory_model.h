@@ -23,7 +23,8 @@ namespace lockstep::demos {
 
 struct MemoryOptions {
     RunOptions run; ///< with one lane
-    /// Of the device's own memory (of the host's, for a lane on the processor). Empty: what is free.
+    /// The most that may be taken of the device's own memory (of the host's, for a lane on the processor).
+    /// Empty: what is free.
     std::optional<std::uint64_t> budgetMebibytes;
 
     bool operator==(const MemoryOptions&) const = default;
@@ -51,6 +52,9 @@ struct MemoryForecast {
     CategoryBytes away{}; ///< of a device: in the host's
     bool fits = true;
     std::string refusal; ///< why it does not, where not for the budget
+    /// Bytes of activations and gradients that each operation of the plan, or a later one, still needs.
+    std::vector<std::uint64_t> needed;
+
     std::uint64_t bytes() const { return sumOf(own); }
     std::size_t usedRows(const StoredTensor& tensor) const {
         return ofBatch(tensor.arena) ? std::min(tensor.rows, rows) : tensor.rows;
@@ -58,9 +62,7 @@ struct MemoryForecast {
     std::uint64_t usedBytes(const StoredTensor& tensor) const {
         return std::uint64_t{usedRows(tensor)} * tensor.stride * bytesOf(tensor.format);
     }
-    /// Bytes of activations and gradients that an operation of the plan, or a later one, still needs.
-    std::uint64_t needed(std::size_t operation) const;
-    std::uint64_t mostNeeded() const;
+    std::uint64_t mostNeeded() const { return needed.empty() ? 0 : std::ranges::max(needed); }
 };
 
 /// What a run took, once it was made and has trained.
@@ -80,6 +82,7 @@ struct MemoryChoice {
     LaneSpec lane;
     MemorySettings memory;
     MemoryForecast forecast = {};
+    std::string key = {}; ///< under which it is measured: settings, lane, remedies and device
 };
 
 class MemoryModel {
@@ -128,7 +131,7 @@ class MemoryModel {
 
   private:
     void predict(Machines& machines);
-    std::string keyOf(const MemoryChoice& choice) const;
+    std::string keyOf(const MemoryChoice& choice, const std::string& device) const;
 
     MemoryOptions options_;
     DataLoader loader_;
@@ -138,10 +141,9 @@ class MemoryModel {
     bool oneMemory_ = false;
     std::uint64_t budget_ = 0;
     std::string advice_;
-    std::string device_;                            ///< that was asked
     bool failed_ = false;                           ///< settings or data are wrong
     bool changed_ = true;                           ///< since they were predicted
-    std::map<std::string, MemoryMeasure> measured_; ///< by settings, lane and remedies
+    std::map<std::string, MemoryMeasure> measured_; ///< by MemoryChoice::key
     WorkQueue work_; ///< last: its thread uses none of the above, but tells news to them
 };
 

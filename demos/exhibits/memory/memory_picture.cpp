@@ -326,14 +326,17 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
     }
     // Which operation is under way, below.
     const float stripTop = base + ui.px(4);
+    float drawn = left - 1; // of many operations, one per pixel is drawn
     for (std::size_t at = 0; at < operations.size(); ++at) {
         const ImVec2 min{x(at), stripTop};
         const ImVec2 max{x(at + 1), stripTop + strip};
+        if (max.x < drawn + 1) continue;
+        drawn = max.x;
         fillOperation(ui, draw, min, max, operations[at].operation);
         if (hovered && mouse.x >= min.x && mouse.x < max.x && mouse.y >= stripTop &&
             mouse.y < base + strip + ui.px(4))
             detail = Detail{.title = operationText(operations[at]),
-                            .values = {{"needed at once", binaryBytes(forecast.needed(at))}},
+                            .values = {{"needed at once", binaryBytes(forecast.needed[at])}},
                             .text = std::string(rowOf(operations[at].operation).purpose)};
     }
     // Names of stretches: "forward", "backward", as far as they have room.
