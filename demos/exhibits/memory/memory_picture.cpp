@@ -104,7 +104,8 @@ void drawBudgetLine(Ui& ui, const MemoryModel& model, float left, float right, f
 /// What stands above the line at its right end, and below it.
 std::array<std::string, 2> budgetTexts(const Ui& ui, const MemoryModel& model) {
     const bool set = model.options().budgetMebibytes.has_value();
-    return {std::string(translated(set ? "Budget" : "free")), ui.timing(binaryBytes(model.budget()))};
+    const std::string bytes = binaryBytes(model.budget());
+    return {std::string(translated(set ? "Budget" : "free")), set ? bytes : ui.timing(bytes)};
 }
 
 } // namespace
