@@ -11,15 +11,23 @@
 
 namespace lockstep::test {
 
-inline const std::vector<std::string> exhibits{"race",   "playground", "inside", "ladder",
-                                               "memory", "mosaic",     "map",    "parallelism"};
+inline const std::vector<std::string> exhibits{"race",      "playground", "inside", "ladder",     "memory",
+                                               "precision", "mosaic",     "map",    "parallelism"};
 
-/// Its name in the list of exhibits.
+/// The name of its entry in the list of exhibits.
 inline std::string titleOf(const std::string& exhibit) {
     if (exhibit == "inside") return "Inside a step";
+    if (exhibit == "precision") return "Memory"; // they share it
     std::string title = exhibit;
     title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
     return title;
+}
+
+/// Script lines that lead to it from wherever a script is.
+inline std::string openExhibit(const std::string& exhibit) {
+    const std::string shared = exhibit == "memory" ? "Memory" : exhibit == "precision" ? "Precision" : "";
+    return "click " + titleOf(exhibit) + "\n" +
+           (shared.empty() ? "" : "click ##shared entry/" + shared + "\n");
 }
 
 /// Small, quick settings for every exhibit, of whichever is shown: the suite's pictures need no

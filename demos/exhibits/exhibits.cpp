@@ -1,6 +1,6 @@
-// The exhibits, in the order of the list in the window, and the caption of the group that each stands in: one
-// line each, groups together. An exhibit defines its make function, std::unique_ptr<Exhibit> makeRace() for
-// example, in its own folder.
+// The exhibits, in the order of the list in the window, the caption of the group that each stands in, and the
+// exhibit whose entry in the list it shares, mostly its own: one line each, groups and entries together. An
+// exhibit defines its make function, std::unique_ptr<Exhibit> makeRace() for example, in its own folder.
 #include "demos/kit/exhibit.h"
 
 #include <utility>
@@ -8,24 +8,25 @@
 #include <nlohmann/json.hpp>
 
 #define LOCKSTEP_EXHIBITS(EXHIBIT)                                                                           \
-    EXHIBIT(Race, "Train")                                                                                   \
-    EXHIBIT(Playground, "Train")                                                                             \
-    EXHIBIT(Inside, "Look inside")                                                                           \
-    EXHIBIT(Ladder, "Look inside")                                                                           \
-    EXHIBIT(Memory, "Look inside")                                                                           \
-    EXHIBIT(Mosaic, "Many networks")                                                                         \
-    EXHIBIT(Map, "Many networks")                                                                            \
-    EXHIBIT(Parallelism, "Measure")                                                                          \
-    EXHIBIT(Machine, "Measure")
+    EXHIBIT(Race, "Train", Race)                                                                             \
+    EXHIBIT(Playground, "Train", Playground)                                                                 \
+    EXHIBIT(Inside, "Look inside", Inside)                                                                   \
+    EXHIBIT(Ladder, "Look inside", Ladder)                                                                   \
+    EXHIBIT(Memory, "Look inside", Memory)                                                                   \
+    EXHIBIT(Precision, "Look inside", Memory)                                                                \
+    EXHIBIT(Mosaic, "Many networks", Mosaic)                                                                 \
+    EXHIBIT(Map, "Many networks", Map)                                                                       \
+    EXHIBIT(Parallelism, "Measure", Parallelism)                                                             \
+    EXHIBIT(Machine, "Measure", Machine)
 
 namespace lockstep::demos {
 
-#define LOCKSTEP_DECLARE(name, group) std::unique_ptr<Exhibit> make##name();
+#define LOCKSTEP_DECLARE(name, group, entry) std::unique_ptr<Exhibit> make##name();
 LOCKSTEP_EXHIBITS(LOCKSTEP_DECLARE)
 
 std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     std::vector<std::unique_ptr<Exhibit>> exhibits;
-#define LOCKSTEP_ADD(name, group) exhibits.push_back(make##name());
+#define LOCKSTEP_ADD(name, group, entry) exhibits.push_back(make##name());
     LOCKSTEP_EXHIBITS(LOCKSTEP_ADD)
     return exhibits;
 }
@@ -46,18 +47,27 @@ std::string idOf(std::string_view name) {
 
 std::string exhibitIds() {
     std::string ids;
-#define LOCKSTEP_NAME(name, group) ids += (ids.empty() ? "" : ", ") + idOf(#name);
+#define LOCKSTEP_NAME(name, group, entry) ids += (ids.empty() ? "" : ", ") + idOf(#name);
     LOCKSTEP_EXHIBITS(LOCKSTEP_NAME)
     return ids;
 }
 
 const char* groupOf(std::string_view id) {
     constexpr std::pair<std::string_view, const char*> groups[] = {
-#define LOCKSTEP_GROUP(name, group) {#name, group},
+#define LOCKSTEP_GROUP(name, group, entry) {#name, group},
         LOCKSTEP_EXHIBITS(LOCKSTEP_GROUP)};
     for (const auto& [name, group] : groups)
         if (idOf(name) == id) return group;
     return groups[0].second;
+}
+
+std::string entryOf(std::string_view id) {
+    constexpr std::pair<std::string_view, std::string_view> entries[] = {
+#define LOCKSTEP_ENTRY(name, group, entry) {#name, #entry},
+        LOCKSTEP_EXHIBITS(LOCKSTEP_ENTRY)};
+    for (const auto& [name, entry] : entries)
+        if (idOf(name) == id) return idOf(entry);
+    return std::string(id);
 }
 
 } // namespace lockstep::demos

@@ -113,6 +113,8 @@ std::string exhibitIds();
 
 /// The caption above the exhibit in the list on the left; of an unknown id the first one.
 const char* groupOf(std::string_view id);
+/// The exhibit whose entry in that list it shares: its own id, for most.
+std::string entryOf(std::string_view id);
 
 /// All exhibits, in the order of the list on the left.
 std::vector<std::unique_ptr<Exhibit>> makeExhibits();

@@ -323,9 +323,9 @@ void App::handleKey(const KeyPress& press) {
     if (press.key >= GLFW_KEY_1 && press.key <= GLFW_KEY_9) {
         if (exhibit().takeDigit(press.key - GLFW_KEY_1 + 1)) return;
         const auto index = static_cast<std::size_t>(press.key - GLFW_KEY_1);
-        const std::vector<std::size_t> listed = exhibits_.listed(*ui_);
+        const std::vector<std::size_t> entries = exhibits_.entries(*ui_);
         if (ui_->typeDigit(static_cast<char>(press.key))) return;
-        if (index < listed.size()) choose(exhibits_[listed[index]]);
+        if (index < entries.size()) choose(exhibits_[entries[index]]);
     }
 }
 
@@ -393,11 +393,15 @@ void App::drawRunMenu() {
 
 void App::drawExhibitMenu() {
     if (!ui_->menu("Exhibits", "Switches to another exhibit.")) return;
-    int key = 0;
-    for (const std::size_t i : exhibits_.listed(*ui_))
-        if (ui_->menuItem(exhibits_[i].title(), exhibits_[i].words(), fmt::format("{}", ++key).c_str(),
+    const std::vector<std::size_t> entries = exhibits_.entries(*ui_);
+    for (const std::size_t i : exhibits_.listed(*ui_)) {
+        const auto entry = std::ranges::find(entries, i);
+        const std::string key =
+            entry == entries.end() ? std::string() : std::to_string(entry - entries.begin() + 1);
+        if (ui_->menuItem(exhibits_[i].title(), exhibits_[i].words(), key.c_str(),
                           i == exhibits_.shownIndex()))
             choose(exhibits_[i]);
+    }
     ImGui::EndMenu();
 }
 
@@ -560,7 +564,11 @@ void App::drawMiddle() {
         const ImVec2 room = ImGui::GetContentRegionAvail();
         exhibitPlace_.max = {exhibitPlace_.min.x + room.x, exhibitPlace_.min.y + room.y};
         std::optional<std::filesystem::path> next;
-        if (!lessonIsHere() || !guide_.drawInstead(*ui_, next)) exhibit().draw(*ui_);
+        if (!lessonIsHere() || !guide_.drawInstead(*ui_, next)) {
+            if (const auto other = exhibits_.drawShared(*ui_)) // not while this one is being drawn
+                later_ = [this, index = *other] { choose(exhibits_[index]); };
+            exhibit().draw(*ui_);
+        }
         openLater(next);
         goToStep(guide_.takeStep());
     });

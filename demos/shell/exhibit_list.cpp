@@ -17,7 +17,7 @@ namespace lockstep::demos {
 namespace {
 
 // Among the hidden controls.
-std::string hidingName(const Exhibit& exhibit) { return "exhibit/" + std::string(exhibit.id()); }
+std::string hidingName(const Exhibit& exhibit) { return "exhibit/" + entryOf(exhibit.id()); }
 
 struct ListEntry {
     std::string_view title;
@@ -119,6 +119,7 @@ void ExhibitList::show(std::string_view id) {
         if (exhibits_[i]->id() != id) continue;
         if (i != shown_) shown().pause();
         shown_ = i;
+        lastOf_[entryAt(i)] = id;
         return;
     }
     throwUnknownName("exhibit", id, known);
@@ -127,7 +128,23 @@ void ExhibitList::show(std::string_view id) {
 std::vector<std::size_t> ExhibitList::listed(const Ui& ui) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < exhibits_.size(); ++i)
-        if (i == shown_ || !ui.hidden(hidingName(*exhibits_[i]).c_str())) found.push_back(i);
+        if (entryAt(i) == entryAt(shown_) || !ui.hidden(hidingName(*exhibits_[i]).c_str()))
+            found.push_back(i);
+    return found;
+}
+
+std::size_t ExhibitList::leadsTo(const std::string& entry) const {
+    const auto last = lastOf_.find(entry);
+    const std::string_view id = last == lastOf_.end() ? std::string_view(entry) : last->second;
+    const auto found = std::ranges::find(exhibits_, id, [](const auto& exhibit) { return exhibit->id(); });
+    return static_cast<std::size_t>(found - exhibits_.begin());
+}
+
+std::vector<std::size_t> ExhibitList::entries(const Ui& ui) const {
+    std::vector<std::size_t> found;
+    for (const std::size_t i : listed(ui))
+        if (const std::size_t leads = leadsTo(entryAt(i)); std::ranges::find(found, leads) == found.end())
+            found.push_back(leads);
     return found;
 }
 
@@ -191,6 +208,7 @@ ExhibitList::Press ExhibitList::draw(Ui& ui, bool lessonOpen) {
     std::size_t captions = 1;         // that of the lessons
     const auto group = [this](std::size_t i) { return std::string_view(groupOf(exhibits_[i]->id())); };
     for (std::size_t i = 0; i < exhibits_.size(); ++i) {
+        if (entryAt(i) != exhibits_[i]->id()) continue; // it stands in another's
         const bool gone = std::ranges::find(visible, i) == visible.end();
         if (gone && !ui.hidingControls) continue;
         captions += entries.empty() || group(i) != group(entries.back()) ? 1 : 0;
@@ -205,7 +223,8 @@ ExhibitList::Press ExhibitList::draw(Ui& ui, bool lessonOpen) {
         if (at == 0 || group(i) != group(entries[at - 1]))
             drawCaption(ui, groupOf(exhibits_[i]->id()), at == 0);
         const bool gone = std::ranges::find(visible, i) == visible.end();
-        if (const Place place = drawExhibit(ui, i, height, gone, press); i == shown_) chosen = place;
+        if (const Place place = drawExhibit(ui, i, height, gone, press); entryAt(i) == entryAt(shown_))
+            chosen = place;
     }
     const float inset = height / 5;
     const float from = start.y + ui.eased("exhibit/top", chosen.min.y - start.y) + inset;
@@ -219,9 +238,10 @@ ExhibitList::Press ExhibitList::draw(Ui& ui, bool lessonOpen) {
 }
 
 void ExhibitList::hide(Ui& ui, std::size_t index) {
-    if (index == shown_) {
+    if (entryAt(index) == entryAt(shown_)) {
         const std::vector<std::size_t> others = listed(ui);
-        const auto other = std::ranges::find_if(others, [&](std::size_t i) { return i != shown_; });
+        const auto other =
+            std::ranges::find_if(others, [&](std::size_t i) { return entryAt(i) != entryAt(shown_); });
         if (other == others.end())
             return ui.say(Severity::info, "One exhibit must stay in the list.",
                           "Click an outline to bring another one back.");
@@ -235,8 +255,8 @@ Place ExhibitList::drawExhibit(Ui& ui, std::size_t index, float height, bool gon
     const auto icon = [&](ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         entry.drawIcon(draw, centre, size, colour);
     };
-    const bool clicked =
-        drawListEntry(ui, {entry.title(), entry.blurb(), index == shown_, gone}, height, icon);
+    const bool clicked = drawListEntry(
+        ui, {entry.title(), entry.blurb(), entryAt(index) == entryAt(shown_), gone}, height, icon);
     const Place place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     ui.noteControl(entry.title(), entry.words());
     if (ui.hidingControls && ui.hidingClick(entry.title(), entry.words(), gone)) {
@@ -245,8 +265,22 @@ Place ExhibitList::drawExhibit(Ui& ui, std::size_t index, float height, bool gon
         else
             hide(ui, index);
     }
-    if (clicked && !gone && !ui.hidingControls) press.exhibit = index;
+    if (clicked && !gone && !ui.hidingControls) press.exhibit = leadsTo(entryAt(index));
     return place;
+}
+
+std::optional<std::size_t> ExhibitList::drawShared(Ui& ui) const {
+    std::vector<std::size_t> shared;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < exhibits_.size(); ++i)
+        if (entryAt(i) == entryAt(shown_)) {
+            shared.push_back(i);
+            names.emplace_back(exhibits_[i]->title());
+        }
+    if (shared.size() < 2) return {};
+    auto at = static_cast<std::size_t>(std::ranges::find(shared, shown_) - shared.begin());
+    if (!ui.segments("##shared entry", "Exhibits that belong together.", at, names)) return {};
+    return shared[at];
 }
 
 } // namespace lockstep::demos

@@ -48,6 +48,8 @@ class ExhibitList {
     void show(std::string_view id);
     /// Those that are not hidden, and the one that is shown.
     std::vector<std::size_t> listed(const Ui& ui) const;
+    /// The same by entries: of those that share one, the exhibit that was shown last.
+    std::vector<std::size_t> entries(const Ui& ui) const;
     void clear() { exhibits_.clear(), aside_.exhibits.clear(); }
 
     /// A lesson sets the exhibits as it needs them: it gets others, the same each time, so that what a person
@@ -79,6 +81,9 @@ class ExhibitList {
     /// Draws all exhibits in their groups and, below them, the lessons: as high as there is room for. While
     /// controls are hidden by clicks, so are exhibits.
     Press draw(Ui& ui, bool lessonOpen);
+    /// The exhibits that share the shown one's entry, side by side; draws nothing where it is alone. Returns
+    /// the one that was pressed.
+    std::optional<std::size_t> drawShared(Ui& ui) const;
 
   private:
     struct Set {
@@ -88,14 +93,18 @@ class ExhibitList {
     };
 
     void exchange();
+    std::string entryAt(std::size_t index) const { return entryOf(exhibits_[index]->id()); }
+    /// The exhibit that the entry leads to.
+    std::size_t leadsTo(const std::string& entry) const;
     void hide(Ui& ui, std::size_t index);
     /// Returns where it is on the screen.
     Place drawExhibit(Ui& ui, std::size_t index, float height, bool gone, Press& press);
 
     std::vector<std::unique_ptr<Exhibit>> exhibits_;
     std::size_t shown_ = 0;
-    std::map<std::string_view, std::size_t> chosenSpeeds_; // by exhibit
-    bool flatOut_ = false;                                 // where none is chosen
+    std::map<std::string, std::string, std::less<>> lastOf_; // entry: id of the exhibit that was shown last
+    std::map<std::string_view, std::size_t> chosenSpeeds_;   // by exhibit
+    bool flatOut_ = false;                                   // where none is chosen
     Set aside_; // the lesson's or, while one is open, the person's own
     bool isAside_ = false;
 };

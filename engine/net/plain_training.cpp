@@ -37,7 +37,7 @@ double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRan
     // Forward: every layer multiplies the outputs of the one below by its weights and adds its bias. The
     // sums (preactivations) go through the activation function, which gives the layer's outputs.
     for (std::size_t l = 0; l < layers_.size(); ++l)
-        plain::dense(denseShape(l, rows), below(l), weights(parameters, l), bias(parameters, l),
+        plain::dense(denseShape(l, rows), inputsOf(l), weights(parameters, l), bias(parameters, l),
                      shape_.activationOf(l), layers_[l].outputs.data(), layers_[l].sums.data());
 
     // Loss: compares the last layer's outputs with the targets. dSums is its gradient by the layer's sums.
@@ -61,7 +61,7 @@ double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRan
                                    shape_.activationOf(l - 1), saved(l - 1), layers_[l - 1].dSums.data());
     // Gradients of the weights and biases: every layer's dSums times its inputs.
     for (std::size_t l = layers_.size(); l-- > 0;)
-        plain::denseBackwardWeights(denseShape(l, rows), layers_[l].dSums.data(), below(l), 0,
+        plain::denseBackwardWeights(denseShape(l, rows), layers_[l].dSums.data(), inputsOf(l), 0,
                                     layout_.layer(l).outputs, weights(gradients, l), bias(gradients, l));
     return loss / terms;
 }

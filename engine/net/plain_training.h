@@ -29,6 +29,11 @@ template <class T> class PlainNetwork {
     /// `parameters` in `gradients`.
     double lossAndGradients(const BatchOrder& order, const BatchRange& batch);
 
+    /// What the products of layer l have read in the last batch: A[l] and dZ[l], [rows][stride]. The strides
+    /// are the layer's inputs and outputs, rounded up to four.
+    const T* inputsOf(std::size_t l) const { return l == 0 ? inputs_.data() : layers_[l - 1].outputs.data(); }
+    const T* dSumsOf(std::size_t l) const { return layers_[l].dSums.data(); }
+
     std::vector<T> parameters;
     std::vector<T> gradients;
 
@@ -41,8 +46,6 @@ template <class T> class PlainNetwork {
 
     void resize(std::size_t rows);
     DenseShape denseShape(std::size_t l, std::size_t rows) const;
-    /// A[l], the inputs of layer l.
-    const T* below(std::size_t l) const { return l == 0 ? inputs_.data() : layers_[l - 1].outputs.data(); }
     const T* saved(std::size_t l) const;
 
     const Dataset& data_;

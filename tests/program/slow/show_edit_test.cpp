@@ -46,10 +46,12 @@ TEST_CASE("in every exhibit, Ctrl+Z takes a change of settings back, and Ctrl+Y 
     for (const std::string& exhibit : exhibits) {
         CAPTURE(exhibit);
         const Folder folder;
-        // Exhibits that train have weights; an experiment has predictions, and memory has remedies.
+        // Exhibits that train have weights; an experiment has predictions, memory remedies, precision
+        // formats.
         const std::map<std::string, std::pair<std::string, std::string>> others{
             {"parallelism", {"click choice/1\n", "click choice/2\n"}},
-            {"memory", {"click memory/offload\n", "click memory/together\n"}}};
+            {"memory", {"click memory/offload\n", "click memory/together\n"}},
+            {"precision", {"click precision/fp16\n", "click precision/bf16\n"}}};
         const auto other = others.find(exhibit);
         const auto& [first, second] =
             other != others.end()

@@ -1,0 +1,461 @@
+#include "demos/exhibits/precision/precision_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/words/language.h"
+#include "engine/files/json_field.h"
+#include "engine/gpu/error.h"
+#include "engine/net/names.h"
+#include "engine/net/plain_training.h"
+#include "engine/run/make_trainer.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view ownFields[] = {"steps", "kind", "layer", "neuron", "input", "flipped"};
+constexpr std::size_t progressParts = 40; ///< in which a run tells how far it is
+constexpr std::size_t mostRows = 256;     ///< of the batch that is looked at
+
+bool trainsEveryFormat(const RungRow& row) {
+    return row.trains && !row.half && row.rung != Rung::wholeStep && !(row.gpu() && row.rung == Rung::best);
+}
+
+bool scalesTensors(FloatKind kind) { return kind == FloatKind::e4m3 || kind == FloatKind::e5m2; }
+
+std::uint32_t signBit(FloatKind kind) { return std::uint32_t{1} << (rowOf(kind).bits() - 1); }
+
+/// The operands of layer `l` in the first batch of the training's order.
+LayerNumbers lookAt(const TrainJob& job, std::size_t l, std::span<const float> parameters) {
+    PlainNetwork<double> network(*job.data, job.shape, parameters);
+    const BatchOrder order = job.order();
+    BatchRange batch = order.range(0);
+    batch.rows = std::min(batch.rows, mostRows);
+    LayerNumbers numbers;
+    numbers.loss = network.lossAndGradients(order, batch);
+    const LayerLayout layer = ParamLayout(job.shape).layer(l);
+    const auto take = [](std::vector<double>& into, const double* from, std::size_t rows, std::size_t columns,
+                         std::size_t stride) {
+        into.reserve(rows * columns);
+        for (std::size_t row = 0; row < rows; ++row)
+            into.insert(into.end(), from + row * stride, from + row * stride + columns);
+    };
+    take(numbers.weights, network.parameters.data() + layer.weightOffset, layer.outputs, layer.inputs,
+         layer.rowStride);
+    take(numbers.inputs, network.inputsOf(l), batch.rows, layer.inputs, layer.rowStride);
+    take(numbers.dSums, network.dSumsOf(l), batch.rows, layer.outputs, roundUpToFour(layer.outputs));
+    return numbers;
+}
+
+Fate fateOf(double number, const Rounding& rounding, int scale) {
+    const FloatKindRow& row = rowOf(rounding.kind);
+    const float rounded = lockstep::rounded(static_cast<float>(number), rounding.kind, scale);
+    if (!std::isfinite(rounded)) return Fate::over;
+    if (rounded == 0) return Fate::lost;
+    return std::abs(number) < std::ldexp(static_cast<double>(row.smallestNormal()), -scale) ? Fate::coarse
+                                                                                            : Fate::kept;
+}
+
+/// A run to be completed.
+struct Open {
+    std::string key;
+    TrainJob job;
+    TrainerState state; ///< without parameters: from the start
+};
+
+/// Trains all of them, a part of the steps at a time, and tells what came of each part.
+template <class Tell>
+void trainSideBySide(const std::vector<Open>& open, const LaneSpec& lane, const MachineShare& share,
+                     gpu::Device* device, std::uint64_t steps, const std::atomic<bool>& cancelled,
+                     const Tell& tell) {
+    std::vector<std::unique_ptr<Trainer>> trainers(open.size());
+    std::vector<std::uint64_t> trained;
+    for (const Open& each : open) trained.push_back(each.state.step);
+    const std::uint64_t part = std::max<std::uint64_t>(1, steps / progressParts);
+    const auto trainPart = [&](std::size_t at) {
+        PrecisionRun news;
+        std::vector<LossPoint> losses;
+        try {
+            if (trainers[at] == nullptr) {
+                trainers[at] = makeTrainer(open[at].job, lane, share, device, &cancelled);
+                if (!open[at].state.parameters.empty()) trainers[at]->restore(open[at].state);
+            }
+            Trainer& trainer = *trainers[at];
+            trainer.run(std::min(part, steps - trained[at]));
+            trainer.finish();
+            trainer.takeLosses(losses); // before what may throw
+            trained[at] = trainer.completedSteps();
+            news.state = trainer.state();
+            news.secondsPerStep =
+                trainer.trainingSeconds() / static_cast<double>(trained[at] - open[at].state.step);
+            if (trained[at] >= steps) {
+                const Evaluation result = trainer.evaluate(Split::test);
+                news.accuracy = result.accuracy, news.loss = result.loss;
+                news.done = true;
+            }
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const gpu::Cancelled&) {
+            return;
+        } catch (const std::exception& error) {
+            news.failure = error.what();
+            news.done = true;
+            trained[at] = steps;
+        }
+        for (const LossPoint& loss : losses) {
+            news.steps.push_back(static_cast<double>(loss.step));
+            news.losses.push_back(static_cast<double>(loss.loss));
+        }
+        tell(open[at].key, std::move(news));
+    };
+    while (!cancelled && std::ranges::any_of(trained, [&](std::uint64_t step) { return step < steps; }))
+        for (std::size_t at = 0; at < open.size() && !cancelled; ++at)
+            if (trained[at] < steps) trainPart(at);
+}
+
+} // namespace
+
+void PrecisionRun::add(const PrecisionRun& later) {
+    steps.insert(steps.end(), later.steps.begin(), later.steps.end());
+    losses.insert(losses.end(), later.losses.begin(), later.losses.end());
+    if (later.failure.empty()) {
+        state = later.state;
+        secondsPerStep = later.secondsPerStep;
+    }
+    accuracy = later.accuracy, loss = later.loss;
+    failure = later.failure;
+    done = later.done;
+}
+
+PrecisionOptions usualPrecision() {
+    PrecisionOptions options;
+    options.run.data = "spiral";
+    options.run.dataOptions.samples = 1024;
+    options.run.hiddenWidths = {32, 32};
+    options.run.settings.optimizer.kind = Optimizer::adam;
+    options.run.settings.optimizer.learningRate = 0.005;
+    options.run.settings.batch = 64;
+    options.run.settings.precision.format = formatOf(options.kind);
+    options.run.lanes = {{true, Rung::texel, {}}};
+    return options;
+}
+
+Json toJson(const PrecisionOptions& options) {
+    Json json = toJson(options.run);
+    json["steps"] = options.steps;
+    json["kind"] = rowOf(options.kind).name;
+    json["layer"] = options.layer + 1;
+    json["neuron"] = options.neuron;
+    json["input"] = options.input;
+    json["flipped"] = options.flipped;
+    return json;
+}
+
+PrecisionOptions precisionOptionsFromJson(const Json& state) {
+    PrecisionOptions options = usualPrecision();
+    options.run = runFromJson(state, options.run, "precision", ownFields);
+    const auto take = [&](const char* field, auto& value) {
+        if (state.contains(field)) value = jsonValue<std::remove_reference_t<decltype(value)>>(state, field);
+    };
+    if (options.run.lanes.size() != 1)
+        throw std::invalid_argument(
+            fmt::format("field 'lanes': must name one lane, not {}", options.run.lanes.size()));
+    if (const LaneSpec& lane = options.run.lanes.front(); !trainsEveryFormat(lane.row())) {
+        const std::vector<std::string> known = precisionLanes();
+        throwUnknownName("field 'lanes': lane", lane.text(),
+                         std::vector<std::string_view>(known.begin(), known.end()));
+    }
+    take("steps", options.steps);
+    if (options.steps == 0 || options.steps > mostPrecisionSteps)
+        throw std::invalid_argument(fmt::format("field 'steps': must be 1 to {}", mostPrecisionSteps));
+    if (state.contains("kind")) {
+        std::string kind;
+        take("kind", kind);
+        const auto* const found = std::ranges::find(floatKinds, kind, &FloatKindRow::name);
+        if (found == std::end(floatKinds)) {
+            std::vector<std::string_view> names;
+            for (const FloatKindRow& row : floatKinds) names.push_back(row.name);
+            throwUnknownName("field 'kind': format", kind, names);
+        }
+        options.kind = found->kind;
+    } else if (formatOf(options.kind) != options.run.settings.precision.format) {
+        for (const FloatKindRow& row : floatKinds) // the first of a format
+            if (formatOf(row.kind) == options.run.settings.precision.format) {
+                options.kind = row.kind;
+                break;
+            }
+    }
+    options.run.settings.precision.format = formatOf(options.kind);
+    std::size_t layer = options.layer + 1;
+    take("layer", layer);
+    if (layer == 0) throw std::invalid_argument("field 'layer': the first layer is 1");
+    options.layer = layer - 1;
+    take("neuron", options.neuron);
+    take("input", options.input);
+    take("flipped", options.flipped);
+    return options;
+}
+
+std::vector<std::string> precisionLanes() {
+    std::vector<std::string> names;
+    for (const RungRow& row : rungTable)
+        if (trainsEveryFormat(row)) names.emplace_back(row.lane);
+    return names;
+}
+
+OperandFormat formatOf(FloatKind kind) {
+    switch (kind) {
+    case FloatKind::fp32: return OperandFormat::fp32;
+    case FloatKind::tf32: return OperandFormat::tf32;
+    case FloatKind::bf16: return OperandFormat::bf16;
+    case FloatKind::fp16: return OperandFormat::fp16;
+    case FloatKind::e4m3:
+    case FloatKind::e5m2: return OperandFormat::fp8;
+    }
+    throw std::invalid_argument("no such format");
+}
+
+double Magnitudes::share(Fate fate) const {
+    std::size_t number = 0;
+    for (const auto& count : counts) number += count[static_cast<std::size_t>(fate)];
+    return all == zeros ? 0 : static_cast<double>(number) / static_cast<double>(all - zeros);
+}
+
+Magnitudes magnitudesOf(std::span<const double> numbers, const Rounding& rounding) {
+    Magnitudes magnitudes;
+    magnitudes.rounding = rounding;
+    magnitudes.all = numbers.size();
+    int low = std::numeric_limits<int>::max();
+    int high = std::numeric_limits<int>::min();
+    float largest = 0;
+    for (const double number : numbers) {
+        largest = std::max(largest, std::abs(static_cast<float>(number)));
+        if (number == 0 || !std::isfinite(number)) continue;
+        low = std::min(low, std::ilogb(number));
+        high = std::max(high, std::ilogb(number));
+    }
+    if (rounding.scaled) magnitudes.scale = scaleFor(largest, rounding.kind, rounding.mostScale);
+    if (low <= high) {
+        magnitudes.first = low;
+        magnitudes.counts.resize(static_cast<std::size_t>(high - low) + 1);
+    }
+    for (const double number : numbers) {
+        if (number == 0) ++magnitudes.zeros;
+        if (number == 0 || !std::isfinite(number)) continue;
+        const Fate fate = fateOf(number, rounding, magnitudes.scale);
+        ++magnitudes
+              .counts[static_cast<std::size_t>(std::ilogb(number) - low)][static_cast<std::size_t>(fate)];
+    }
+    return magnitudes;
+}
+
+double valueOf(std::uint32_t code, FloatKind kind, int scale) {
+    return std::ldexp(static_cast<double>(decoded(code, kind)), -scale);
+}
+
+WeightCode codeOf(double weight, FloatKind kind, int scale) {
+    WeightCode found;
+    found.code = encoded(static_cast<float>(std::ldexp(weight, scale)), kind);
+    found.value = valueOf(found.code, kind, scale);
+    const std::uint32_t size = found.code & (signBit(kind) - 1);
+    found.gap = valueOf(size + 1, kind, scale) - valueOf(size, kind, scale);
+    return found;
+}
+
+std::int64_t placeOnLine(double value, FloatKind kind, int scale) {
+    const double size = std::abs(value);
+    const std::uint32_t last = encoded(rowOf(kind).largest(), kind);
+    std::uint32_t code = std::min(last, encoded(static_cast<float>(std::ldexp(size, scale)), kind));
+    if (value >= 0) {
+        if (valueOf(code, kind, scale) > size) --code;
+        return code;
+    }
+    if (valueOf(code, kind, scale) < size && code < last) ++code;
+    return -static_cast<std::int64_t>(code);
+}
+
+void PrecisionModel::change(PrecisionOptions options) {
+    options.run.settings.precision.format = formatOf(options.kind);
+    if (options == options_) return;
+    PrecisionOptions same = options; // but for what is looked at
+    same.kind = options_.kind;
+    same.run.settings.precision.format = options_.run.settings.precision.format;
+    same.layer = options_.layer, same.neuron = options_.neuron, same.input = options_.input;
+    same.flipped = options_.flipped;
+    if (same != options_) stop(); // it trains under other settings
+    options_ = std::move(options);
+    changed_ = true;
+}
+
+void PrecisionModel::update(Machines& machines, bool wait) {
+    const auto take = [](WorkQueue& queue) {
+        for (const auto& news : queue.takeNews()) news();
+        if (const std::string failure = queue.takeFailure(); !failure.empty())
+            throw std::runtime_error(failure);
+    };
+    if (wait) work_.wait();
+    take(work_);
+    take(looking_);
+    takeJob(machines, wait);
+    look();
+    if (!wait) return;
+    looking_.wait();
+    take(looking_);
+}
+
+void PrecisionModel::takeJob(Machines& machines, bool wait) {
+    if (failed_ && !changed_) return;
+    failed_ = true; // unless all goes well
+    const std::shared_ptr<const Dataset> data = loader_.get(options_.run, wait);
+    failed_ = false;
+    if (data == nullptr || (data == data_ && !changed_)) return;
+    failed_ = true;
+    changed_ = false; // also where what follows throws: not again in every frame
+    data_ = data;
+    job_.reset();
+    const TrainJob job = makeJob(options_.run, *data);
+    job.validate();
+    layout_ = ParamLayout(job.shape);
+    options_.layer = std::min(options_.layer, layout_.layers() - 1);
+    options_.neuron = std::min(options_.neuron, layer().outputs - 1);
+    options_.input = std::min(options_.input, layer().inputs - 1);
+    options_.flipped &= 2 * signBit(options_.kind) - 1;
+    first_ = initialWeights(job.shape, options_.run.settings.seed);
+    const gpu::Device* const device = machines.deviceOf(options_.run.lanes.front());
+    device_ = device == nullptr ? std::string() : device->report().name;
+    job_ = job;
+    failed_ = false;
+}
+
+void PrecisionModel::look() {
+    if (!job_ || !looking_.idle()) return;
+    const PrecisionRun* const shown = run(formatOf(options_.kind));
+    std::string wanted = fmt::format("{} {} {} {} {} {} {}", keyOf(precisionOf(formatOf(options_.kind))),
+                                     shown == nullptr ? 0 : shown->steps.size(), rowOf(options_.kind).name,
+                                     options_.layer, options_.neuron, options_.input, options_.flipped);
+    if (wanted == looked_) return;
+    looked_ = wanted;
+    const PrecisionSettings precision = precisionOf(formatOf(options_.kind));
+    std::vector<float> flipped;
+    if (options_.flipped != 0) {
+        const int scale = weightScale(options_.kind);
+        const std::uint32_t code = codeOf(weight(), options_.kind, scale).code ^ options_.flipped;
+        flipped = parameters();
+        flipped[layer().weightOffset + options_.neuron * layer().rowStride + options_.input] =
+            static_cast<float>(valueOf(code, options_.kind, scale));
+    }
+    looking_.post("", [this, data = data_, job = *job_, layer = options_.layer, precision,
+                       parameters = parameters(), flipped = std::move(flipped)](const std::atomic<bool>&) {
+        LayerNumbers numbers = lookAt(job, layer, parameters);
+        const std::array<Magnitudes, 3> magnitudes{
+            magnitudesOf(numbers.weights, roundingOf(precision, Operation::roundWeights)),
+            magnitudesOf(numbers.inputs, roundingOf(precision, Operation::roundActivations)),
+            magnitudesOf(numbers.dSums, roundingOf(precision, Operation::roundDSums))};
+        std::optional<double> loss;
+        if (!flipped.empty()) loss = lookAt(job, layer, flipped).loss;
+        looking_.tell([this, numbers = std::move(numbers), magnitudes, loss] {
+            numbers_ = numbers;
+            magnitudes_ = magnitudes;
+            flippedLoss_ = loss;
+        });
+    });
+}
+
+PrecisionSettings PrecisionModel::precisionOf(OperandFormat format) const {
+    PrecisionSettings precision = options_.run.settings.precision;
+    precision.format = format;
+    if (format != OperandFormat::fp16 && format != OperandFormat::fp8) precision.lossScaling = true;
+    return precision;
+}
+
+std::string PrecisionModel::settingsKey() const {
+    RunOptions run = options_.run;
+    run.settings.precision = {};
+    return fmt::format("{} {} {} ", toJson(run).dump(), options_.steps, device_);
+}
+
+std::string PrecisionModel::keyOf(const PrecisionSettings& precision) const {
+    RunOptions run = usualPrecision().run;
+    run.settings.precision = precision;
+    return settingsKey() + toJson(run)["settings"].dump();
+}
+
+const PrecisionRun* PrecisionModel::run(OperandFormat format) const {
+    const auto found = runs_.find(keyOf(precisionOf(format)));
+    return found == runs_.end() ? nullptr : &found->second;
+}
+
+std::vector<const PrecisionRun*> PrecisionModel::others() const {
+    std::vector<const PrecisionRun*> found;
+    const std::string settings = settingsKey();
+    for (const auto& [key, each] : runs_)
+        if (key.starts_with(settings) && each.precision != precisionOf(each.precision.format))
+            found.push_back(&each);
+    return found;
+}
+
+const std::vector<float>& PrecisionModel::parameters() const {
+    const PrecisionRun* const shown = run(formatOf(options_.kind));
+    return shown == nullptr || shown->state.parameters.size() != first_.size() ? first_
+                                                                               : shown->state.parameters;
+}
+
+int PrecisionModel::weightScale(FloatKind kind) const {
+    if (!scalesTensors(kind)) return 0;
+    const auto weights = std::span(parameters()).subspan(layer().weightOffset, layer().weightCount());
+    float largest = 0;
+    for (const float weight : weights) largest = std::max(largest, std::abs(weight));
+    return scaleFor(largest, kind);
+}
+
+void PrecisionModel::train(Machines& machines) {
+    if (training() || !job_) return;
+    const LaneSpec lane = options_.run.lanes.front();
+    gpu::Device* const device = machines.deviceOf(lane);
+    std::vector<Open> open;
+    for (const OperandFormat format : allOperandFormats) {
+        const PrecisionSettings precision = precisionOf(format);
+        std::string key = keyOf(precision);
+        PrecisionRun& run = runs_[key];
+        if (run.done) continue;
+        run.precision = precision;
+        TrainJob job = *job_;
+        job.settings.precision = precision;
+        open.push_back({std::move(key), std::move(job), run.state});
+    }
+    const auto tell = [this](const std::string& key, PrecisionRun news) {
+        work_.tell([this, key, news = std::move(news)] { runs_[key].add(news); });
+    };
+    work_.post(std::string(translated("training in every format")),
+               [data = data_, open, lane, device, tell, threads = machines.threads(),
+                steps = options_.steps](const std::atomic<bool>& cancelled) {
+                   trainSideBySide(open, lane, {threads, 0}, device, steps, cancelled, tell);
+               });
+}
+
+void PrecisionModel::forget() {
+    stop();
+    work_.wait();
+    work_.takeNews(); // of what is forgotten
+    runs_.clear();
+    looked_.clear();
+}
+
+bool PrecisionModel::releaseDevice() {
+    const bool was = training();
+    work_.cancel();
+    work_.wait();
+    changed_ = true;
+    return was;
+}
+
+} // namespace lockstep::demos
