@@ -674,6 +674,8 @@ TEST_CASE("what exhibits say in German has no English in it") {
                    "rung/gpu:naive\nframes 40\n"
                    "click ##ladder/tab/Memory\nframes 5\nclick ##ladder/tab/Crossover\nframes 3\n"},
         {"memory", "hover memory/step\nframes 3\nclick Run\nframes 3\nhover memory/together\nframes 40\n"},
+        {"precision", "hover precision/e4m3 bits\nframes 40\nclick Run\nframes 3\nclick precision/e4m3 bits\n"
+                      "frames 3\nhover precision/numbers\nframes 40\n"},
         {"mosaic", "click Run\nframes 20\nhover mosaic/tiles CPU\nframes 40\n"},
         {"map", "click Run\nframes 10\nhover map/GPU\nframes 40\nclick Bookmarks##map\nframes 3\n"},
         {"parallelism", "click Measure##parallelism\nframes 5\n"},

@@ -121,7 +121,10 @@ class PrecisionExhibit final : public Exhibit {
             values[fmt::format("precision.{}_lost_share", tensors[at])].number =
                 model_.magnitudes()[at].share(Fate::lost);
         values["precision.batch_loss"].number = model_.numbers()->loss;
-        if (model_.flippedLoss()) values["precision.flipped_loss"].number = *model_.flippedLoss();
+        if (const std::optional<double> flipped = model_.flippedLoss(); flipped && std::isfinite(*flipped))
+            values["precision.flipped_loss"].number = *flipped;
+        else if (flipped)
+            values["precision.flipped_loss"].text = numberText(*flipped);
     }
 
     nlohmann::ordered_json state() const override {
@@ -221,7 +224,7 @@ class PrecisionExhibit final : public Exhibit {
 
     void drawNumbers(Ui& ui, ImVec2 size) {
         ui.beginCard("precision/sizes", size);
-        ui.heading(translatedFormat("What the products of layer {} read, and the range of {}",
+        ui.heading(translatedFormat("Operands of layer {}, and the range of {}",
                                     model_.options().layer + 1, kindName(model_.options().kind)));
         drawMagnitudes(ui, model_);
         ui.endCard();
@@ -275,12 +278,14 @@ class PrecisionExhibit final : public Exhibit {
 
     std::string headingOf(WeightPlace place, bool chosen) const {
         const std::string weight =
-            fmt::format("W{}[{}][{}] = {:.9g}", model_.options().layer + 1, place.neuron, place.input,
-                        model_.weight(place.neuron, place.input));
+            fmt::format("W{}[{}][{}] = {}", model_.options().layer + 1, place.neuron, place.input,
+                        numberText(model_.weight(place.neuron, place.input)));
         if (!chosen || model_.options().flipped == 0 || !model_.flippedLoss() || model_.numbers() == nullptr)
             return weight;
         return translatedFormat("{}; with flipped bits, the loss is {} instead of {}", weight,
-                                lossText(*model_.flippedLoss()), lossText(model_.numbers()->loss));
+                                std::isfinite(*model_.flippedLoss()) ? lossText(*model_.flippedLoss())
+                                                                     : numberText(*model_.flippedLoss()),
+                                lossText(model_.numbers()->loss));
     }
 
     PrecisionModel model_;

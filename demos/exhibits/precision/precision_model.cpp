@@ -221,7 +221,7 @@ OperandFormat formatOf(FloatKind kind) {
     case FloatKind::e4m3:
     case FloatKind::e5m2: return OperandFormat::fp8;
     }
-    throw std::invalid_argument("no such format");
+    throw std::logic_error("no such format");
 }
 
 double Magnitudes::share(Fate fate) const {

@@ -28,12 +28,6 @@ ImU32 fateColour(const Theme& theme, Fate fate) {
     return theme.muted;
 }
 
-std::string exactText(double value) {
-    if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value < 0 ? "-∞" : "∞";
-    if (value != 0 && (std::abs(value) < 1e-5 || std::abs(value) >= 1e7)) return scientific(value, 7);
-    return translatedFormat("{:.8g}", value);
-}
-
 /// What rounding does to a tensor, in a few words.
 std::string fateText(const Magnitudes& numbers) {
     const double lost = numbers.share(Fate::lost);
@@ -138,8 +132,8 @@ void drawStrip(Ui& ui, const Magnitudes& numbers, const Strip& strip, const Size
                              {"overflow", percent(numbers.share(Fate::over))},
                              {"are 0", grouped(numbers.zeros)},
                              {"format", std::string(row.name)},
-                             {"largest", threeDigits(static_cast<double>(row.largest()) * scale)},
-                             {"smallest", threeDigits(static_cast<double>(row.smallest()) * scale)}},
+                             {"largest number", threeDigits(static_cast<double>(row.largest()) * scale)},
+                             {"smallest number", threeDigits(static_cast<double>(row.smallest()) * scale)}},
                   .text = strip.words};
     if (numbers.scale != 0) detail.values.emplace_back("scale", fmt::format("2^{}", numbers.scale));
     ui.detail(std::move(detail));
@@ -190,6 +184,12 @@ Columns columnsFor(const Ui& ui, float left, float width) {
 }
 
 } // namespace
+
+std::string numberText(double value) {
+    if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value < 0 ? "-∞" : "∞";
+    if (value != 0 && (std::abs(value) < 1e-5 || std::abs(value) >= 1e7)) return scientific(value, 7);
+    return translatedFormat("{:.8g}", value);
+}
 
 ImU32 formatColour(const Theme& theme, FloatKind kind) {
     return seriesColour(theme, static_cast<std::size_t>(formatOf(kind)));
@@ -409,7 +409,7 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
         }
         draw.AddText({columns.value, letters},
                      flipped != 0 ? legible(ui.theme, ui.theme.warning) : ui.theme.text,
-                     fittedText(exactText(code.value), columns.line - columns.value - ui.px(4)).c_str());
+                     fittedText(numberText(code.value), columns.line - columns.value - ui.px(4)).c_str());
         if (lines) {
             drawNumbers(ui, row.kind, scale, middle - half, middle + half, {columns.line, y},
                         {columns.lineEnd, y + height}, faded(colour, 0.75f));
@@ -430,11 +430,11 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
                 .values = {{"bits", fmt::format("{} = 1 + {} + {}", row.bits(), row.format().exponentBits,
                                                 row.format().fractionBits)},
                            {"code", fmt::format("{:#0{}x}", code.code, 2 + (row.bits() + 3) / 4)},
-                           {"value", exactText(code.value)},
+                           {"value", numberText(code.value)},
                            {"off by", threeDigits(code.value - weight)},
-                           {"next number", threeDigits(code.gap) + " " + std::string(translated("away"))},
-                           {"largest", threeDigits(static_cast<double>(row.largest()) * scaled)},
-                           {"smallest", threeDigits(static_cast<double>(row.smallest()) * scaled)}}};
+                           {"next number", translatedFormat("{} away", threeDigits(code.gap))},
+                           {"largest number", threeDigits(static_cast<double>(row.largest()) * scaled)},
+                           {"smallest number", threeDigits(static_cast<double>(row.smallest()) * scaled)}}};
             if (scale != 0) detail.values.emplace_back("scale", fmt::format("2^{}", scale));
             if (const PrecisionRun* run = model.run(formatOf(row.kind)); run != nullptr && run->done) {
                 if (!run->failure.empty()) detail.text = translatedParts(run->failure);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
@@ -14,6 +15,8 @@ namespace lockstep::demos {
 
 /// Of the format that numbers of this kind belong to.
 ImU32 formatColour(const Theme& theme, FloatKind kind);
+/// Eight digits; "NaN", "∞".
+std::string numberText(double value);
 /// "fp8 e4m3" of the formats with a name of their own in training.
 std::string kindName(FloatKind kind);
 
