@@ -163,7 +163,7 @@ int race(const RaceCommandOptions& options) {
         throw std::invalid_argument(
             fmt::format("--repeat takes 1 to {} runs, not {}", mostRepeats, options.repeat));
     refuseIdleOffload(options);
-    refuseIdleLossScaling(options.settings.precision);
+    refuseIdlePrecision(options.settings.precision);
     std::FILE* people = peopleStream(options);
     requireResultFiles(options, {tableOf(options.data), {"--init", options.weightsFile}});
     const Dataset data = loadData(options);
@@ -269,7 +269,7 @@ int train(TrainCommandOptions options) {
         takeOver(*resumed, options);
     }
     refuseIdleOffload(options);
-    refuseIdleLossScaling(options.settings.precision);
+    refuseIdlePrecision(options.settings.precision);
     requireResultFiles(options, {{"--save", options.saveFile},
                                  {"--resume", options.resumeFile},
                                  {"--init", options.weightsFile},

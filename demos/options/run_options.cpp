@@ -230,23 +230,30 @@ void addMemoryOptions(CLI::App& command, RunOptions& options) {
             "what GPU lanes leave in the host's memory: none, or optimizer (its state) [none]");
 }
 
+bool onFromText(std::string_view text) {
+    constexpr std::string_view known[] = {"on", "off"};
+    if (text != "on" && text != "off") throwUnknownName("choice", text, known);
+    return text == "on";
+}
+
 void addPrecisionOptions(CLI::App& command, PrecisionSettings& precision) {
     command.option_defaults()->group(settingsGroup);
     std::string formats;
     for (const OperandFormat each : allOperandFormats)
         formats += (formats.empty() ? "" : " ") + std::string(name(each));
+    addText(command, "--format", "NAME", precision.format, operandFormatFromName,
+            "number format in which products read their operands: " + formats +
+                ";\nsums stay fp32. Emulated: operands are rounded, and nothing is faster [fp32]");
+    addText(command, "--loss-scaling", "on|off", precision.lossScaling, onFromText,
+            "fp16 and fp8 scale gradients up before they are rounded; off: small ones become 0 [on]");
     addText(
-        command, "--format", "NAME", precision.format, operandFormatFromName,
-        "number format in which products read their operands: " + formats +
-            ";\nsums and parameters stay fp32. Emulated: operands are rounded, and nothing is faster [fp32]");
+        command, "--master-weights", "on|off", precision.masterWeights, onFromText,
+        "on: the optimizer changes fp32 parameters, of which products read rounded copies;\noff: bf16 and "
+        "fp16 store the parameters themselves, rounded after each update [on]");
     addText(
-        command, "--loss-scaling", "on|off", precision.lossScaling,
-        [](std::string_view text) {
-            constexpr std::string_view known[] = {"on", "off"};
-            if (text != "on" && text != "off") throwUnknownName("choice", text, known);
-            return text == "on";
-        },
-        "fp16 and fp8 scale gradients up before they are rounded; off: small ones become 0 [on]");
+        command, "--rounding", "NAME", precision.rounding, roundingModeFromName,
+        "how --master-weights off rounds: " + namesOf(allRoundingModes) +
+            ". To the nearest number, small updates\nare lost; stochastic keeps them on average [nearest]");
 }
 
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
@@ -311,11 +318,19 @@ void refuseIdleOffload(const RunOptions& options) {
     refuse(options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu), "GPU lanes");
 }
 
-void refuseIdleLossScaling(const PrecisionSettings& precision) {
-    const bool used = precision.format == OperandFormat::fp16 || precision.format == OperandFormat::fp8;
-    if (!precision.lossScaling && !used)
-        throw std::invalid_argument(
-            "--loss-scaling would have no effect; it applies only to --format fp16 and fp8");
+void refuseIdlePrecision(const PrecisionSettings& precision) {
+    const auto refuse = [](const char* option, bool used, const char* users) {
+        if (!used)
+            throw std::invalid_argument(
+                fmt::format("{} would have no effect; it applies only to {}", option, users));
+    };
+    const OperandFormat format = precision.format;
+    refuse("--loss-scaling",
+           precision.lossScaling || format == OperandFormat::fp16 || format == OperandFormat::fp8,
+           "--format fp16 and fp8");
+    refuse("--master-weights", precision.masterWeights || precision.rounds(), "--format bf16 and fp16");
+    refuse("--rounding", precision.rounding == RoundingMode::nearest || !precision.masterWeights,
+           "--master-weights off");
 }
 
 void refuseIdleDataOptions(const CLI::App& command, const std::string& data) {

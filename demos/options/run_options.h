@@ -97,8 +97,9 @@ std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data);
 void refuseIdleOptions(const CLI::App& command, const RunOptions& options);
 /// Throws std::invalid_argument for an --offload that is of no use to the optimizer or to any of the lanes.
 void refuseIdleOffload(const RunOptions& options);
-/// Throws std::invalid_argument for --loss-scaling off with a format that is not scaled.
-void refuseIdleLossScaling(const PrecisionSettings& precision);
+/// Throws std::invalid_argument for --loss-scaling off with a format that is not scaled, --master-weights off
+/// in fp32, and a --rounding of parameters that are not rounded.
+void refuseIdlePrecision(const PrecisionSettings& precision);
 /// Throws std::invalid_argument for an option that has no effect on the data set `data`, which a name or
 /// KIND:PATH describes.
 void refuseIdleDataOptions(const CLI::App& command, const std::string& data);

@@ -11,7 +11,15 @@
 namespace lockstep {
 
 /// The purpose of a stream of random numbers. Streams of one seed never overlap.
-enum class RandomStream : std::uint32_t { weights = 1, order = 2, data = 3, noise = 4, split = 5, test = 6 };
+enum class RandomStream : std::uint32_t {
+    weights = 1,
+    order = 2,
+    data = 3,
+    noise = 4,
+    split = 5,
+    test = 6,
+    rounding = shared::roundingStream,
+};
 
 /// Words of the stream at (index, subindex): a pure function, for draws in any order and on any device.
 inline shared::Random4 randomWords(std::uint64_t seed, RandomStream stream, std::uint64_t index,

@@ -34,6 +34,9 @@ constexpr NameOf<OperandFormat> operandFormatNames[] = {{OperandFormat::fp32, "f
                                                         {OperandFormat::fp16, "fp16"},
                                                         {OperandFormat::fp8, "fp8"}};
 
+constexpr NameOf<RoundingMode> roundingModeNames[] = {{RoundingMode::nearest, "nearest"},
+                                                      {RoundingMode::stochastic, "stochastic"}};
+
 void requireRange(const SettingRow& row, double value) {
     const bool enough = row.aboveZero ? value > 0 : value >= 0;
     if (enough && (value < row.most || (row.mostIncluded && value == row.most))) return;
@@ -92,6 +95,15 @@ void MemorySettings::validate(std::size_t batch) const {
     if (accumulate > batch)
         throw std::invalid_argument("'accumulate' is " + std::to_string(accumulate) + "; a batch of " +
                                     std::to_string(batch) + " has no more parts than examples");
+}
+
+void PrecisionSettings::validate() const {
+    if (!storesParameters() || canStoreParameters(format)) return;
+    throw std::invalid_argument(std::string(name(format)) + " needs master weights" +
+                                (format == OperandFormat::tf32
+                                     ? ": it is how products read numbers stored as fp32"
+                                     : ": its range is too small for parameters without a scale") +
+                                "; parameters can be stored as bf16 and fp16");
 }
 
 double learningRate(const OptimizerSettings& settings, std::uint64_t step) {
@@ -154,6 +166,10 @@ Offload offloadFromName(std::string_view text) { return valueFromName(offloadNam
 std::string_view name(OperandFormat value) { return nameOf(operandFormatNames, value); }
 OperandFormat operandFormatFromName(std::string_view text) {
     return valueFromName(operandFormatNames, "format", text);
+}
+std::string_view name(RoundingMode value) { return nameOf(roundingModeNames, value); }
+RoundingMode roundingModeFromName(std::string_view text) {
+    return valueFromName(roundingModeNames, "rounding", text);
 }
 std::string_view name(Schedule value) { return nameOf(scheduleNames, value); }
 Optimizer optimizerFromName(std::string_view text) {

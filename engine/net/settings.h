@@ -83,15 +83,33 @@ enum class OperandFormat : std::uint32_t {
 inline constexpr OperandFormat allOperandFormats[] = {
     OperandFormat::fp32, OperandFormat::tf32, OperandFormat::bf16, OperandFormat::fp16, OperandFormat::fp8};
 
+/// Which of a format's numbers stands for one that lies between two of them.
+enum class RoundingMode : std::uint32_t {
+    nearest,
+    stochastic, ///< either, the nearer the more likely: the mean is the number itself
+};
+inline constexpr RoundingMode allRoundingModes[] = {RoundingMode::nearest, RoundingMode::stochastic};
+
 /// Mixed precision, emulated: the numbers that products read are rounded to a format and stored as fp32
-/// (rewrite_round.cpp). Sums, parameters, their gradients and the optimizer's state stay fp32.
+/// (rewrite_round.cpp). Sums, gradients of parameters and the optimizer's state stay fp32; so do parameters,
+/// as long as there are `masterWeights`.
 struct PrecisionSettings {
     OperandFormat format = OperandFormat::fp32;
     /// fp16 and fp8 round the gradients of sums times a power of two, which keeps small ones from becoming 0.
     bool lossScaling = true;
+    /// The optimizer changes fp32 parameters, of which products read rounded copies. false: the parameters
+    /// themselves are numbers of the format, and are rounded after each update. Updates that are small beside
+    /// a parameter are then lost, unless `rounding` is stochastic. Without effect in fp32.
+    bool masterWeights = true;
+    RoundingMode rounding = RoundingMode::nearest; ///< of updated parameters, without masterWeights
 
     /// A step consists of other operations than the recipe's.
     bool rounds() const { return format != OperandFormat::fp32; }
+    /// Parameters are numbers of the format.
+    bool storesParameters() const { return rounds() && !masterWeights; }
+    /// Throws std::invalid_argument for parameters in a format in which none are stored: tf32 is how products
+    /// read fp32, and fp8 would need a scale for each tensor.
+    void validate() const;
 
     bool operator==(const PrecisionSettings&) const = default;
 };
@@ -122,7 +140,13 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
 std::string_view name(Schedule value);
 std::string_view name(Offload value);
 std::string_view name(OperandFormat value);
+std::string_view name(RoundingMode value);
 OperandFormat operandFormatFromName(std::string_view text);
+RoundingMode roundingModeFromName(std::string_view text);
+/// Parameters can be stored in it (PrecisionSettings::masterWeights).
+constexpr bool canStoreParameters(OperandFormat format) {
+    return format == OperandFormat::bf16 || format == OperandFormat::fp16;
+}
 Offload offloadFromName(std::string_view text);
 Schedule scheduleFromName(std::string_view text);
 

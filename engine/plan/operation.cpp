@@ -90,6 +90,7 @@ double flopsOf(const NetShape& net, const OptimizerSettings& optimizer, const Pl
     case Operation::roundActivations: // in integers
     case Operation::roundWeights:
     case Operation::roundDSums:
+    case Operation::roundParameters:
     case Operation::lossSum:
     case Operation::lossScale: break; // a number for each of a few workgroups or layers
     }
@@ -144,6 +145,11 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
         break;
     case Operation::roundDSums:
         operands.reads = {{TensorKind::dSums, layer}};
+        operands.writes = operands.reads;
+        break;
+    case Operation::roundParameters:
+        for (std::size_t each = layer; each < layer + operation.layers; ++each)
+            addTrained(operands.reads, each, 0, true);
         operands.writes = operands.reads;
         break;
     case Operation::update:

@@ -34,6 +34,7 @@ enum class Operation {
     roundActivations,
     roundWeights,
     roundDSums,
+    roundParameters,
     // Second dispatches of the loss and, in half precision, of the update.
     lossSum,
     lossScale,
@@ -106,6 +107,10 @@ inline constexpr OperationRow operationTable[] = {
      "Rounds the gradients of a layer's sums in place, to the number format in which products are to read "
      "them.",
      true},
+    {Operation::roundParameters, "round_parameters", Operation::update,
+     "W, b = numbers of a format near to W, b",
+     "Rounds the updated weights and biases in place, to the number format in which they are stored: to the "
+     "nearest number, or to one of the two neighbours by chance."},
     {Operation::lossSum, "loss_sum", Operation::lossAndGradient, "loss = sum of the groups' sums",
      "Adds up the losses of groups of rows."},
     {Operation::lossScale, "loss_scale", Operation::update,

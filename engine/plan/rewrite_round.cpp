@@ -17,6 +17,12 @@
 // begin with (lossScaleMost), or less where they would overflow. To multiply the loss by a power of two,
 // round, and divide the gradients again is the same as to round each dZ to numbers that are smaller by this
 // power; sums in fp32 are the same.
+//
+// Without master weights, the parameters themselves are numbers of the format: they are rounded behind the
+// update, and no product needs a copy. To the nearest, an update of less than half the distance to the next
+// number is lost, however often it comes; by chance (stochastic rounding), the mean of what is kept is right
+// (Gupta et al. 2015, "Deep learning with limited numerical precision", arXiv 1502.02551). Rounding again
+// changes no bit either way, so parameters that a step leaves alone stay what they are.
 #include <stdexcept>
 #include <string>
 
@@ -31,7 +37,7 @@ constexpr int anyScale = 1 << 10;
 constexpr int mostLossScale = 15; // 2^15: lossScaleMost
 static_assert(shared::lossScaleMost == 1 << mostLossScale);
 
-bool readsWeights(const PlannedOperation& each) {
+bool readsCopies(const PlannedOperation& each) {
     return each.operation == Operation::dense || each.operation == Operation::denseBackwardInputs;
 }
 
@@ -54,19 +60,29 @@ std::string emulationText(const PrecisionSettings& precision) {
     if (!precision.rounds()) return {};
     const bool unscaled = !precision.lossScaling &&
                           (precision.format == OperandFormat::fp16 || precision.format == OperandFormat::fp8);
-    return std::string(name(precision.format)) +
-           (unscaled ? ", emulated, without loss scaling" : ", emulated");
+    std::string text = std::string(name(precision.format)) + ", emulated";
+    if (unscaled) text += ", without loss scaling";
+    if (precision.storesParameters()) text += ", without master weights";
+    if (precision.storesParameters() && precision.rounding == RoundingMode::stochastic)
+        text += ", stochastic rounding";
+    return text;
+}
+
+void roundStored(const PrecisionSettings& precision, std::span<float> parameters) {
+    if (!precision.storesParameters()) return;
+    const FloatKind kind = roundingOf(precision, Operation::roundParameters).kind;
+    for (float& each : parameters) each = rounded(each, kind);
 }
 
 void roundOperands(StepPlan& plan, const NetShape& net, const PrecisionSettings& precision) {
     if (!precision.rounds()) return;
     StepPlan rounded;
-    bool weightsAreRounded = false;
+    bool weightsAreRounded = precision.storesParameters();
     for (PlannedOperation each : plan.operations) {
         if (!each.parts.empty() && each.operation != Operation::denseBackwardWeightsAndUpdate)
             throw std::logic_error("operands cannot be rounded inside of '" +
                                    std::string(name(each.operation)) + "'");
-        each.rounded = readsWeights(each);
+        each.rounded = !precision.storesParameters() && readsCopies(each);
         rounded.operations.push_back(each);
         const auto then = [&](Operation operation, std::size_t layer) {
             rounded.operations.push_back({operation, layer, 1, {}, each.piece, each.pieces});
@@ -86,6 +102,8 @@ void roundOperands(StepPlan& plan, const NetShape& net, const PrecisionSettings&
         default: break;
         }
     }
+    if (precision.storesParameters())
+        rounded.operations.push_back({Operation::roundParameters, 0, net.layers()});
     plan = std::move(rounded);
 }
 

@@ -1,6 +1,7 @@
 // How the operands of products are rounded in mixed precision.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "engine/net/float_formats.h"
@@ -16,7 +17,7 @@ struct Rounding {
     int mostScale = 0; ///< its exponent, at most
 };
 
-/// operation   roundActivations, roundWeights or roundDSums
+/// operation   roundActivations, roundWeights, roundDSums or roundParameters
 Rounding roundingOf(const PrecisionSettings& precision, Operation operation);
 
 /// The largest number that products can read of activations: scaled formats follow the tensor.
@@ -30,6 +31,10 @@ inline bool scales(const PrecisionSettings& precision) {
     return precision.format == OperandFormat::fp8 ||
            (precision.format == OperandFormat::fp16 && precision.lossScaling);
 }
+
+/// Rounds parameters that a run begins or goes on with to the nearest numbers of the format in which they are
+/// stored. Those that training has left there are such numbers already.
+void roundStored(const PrecisionSettings& precision, std::span<float> parameters);
 
 /// "bf16, emulated": beside every result, for its times are not those of hardware with this format. Empty for
 /// fp32.

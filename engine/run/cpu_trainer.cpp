@@ -211,6 +211,7 @@ TrainerState CpuTrainer::state() {
 void CpuTrainer::restore(const TrainerState& state) {
     goOnFrom(state);
     std::ranges::copy(state.parameters, arenas_.parameters.data());
+    roundStored(job_.settings.precision, {arenas_.parameters.data(), arenas_.parameters.size()});
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
         std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
 }

@@ -357,7 +357,9 @@ void GpuTrainer::restore(const TrainerState& state) {
 }
 
 void GpuTrainer::putBack(const TrainerState& state) {
-    arenas_.parameters.uploadValues<float>(state.parameters);
+    std::vector<float> parameters = state.parameters;
+    roundStored(job_.settings.precision, parameters);
+    arenas_.parameters.uploadValues<float>(parameters);
     if (half_) half_->restore(state.parameters, state.lossScaling);
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
         arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);

@@ -42,6 +42,8 @@ template <class Field> void forEachField(TrainSettings& settings, Field field) {
     field("offload", settings.memory.offload, offloadFromName);
     field("format", settings.precision.format, operandFormatFromName);
     field("loss_scaling", settings.precision.lossScaling);
+    field("master_weights", settings.precision.masterWeights);
+    field("rounding", settings.precision.rounding, roundingModeFromName);
 }
 
 template <class Field> void forEachField(DataOptions& options, Field field) {
@@ -109,6 +111,7 @@ ordered_json olderSettings(ordered_json json) {
     };
     addUsual({"recompute", "accumulate", "offload"});
     addUsual({"format", "loss_scaling"});
+    addUsual({"master_weights", "rounding"});
     return json;
 }
 
@@ -154,6 +157,7 @@ TrainSettings trainSettingsFromJson(const ordered_json& json) {
     if (settings.batch == 0) throw std::invalid_argument("'batch' must be at least 1");
     settings.optimizer.validate();
     settings.memory.validate(settings.batch);
+    settings.precision.validate();
     return settings;
 }
 

@@ -75,8 +75,9 @@ std::vector<MemoryUse> CpuMemory::uses() const {
 CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
     : CpuMemory(job, kernelTable, threads, perNeuron), data(*job.data), shape(job.shape),
       optimizer(job.settings.optimizer), layout(job.shape), order(job.order()), saving(job.settings.memory),
-      precision(job.settings.precision), targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
-      byNeuron(perNeuron), partsPerThread(threads == 1 ? 1 : partsWorthDividing),
+      precision(job.settings.precision), seed(job.settings.seed),
+      targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable), byNeuron(perNeuron),
+      partsPerThread(threads == 1 ? 1 : partsWorthDividing),
       parameters(floatsOf(tensors, TensorArena::parameters)),
       gradients(floatsOf(tensors, TensorArena::gradients)),
       weightCopies(floatsOf(tensors, TensorArena::weightCopies)),
@@ -85,7 +86,8 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
       work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
     countWork();
     if (scales(precision)) largestParts.resize(scaleSlots(shape.layers()) * parts());
-    std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
+    std::ranges::copy(initialWeights(shape, seed), parameters.data());
+    roundStored(precision, {parameters.data(), parameters.size()});
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
     placeLayers();

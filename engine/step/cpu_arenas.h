@@ -55,6 +55,7 @@ struct CpuArenas : CpuMemory {
     const BatchOrder order;
     const MemorySettings saving;
     const PrecisionSettings precision;
+    const std::uint64_t seed;
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
     const bool byNeuron;

@@ -237,6 +237,28 @@ void CpuOps::roundWeights(const PlannedOperation& operation) {
     lap();
 }
 
+// A thread rounds the slices that it has just updated, without a barrier.
+void CpuOps::roundParameters(const PlannedOperation& operation, const StepSettings& step) {
+    if (failed_) return;
+    const FloatKind kind = roundingOf(arenas_.precision, operation.operation).kind;
+    const auto roundSlice = [&](std::size_t begin, std::size_t end) {
+        if (arenas_.precision.rounding == RoundingMode::stochastic)
+            plain::roundParametersStochastic(kind, arenas_.seed, step.step, begin, end,
+                                             arenas_.parameters.data());
+        else
+            plain::roundParameters(kind, begin, end, arenas_.parameters.data());
+    };
+    for (std::size_t layer = operation.layer; layer < operation.layer + operation.layers; ++layer) {
+        const LayerLayout& place = arenas_.layout.layer(layer);
+        forOutputs(layer, [&](std::size_t begin, std::size_t end) {
+            roundSlice(place.weightOffset + begin * place.rowStride,
+                       place.weightOffset + end * place.rowStride);
+            roundSlice(place.biasOffset + begin, place.biasOffset + end);
+        });
+    }
+    lap();
+}
+
 void CpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     const std::size_t layer = operation.layer;
     switch (operation.operation) {
@@ -247,6 +269,7 @@ void CpuOps::carryOut(const PlannedOperation& operation, const StepSettings& ste
     case Operation::roundDSums:
         return roundBatch(operation, arenas_.layers[layer].dSums, arenas_.shape.widths[layer + 1]);
     case Operation::roundWeights: return roundWeights(operation);
+    case Operation::roundParameters: return roundParameters(operation, step);
     default: Ops::carryOut(operation, step);
     }
 }

@@ -48,6 +48,7 @@ class CpuOps final : public CpuBackend {
 
     void roundBatch(const PlannedOperation& operation, float* values, std::size_t width);
     void roundWeights(const PlannedOperation& operation);
+    void roundParameters(const PlannedOperation& operation, const StepSettings& step);
     std::uint32_t largestOfAll(const PlannedOperation& operation, std::uint32_t own);
 
     void gather(const Examples& examples, const BatchOrder& order, const BatchRange& batch);

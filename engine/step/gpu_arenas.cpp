@@ -6,6 +6,7 @@
 
 #include "engine/net/float_formats.h"
 #include "engine/net/param_layout.h"
+#include "engine/plan/rounding.h"
 
 namespace lockstep {
 
@@ -52,7 +53,9 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
                      RunBuffer::testAnswers);
     if (memory.has(RunBuffer::stepRecords))
         stepRecords.emplace(device, memory.specOf(RunBuffer::stepRecords));
-    parameters.uploadValues<float>(initialWeights(shape, job.settings.seed));
+    std::vector<float> initial = initialWeights(shape, job.settings.seed);
+    roundStored(job.settings.precision, initial);
+    parameters.uploadValues<float>(initial);
     lastLayerPartials.uploadValues<std::uint32_t>(
         std::vector<std::uint32_t>(1 + lastLayerGroups(memory.batch)));
     const std::uint32_t none = shared::noStep;

@@ -239,6 +239,25 @@ void GpuOps::round(const PlannedOperation& operation, std::size_t rows, std::siz
     endOperation();
 }
 
+void GpuOps::roundParameters(const PlannedOperation& operation, const StepSettings& step) {
+    const std::size_t begin = arenas_.layout.layer(operation.layer).weightOffset;
+    const std::size_t floats = arenas_.layout.endOf(operation.layer + operation.layers - 1) - begin;
+    const std::uint32_t count = asUint(floats / 4);
+    const shared::RoundParametersParams params{
+        .count = count,
+        .invocations = std::min((count + 63) / 64 * 64, updateLimit()), // whole workgroups
+        .first = asUint(begin / 4),
+        .stepLow = static_cast<std::uint32_t>(step.step),
+        .stepHigh = static_cast<std::uint32_t>(step.step >> 32),
+        .seedLow = static_cast<std::uint32_t>(seed_),
+        .seedHigh = static_cast<std::uint32_t>(seed_ >> 32)};
+    recorder_.dispatch(
+        kernels_.roundParameters(roundingOf(precision_, operation.operation).kind, precision_.rounding),
+        {params.invocations, 1, 1}, params,
+        {arenas_.parameters.view(begin * sizeof(float), floats * sizeof(float))}, cost(operation));
+    endOperation();
+}
+
 void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     const std::size_t layer = operation.layer;
     const std::vector<std::size_t>& widths = arenas_.shape.widths;
@@ -249,6 +268,7 @@ void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& ste
     case Operation::roundDSums: return round(operation, rows_, widths[layer + 1], dSums(layer), dSums(layer));
     case Operation::roundWeights:
         return round(operation, widths[layer + 1], widths[layer], arenas_.weights(layer), weightCopy(layer));
+    case Operation::roundParameters: return roundParameters(operation, step);
     default: Ops::carryOut(operation, step);
     }
 }
@@ -275,7 +295,7 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
                const StepKernels& how, const HalfArenas* half, const StepFusions* fusions)
     : recorder_(recorder), arenas_(arenas), kernels_(kernels),
       work_({arenas.shape, settings.optimizer, arenas.targetWidth, arenas.pixels, half != nullptr}),
-      half_(half), precision_(settings.precision),
+      half_(half), precision_(settings.precision), seed_(settings.seed),
       gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),

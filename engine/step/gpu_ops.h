@@ -75,6 +75,7 @@ class GpuOps final : public Ops {
     /// values   rows * stride of them; `columns` in each row count
     void round(const PlannedOperation& operation, std::size_t rows, std::size_t columns,
                const gpu::BufferView& from, const gpu::BufferView& to);
+    void roundParameters(const PlannedOperation& operation, const StepSettings& step);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
     }
@@ -109,6 +110,7 @@ class GpuOps final : public Ops {
     StepWork work_;
     const HalfArenas* half_; // null: fp32
     const PrecisionSettings precision_;
+    const std::uint64_t seed_;
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;

@@ -90,6 +90,13 @@ class Kernels {
                                          std::string(name(shownAs)), {0, 0, 0}, gpu::TexelFormat::floats,
                                          std::string(rowOf(how.kind).name));
     }
+    const gpu::Kernel<shared::RoundParametersParams>& roundParameters(FloatKind kind, RoundingMode mode) {
+        return find<shared::RoundParametersParams>(
+            "round_parameters",
+            {{0, 64}, {1, gpu::asUint(kind)}, {2, mode == RoundingMode::stochastic ? 1 : 0}}, "update",
+            {0, 0, 0}, gpu::TexelFormat::floats,
+            std::string(rowOf(kind).name) + " " + std::string(lockstep::name(mode)));
+    }
     /// One workgroup of `groupSize` invocations; see whole_step.h.
     const gpu::Kernel<shared::WholeStepParams>& wholeStep(const NetShape& shape, Optimizer optimizer,
                                                           std::uint32_t groupSize, std::uint32_t chunk,

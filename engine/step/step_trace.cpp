@@ -69,6 +69,7 @@ std::string specialShapesOf(const TracedStep& step, const TracedOperation& opera
     case Operation::gatherBatch: return examples + " -> " + shapesOf(step, operation.writes);
     case Operation::wholeStep:
         return examples + ", " + parameters + " -> W, b; everything in between stays in shared memory";
+    case Operation::roundParameters: return parameters + " at once -> W, b";
     case Operation::update:
         return parameters + " at once, their gradients" + stateNumbers[states] + " -> W, b" +
                stateLetters[states];

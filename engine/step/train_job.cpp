@@ -48,6 +48,7 @@ void TrainJob::validate() const {
     settings.optimizer.validate();
     if (settings.batch == 0) throw std::invalid_argument("the batch needs at least 1 example");
     settings.memory.validate(settings.batch);
+    settings.precision.validate();
     if (settings.memory.recompute > 1 && settings.memory.recompute >= shape.layers())
         throw std::invalid_argument("'recompute' is " + std::to_string(settings.memory.recompute) +
                                     "; with " + std::to_string(shape.layers()) +

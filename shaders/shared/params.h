@@ -174,6 +174,17 @@ struct RoundParams {
     int mostScale;    // as scaleFor() takes it
 };
 
+// Parameters, to be rounded to the format in which they are stored (round_parameters.comp).
+struct RoundParametersParams {
+    uint count;       // parameters in fours, padding included
+    uint invocations; // of the dispatch: each takes every so many fours
+    uint first;       // of these fours in the arena
+    uint stepLow;     // of 64 bits, as roundingWords() takes them
+    uint stepHigh;
+    uint seedLow;
+    uint seedHigh;
+};
+
 struct LossScaleParams {
     uint layers;
 };

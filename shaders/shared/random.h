@@ -44,6 +44,18 @@ SHARED_FN Random4 philox(Random4 counter, uint keyLow, uint keyHigh) {
     return counter;
 }
 
+// The words by which parameters [4 four, 4 four + 4) of the arena are rounded after a step: a stream of random numbers of its
+// own, whose index is the step. They depend on nothing else, so every machine, any number of threads and a resumed run round alike.
+SHARED_CONST uint roundingStream = 7u;
+SHARED_FN Random4 roundingWords(uint four, uint stepLow, uint stepHigh, uint seedLow, uint seedHigh) {
+    Random4 counter;
+    counter.x = stepLow;
+    counter.y = stepHigh;
+    counter.z = four;
+    counter.w = roundingStream;
+    return philox(counter, seedLow, seedHigh);
+}
+
 SHARED_END
 
 #endif

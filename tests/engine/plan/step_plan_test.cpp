@@ -31,7 +31,7 @@ std::string textOf(const StepPlan& plan) {
         if (!text.empty()) text += ", ";
         text += name(each.operation);
         if (rowOf(each.operation).ofLayer) text += " " + std::to_string(each.layer);
-        if (each.operation == Operation::update)
+        if (each.operation == Operation::update || each.operation == Operation::roundParameters)
             text += " " + std::to_string(each.layer) + "-" + std::to_string(each.layer + each.layers - 1);
     }
     return text;
@@ -351,6 +351,17 @@ TEST_CASE("operands are rounded behind what writes them, and weights once, into 
     CHECK(count(Operation::roundDSums) == 9);
     CHECK(count(Operation::roundWeights) == 3);
     CHECK(pieces.operations.back().operation == Operation::update);
+    // Without master weights there are no copies, and the updated parameters are rounded.
+    StepPlan stored = trainStep(threeLayers);
+    roundOperands(stored, threeLayers, {.format = OperandFormat::bf16, .masterWeights = false});
+    CHECK(textOf(stored) ==
+          "gather_batch, round_activations 0, dense 0, round_activations 1, dense 1, round_activations 2, "
+          "dense 2, loss_and_gradient, round_d_sums 2, dense_backward_inputs 2, round_d_sums 1, "
+          "dense_backward_inputs 1, round_d_sums 0, dense_backward_weights 2, dense_backward_weights 1, "
+          "dense_backward_weights 0, update 0-2, round_parameters 0-2");
+    CHECK(reads(stored.operations[2]) == "A[0] W[0] b[0]");
+    CHECK(reads(stored.operations.back()) == "W[0]' b[0]' W[1]' b[1]' W[2]' b[2]'");
+    CHECK(writes(stored.operations.back()) == "W[0]' b[0]' W[1]' b[1]' W[2]' b[2]'");
     const TensorTable table(threeLayers, {}, plan, {.rows = 10, .gradientRows = 10});
     CHECK(table.at({TensorKind::weightCopies, 1}).format == NumberFormat::fp32);
     CHECK(table.arenaBytes(TensorArena::weightCopies) == 192 + 128 + 64); // 5x8, 4x8 and 3x4 floats

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/data/data_source.h"
+#include "engine/net/param_layout.h"
 #include "engine/plan/rounding.h"
 #include "engine/run/race.h"
 #include "engine/run/settings_json.h"
@@ -69,6 +70,35 @@ bool sameValues(const std::vector<float>& a, const std::vector<float>& b) {
     return std::ranges::equal(a, b, [](float x, float y) {
         return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
     });
+}
+
+/// Parameters in a format, with both ways of rounding.
+std::vector<PrecisionSettings> storedParameters() {
+    std::vector<PrecisionSettings> all;
+    for (const OperandFormat format : {OperandFormat::bf16, OperandFormat::fp16})
+        for (const RoundingMode mode : allRoundingModes)
+            all.push_back({.format = format, .masterWeights = false, .rounding = mode});
+    return all;
+}
+
+bool areOf(FloatKind kind, const std::vector<float>& values) {
+    return std::ranges::all_of(values, [&](float value) { return rounded(value, kind) == value; });
+}
+
+/// Examples, weights and rates that leave no sum and no product for a machine to round.
+Dataset exactData() {
+    Dataset data;
+    data.name = "whole numbers";
+    data.inputs = 3;
+    data.targetWidth = 2;
+    data.train.count = 16;
+    for (std::size_t example = 0; example < data.train.count; ++example) {
+        for (std::size_t i = 0; i < 3; ++i)
+            data.train.values.push_back(static_cast<float>((example + 5 * i) % 7) - 3);
+        for (std::size_t output = 0; output < 2; ++output)
+            data.train.targets.push_back(static_cast<float>((3 * example + output) % 5));
+    }
+    return data;
 }
 
 Dataset spiral() { return loadDataset("spiral", {.samples = 300}); }
@@ -168,9 +198,11 @@ TEST_CASE("more threads, a rest in between, layers computed again: the same bits
     TrainJob job = jobFor(data, {33, 20, 12});
     job.settings.optimizer.kind = Optimizer::adam;
     job.shape.activation = Activation::silu;
-    for (const OperandFormat format : rounding) {
-        CAPTURE(name(format));
-        const TrainJob own = with(job, {format});
+    std::vector<PrecisionSettings> all = storedParameters();
+    for (const OperandFormat format : rounding) all.push_back({format});
+    for (const PrecisionSettings& precision : all) {
+        CAPTURE(emulationText(precision));
+        const TrainJob own = with(job, precision);
         const auto one = makeCpuTrainer(own, Rung::scalar, 1);
         train(*one, 9);
         for (const std::size_t threads : {2, 3}) {
@@ -281,6 +313,106 @@ TEST_CASE("numbers beyond a format's range end training with a reason, unless th
     }
 }
 
+TEST_CASE("without master weights, parameters are numbers of the format, and products read no copies") {
+    const Dataset data = pixelData(30, 5, 120);
+    TrainJob job = jobFor(data, {33, 13});
+    job.settings.optimizer.kind = Optimizer::momentum;
+    for (const PrecisionSettings& precision : storedParameters()) {
+        CAPTURE(emulationText(precision));
+        const FloatKind kind = roundingOf(precision, Operation::roundParameters).kind;
+        const TrainJob own = with(job, precision);
+        std::vector<float> initial = initialWeights(job.shape, job.settings.seed);
+        CHECK_FALSE(areOf(kind, initial));
+        roundStored(precision, initial);
+        const std::vector<LossPoint> expected = train(*trainerOf("cpu:scalar", own), 10);
+        for (const std::string_view lane : lanesThatRound()) {
+            CAPTURE(lane);
+            const auto trainer = trainerOf(lane, own);
+            CHECK(sameValues(trainer->state().parameters, initial));
+            CHECK(lossDistance(train(*trainer, 10), expected) < Agreement::halfTolerance);
+            const TrainerState state = trainer->state();
+            CHECK(areOf(kind, state.parameters));
+            CHECK_FALSE(areOf(kind, state.optimizerState[0])); // stays fp32
+            CHECK_FALSE(sameValues(state.parameters, initial));
+            for (const MemoryUse& use : trainer->memory())
+                if (use.category == MemoryCategory::copies) CHECK(use.bytes == 0);
+            // Parameters from elsewhere are rounded before the first step reads them.
+            TrainerState other = state;
+            other.parameters = initialWeights(job.shape, 9);
+            trainer->restore(other);
+            CHECK(areOf(kind, trainer->state().parameters));
+        }
+    }
+}
+
+TEST_CASE("the chance in stochastic rounding is the same on both machines, and another for each seed") {
+    const Dataset data = exactData();
+    TrainJob job;
+    job.data = &data;
+    job.shape = {.widths = {3, 2}, .loss = Loss::meanSquared, .init = InitScheme::zeros};
+    job.settings.batch = 1;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = std::ldexp(1.0, -9);
+    job = with(job, {.format = OperandFormat::bf16, .masterWeights = false});
+    const auto after = [&](std::string_view lane, RoundingMode mode, std::uint64_t seed) {
+        TrainJob own = job;
+        own.settings.precision.rounding = mode;
+        own.settings.seed = seed;
+        own.settings.shuffle = false;
+        const auto trainer = trainerOf(lane, own);
+        train(*trainer, 16);
+        return trainer->state().parameters;
+    };
+    for (const RoundingMode mode : allRoundingModes) {
+        const std::vector<float> expected = after("cpu:scalar", mode, 1);
+        for (const std::string_view lane : {"cpu:threads", "gpu:naive", "gpu:tiled", "gpu:fused"})
+            CHECK(sameValues(after(lane, mode, 1), expected));
+        CHECK(sameValues(after("cpu:scalar", mode, 2), expected) == (mode == RoundingMode::nearest));
+        const std::uint64_t far = std::uint64_t{1} << 32; // the seed's upper half counts, too
+        CHECK(sameValues(after("gpu:naive", mode, 1 + far), after("cpu:scalar", mode, 1 + far)));
+    }
+}
+
+// Adam moves a weight by about the learning rate. Half the distance between two numbers of bf16 is as much
+// from 1/4 on: to the nearest, such weights never move.
+TEST_CASE("bf16 without master weights: rounding to nearest stalls, and stochastic rounding learns as fp32") {
+    const Dataset data = spiral();
+    TrainJob job = jobFor(data, {24, 24});
+    job.shape.activation = Activation::tanh;
+    job.settings.batch = 128;
+    job.settings.optimizer.kind = Optimizer::adam;
+    job.settings.optimizer.learningRate = 0.001;
+    const auto lossOf = [&](const PrecisionSettings& precision) {
+        const auto trainer = trainerOf("cpu:simd", with(job, precision));
+        train(*trainer, sanitized ? 2000 : 4000);
+        const Evaluation found = trainer->evaluate(Split::train);
+        MESSAGE(emulationText(precision), ": loss ", found.loss, ", accuracy ", found.accuracy);
+        return found.loss;
+    };
+    const double exact = lossOf({});
+    const double copies = lossOf({.format = OperandFormat::bf16});
+    const double nearest = lossOf({.format = OperandFormat::bf16, .masterWeights = false});
+    const double stochastic =
+        lossOf({.format = OperandFormat::bf16, .masterWeights = false, .rounding = RoundingMode::stochastic});
+    CHECK(std::abs(copies - exact) < 0.03);
+    CHECK(nearest > exact + 0.15);
+    CHECK(std::abs(stochastic - exact) < 0.05);
+}
+
+TEST_CASE("parameters in tf32 and fp8 are refused, in a job and in a file") {
+    const Dataset data = classData();
+    for (const OperandFormat format : {OperandFormat::tf32, OperandFormat::fp8}) {
+        const TrainJob job = with(jobFor(data, {8}), {.format = format, .masterWeights = false});
+        CHECK_THROWS_WITH_AS(trainerOf("cpu:scalar", job), doctest::Contains("needs master weights"),
+                             std::invalid_argument);
+        CHECK_THROWS_AS(trainSettingsFromJson(toJson(job.settings)), std::invalid_argument);
+    }
+    // In fp32 there is nothing to round.
+    const TrainJob exact = with(jobFor(data, {8}), {.masterWeights = false});
+    const auto trainer = trainerOf("cpu:scalar", exact);
+    CHECK(sameValues(trainer->state().parameters, initialWeights(exact.shape, exact.settings.seed)));
+}
+
 TEST_CASE("rungs that cannot round say so, and name those that can") {
     const Dataset data = classData();
     const TrainJob job = with(jobFor(data, {8}), {OperandFormat::bf16});
@@ -301,8 +433,16 @@ TEST_CASE("settings keep the format, and older ones are in fp32") {
     nlohmann::ordered_json json = toJson(settings);
     CHECK(json["format"] == "fp16");
     CHECK(trainSettingsFromJson(json).precision == settings.precision);
+    const PrecisionSettings stored = storedParameters().back();
+    const nlohmann::ordered_json other = toJson(with(jobFor(data, {8}), stored).settings);
+    CHECK(other["master_weights"] == false);
+    CHECK(other["rounding"] == "stochastic");
+    CHECK(trainSettingsFromJson(other).precision == stored);
     json["format"] = "fp17";
     CHECK_THROWS_WITH(trainSettingsFromJson(json), doctest::Contains("fp16"));
+    json["format"] = "fp16";
+    for (const char* key : {"master_weights", "rounding"}) json.erase(key); // from before there were these
+    CHECK(trainSettingsFromJson(json).precision == settings.precision);
     for (const char* key : {"format", "loss_scaling"}) json.erase(key);
     CHECK(trainSettingsFromJson(json).precision == PrecisionSettings{});
 }

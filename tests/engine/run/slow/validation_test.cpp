@@ -79,6 +79,9 @@ TEST_CASE("core and synchronization validation are silent") {
 
 TEST_CASE("so they are where operands are rounded") {
     checkSilent(testDeviceOptions(), {Rung::tiled, Rung::fused}, {OperandFormat::fp8});
+    checkSilent(
+        testDeviceOptions(), {Rung::tiled, Rung::fused},
+        {.format = OperandFormat::bf16, .masterWeights = false, .rounding = RoundingMode::stochastic});
 }
 
 TEST_CASE("so they are with staged memory and minimum limits") {
