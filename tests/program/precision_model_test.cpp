@@ -175,16 +175,26 @@ TEST_CASE("runs with other switches are kept beside the new ones") {
     precision.train();
     CHECK(precision.model.others().empty());
     PrecisionOptions options = precision.model.options();
-    options.run.settings.precision.lossScaling = false;
+    options.switches.lossScaling = false;
     precision.set(options);
     CHECK(precision.model.run(OperandFormat::fp16) == nullptr);
     CHECK(precision.model.run(OperandFormat::bf16) != nullptr); // it has no such switch
     CHECK(precision.model.others().size() == 2);                // fp16 and fp8, scaled
     precision.train();
     CHECK(precision.run(OperandFormat::fp16).losses != precision.model.others().front()->losses);
-    options.run.settings.precision.lossScaling = true;
+    options.switches.lossScaling = true;
     precision.set(options);
     CHECK(precision.model.run(OperandFormat::fp16) != nullptr);
+    options.switches.masterWeights = false; // of fp16 and bf16 alone
+    options.switches.rounding = RoundingMode::stochastic;
+    precision.set(options);
+    for (const OperandFormat format : allOperandFormats) {
+        CAPTURE(name(format));
+        CHECK((precision.model.run(format) == nullptr) == canStoreParameters(format));
+    }
+    precision.train();
+    const auto& stored = precision.run(OperandFormat::bf16).state.parameters;
+    CHECK(std::ranges::all_of(stored, [](float each) { return rounded(each, FloatKind::bf16) == each; }));
     options.run.settings.batch = 16; // another training
     precision.set(options);
     CHECK(precision.model.run(OperandFormat::fp32) == nullptr);
@@ -198,7 +208,7 @@ TEST_CASE("without loss scaling, a deep network's first layer loses its gradient
     const Magnitudes& scaled = precision.model.magnitudes()[2];
     CHECK(scaled.scale > 0);
     CHECK(scaled.share(Fate::lost) < 0.1);
-    options.run.settings.precision.lossScaling = false;
+    options.switches.lossScaling = false;
     precision.set(options);
     CHECK(precision.model.magnitudes()[2].scale == 0);
     CHECK(precision.model.magnitudes()[2].share(Fate::lost) > 0.5);
@@ -242,15 +252,15 @@ TEST_CASE("a flipped bit changes the loss as it would change the network's") {
 TEST_CASE("a state comes back whole, and a wrong one names its field") {
     PrecisionOptions options = smallPrecision("gpu:tiled");
     options.kind = FloatKind::e5m2;
-    options.run.settings.precision = {OperandFormat::fp8, false};
+    options.switches = {.lossScaling = false, .masterWeights = false, .rounding = RoundingMode::stochastic};
     options.layer = 2;
     options.neuron = 1;
     options.input = 7;
     options.flipped = 5;
     CHECK(precisionOptionsFromJson(toJson(options)) == options);
     CHECK(precisionOptionsFromJson(Json::object()) == usualPrecision());
-    // A format without the layout that is looked at: the format's first.
-    CHECK(precisionOptionsFromJson({{"settings", {{"format", "fp16"}}}}).kind == FloatKind::fp16);
+    CHECK(holds(refusalOf({{"settings", {{"format", "fp16"}}}}), "'kind'"));
+    CHECK(holds(refusalOf({{"rounding", "up"}}), "'up'"));
     CHECK(holds(refusalOf({{"kind", "fp12"}}), "format 'fp12'"));
     CHECK(holds(refusalOf({{"lanes", {"gpu:half"}}}), "field 'lanes'"));
     CHECK(holds(refusalOf({{"lanes", {"gpu:texel", "cpu:best"}}}), "one lane"));

@@ -78,7 +78,7 @@ class PrecisionExhibit final : public Exhibit {
     void drawDetails(Ui& ui) override {
         ui.paragraph(blurb());
         ui.paragraph("All but fp32 are emulated: their numbers are those of the format, times and bytes are "
-                     "not. Sums, and the weights that the optimizer changes, stay fp32.");
+                     "not. Sums stay fp32, and so do the weights, unless they are set to be rounded.");
         ui.paragraph("In fp8, products read e4m3; gradients are e5m2.", ui.theme.muted);
     }
 
@@ -209,10 +209,28 @@ class PrecisionExhibit final : public Exhibit {
             return ui.checkbox(control,
                                "fp16 and fp8 multiply the gradients by a power of two before they are "
                                "rounded, so that small ones do not become 0.",
-                               run.settings.precision.lossScaling);
+                               options.switches.lossScaling);
         });
+        form.add("weights", "Weights", 150,
+                 [&](const char* control) { return chooseWeights(ui, control, options.switches); });
         form.end();
         if (form.changed()) model_.change(options);
+    }
+
+    static bool chooseWeights(Ui& ui, const char* control, PrecisionSettings& precision) {
+        const std::string names[] = {"fp32", "rounded to nearest", "rounded by chance"};
+        std::size_t chosen = precision.masterWeights                       ? 0
+                             : precision.rounding == RoundingMode::nearest ? 1
+                                                                           : 2;
+        if (!ui.combo(control,
+                      "What the optimizer changes: weights in fp32, or, in bf16 and fp16, numbers of the "
+                      "format, rounded after each update to the nearest one or, by chance, to either "
+                      "neighbour.",
+                      chosen, names))
+            return false;
+        precision.masterWeights = chosen == 0;
+        precision.rounding = chosen == 2 ? RoundingMode::stochastic : RoundingMode::nearest;
+        return true;
     }
 
     void drawLosses(Ui& ui, ImVec2 size) {
@@ -224,8 +242,8 @@ class PrecisionExhibit final : public Exhibit {
 
     void drawNumbers(Ui& ui, ImVec2 size) {
         ui.beginCard("precision/sizes", size);
-        ui.heading(translatedFormat("Operands of layer {}, and the range of {}",
-                                    model_.options().layer + 1, kindName(model_.options().kind)));
+        ui.heading(translatedFormat("Operands of layer {}, and the range of {}", model_.options().layer + 1,
+                                    kindName(model_.options().kind)));
         drawMagnitudes(ui, model_);
         ui.endCard();
     }

@@ -22,7 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view ownFields[] = {"steps", "kind", "layer", "neuron", "input", "flipped"};
+constexpr std::string_view ownFields[] = {"loss_scaling", "master_weights", "rounding", "steps",  "kind",
+                                          "layer",        "neuron",         "input",    "flipped"};
 constexpr std::size_t progressParts = 40; ///< in which a run tells how far it is
 constexpr std::size_t mostRows = 256;     ///< of the batch that is looked at
 
@@ -144,13 +145,17 @@ PrecisionOptions usualPrecision() {
     options.run.settings.optimizer.kind = Optimizer::adam;
     options.run.settings.optimizer.learningRate = 0.005;
     options.run.settings.batch = 64;
-    options.run.settings.precision.format = formatOf(options.kind);
     options.run.lanes = {{true, Rung::texel, {}}};
     return options;
 }
 
 Json toJson(const PrecisionOptions& options) {
     Json json = toJson(options.run);
+    for (const char* own : {"format", "loss_scaling", "master_weights", "rounding"})
+        json["settings"].erase(own);
+    json["loss_scaling"] = options.switches.lossScaling;
+    json["master_weights"] = options.switches.masterWeights;
+    json["rounding"] = name(options.switches.rounding);
     json["steps"] = options.steps;
     json["kind"] = rowOf(options.kind).name;
     json["layer"] = options.layer + 1;
@@ -187,14 +192,17 @@ PrecisionOptions precisionOptionsFromJson(const Json& state) {
             throwUnknownName("field 'kind': format", kind, names);
         }
         options.kind = found->kind;
-    } else if (formatOf(options.kind) != options.run.settings.precision.format) {
-        for (const FloatKindRow& row : floatKinds) // the first of a format
-            if (formatOf(row.kind) == options.run.settings.precision.format) {
-                options.kind = row.kind;
-                break;
-            }
     }
-    options.run.settings.precision.format = formatOf(options.kind);
+    if (options.run.settings.precision != PrecisionSettings{})
+        throw std::invalid_argument(
+            "field 'settings': here, every format trains; 'kind' says which is shown, and "
+            "'loss_scaling', 'master_weights' and 'rounding' stand beside 'settings'");
+    take("loss_scaling", options.switches.lossScaling);
+    take("master_weights", options.switches.masterWeights);
+    if (std::string mode(name(options.switches.rounding)); state.contains("rounding")) {
+        take("rounding", mode);
+        options.switches.rounding = roundingModeFromName(mode);
+    }
     std::size_t layer = options.layer + 1;
     take("layer", layer);
     if (layer == 0) throw std::invalid_argument("field 'layer': the first layer is 1");
@@ -284,13 +292,10 @@ std::int64_t placeOnLine(double value, FloatKind kind, int scale) {
 }
 
 void PrecisionModel::change(PrecisionOptions options) {
-    options.run.settings.precision.format = formatOf(options.kind);
     if (options == options_) return;
     PrecisionOptions same = options; // but for what is looked at
-    same.kind = options_.kind;
-    same.run.settings.precision.format = options_.run.settings.precision.format;
+    same.kind = options_.kind, same.flipped = options_.flipped;
     same.layer = options_.layer, same.neuron = options_.neuron, same.input = options_.input;
-    same.flipped = options_.flipped;
     if (same != options_) stop(); // it trains under other settings
     options_ = std::move(options);
     changed_ = true;
@@ -371,22 +376,22 @@ void PrecisionModel::look() {
 }
 
 PrecisionSettings PrecisionModel::precisionOf(OperandFormat format) const {
-    PrecisionSettings precision = options_.run.settings.precision;
+    PrecisionSettings precision = options_.switches;
     precision.format = format;
+    // Switches that the format does not have.
     if (format != OperandFormat::fp16 && format != OperandFormat::fp8) precision.lossScaling = true;
+    if (!canStoreParameters(format)) precision.masterWeights = true;
+    if (precision.masterWeights) precision.rounding = RoundingMode::nearest;
     return precision;
 }
 
 std::string PrecisionModel::settingsKey() const {
-    RunOptions run = options_.run;
-    run.settings.precision = {};
-    return fmt::format("{} {} {} ", toJson(run).dump(), options_.steps, device_);
+    return fmt::format("{} {} {} ", toJson(options_.run).dump(), options_.steps, device_);
 }
 
 std::string PrecisionModel::keyOf(const PrecisionSettings& precision) const {
-    RunOptions run = usualPrecision().run;
-    run.settings.precision = precision;
-    return settingsKey() + toJson(run)["settings"].dump();
+    return settingsKey() + fmt::format("{} {} {} {}", name(precision.format), precision.lossScaling,
+                                       precision.masterWeights, name(precision.rounding));
 }
 
 const PrecisionRun* PrecisionModel::run(OperandFormat format) const {

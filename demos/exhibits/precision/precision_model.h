@@ -22,7 +22,8 @@
 namespace lockstep::demos {
 
 struct PrecisionOptions {
-    RunOptions run;                   ///< with one lane; its format is the one that `kind` belongs to
+    RunOptions run;                   ///< with one lane, and no format
+    PrecisionSettings switches;       ///< of every format that has them; its own format is none
     std::uint64_t steps = 1000;       ///< that every format trains
     FloatKind kind = FloatKind::e4m3; ///< the layout that is looked at
     // The weight that is looked at: from input `input` to neuron `neuron` of layer `layer`, all from 0.
@@ -129,7 +130,7 @@ class PrecisionModel {
     /// The network and its settings; null while the data are being loaded.
     const TrainJob* job() const { return job_ ? &*job_ : nullptr; }
     bool loading() const { return !job_ && !failed_; }
-    /// How a format trains under the present settings.
+    /// How a format trains with the present switches.
     PrecisionSettings precisionOf(OperandFormat format) const;
     /// Null: it has not begun.
     const PrecisionRun* run(OperandFormat format) const;
