@@ -22,7 +22,7 @@ draw playground-circle playground-circle --light
 draw inside inside-a-step
 draw ladder ladder-all-rungs
 draw memory memory-184-into-80
-draw precision precision-vanishing-gradients
+draw precision precision-small-steps
 draw mosaic mosaic-learning-rates
 draw map map-edge
 draw parallelism parallelism-lost-updates

@@ -205,20 +205,20 @@ class PrecisionExhibit final : public Exhibit {
                       options.steps = std::clamp<std::uint64_t>(
                           wholeNumberFromText(typed, "a number of steps is"), 1, mostPrecisionSteps);
                   });
-        form.add("scaling", "Loss scaling", 96, [&](const char* control) {
+        form.add("scaling", "Loss scaling", 40, [&](const char* control) {
             return ui.checkbox(control,
                                "fp16 and fp8 multiply the gradients by a power of two before they are "
                                "rounded, so that small ones do not become 0.",
                                options.switches.lossScaling);
         });
-        form.add("weights", "Weights", 150,
+        form.add("weights", "Weights", 76,
                  [&](const char* control) { return chooseWeights(ui, control, options.switches); });
         form.end();
         if (form.changed()) model_.change(options);
     }
 
     static bool chooseWeights(Ui& ui, const char* control, PrecisionSettings& precision) {
-        const std::string names[] = {"fp32", "rounded to nearest", "rounded by chance"};
+        const std::string names[] = {"fp32", "nearest", "chance"};
         std::size_t chosen = precision.masterWeights                       ? 0
                              : precision.rounding == RoundingMode::nearest ? 1
                                                                            : 2;
