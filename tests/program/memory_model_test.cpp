@@ -79,6 +79,19 @@ std::uint64_t in(const CategoryBytes& bytes, MemoryCategory category) {
 
 } // namespace
 
+TEST_CASE("what is to be measured before the data are there is measured once they are") {
+    Machines machines{0, testDeviceOptions().select};
+    machines.openForDrawing({});
+    MemoryModel model;
+    model.change(smallMemory());
+    model.measure(machines, true);
+    CHECK(model.measuring());
+    model.update(machines, true);
+    CHECK_FALSE(model.measuring());
+    REQUIRE_FALSE(model.choices().empty());
+    CHECK(model.measured(model.choices().front()) != nullptr);
+}
+
 TEST_CASE("every way to train is predicted to the byte, on both machines") {
     for (const char* lane : {"gpu:texel", "cpu:scalar", "cpu:best"}) {
         CAPTURE(lane);

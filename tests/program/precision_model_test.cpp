@@ -249,6 +249,25 @@ TEST_CASE("a flipped bit changes the loss as it would change the network's") {
     }
 }
 
+TEST_CASE("what is asked for while the data are being loaded begins once they are there") {
+    Machines machines{0, testDeviceOptions().select};
+    PrecisionModel model;
+    model.change(smallPrecision());
+    model.train(machines);
+    CHECK(model.training());
+    model.update(machines, true);
+    CHECK_FALSE(model.training());
+    REQUIRE(model.run(OperandFormat::fp8) != nullptr);
+    CHECK(model.run(OperandFormat::fp8)->done);
+    // Nothing waits for data that cannot be had.
+    PrecisionOptions wrong = smallPrecision();
+    wrong.run.data = "csv:no/such/table.csv";
+    model.change(wrong);
+    model.train(machines);
+    CHECK_THROWS(model.update(machines, true));
+    CHECK_FALSE(model.training());
+}
+
 TEST_CASE("a state comes back whole, and a wrong one names its field") {
     PrecisionOptions options = smallPrecision("gpu:tiled");
     options.kind = FloatKind::e5m2;

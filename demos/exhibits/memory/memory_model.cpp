@@ -287,9 +287,19 @@ void MemoryModel::choose(const MemoryChoice& choice) {
 }
 
 void MemoryModel::update(Machines& machines, bool wait) {
+    try {
+        takeJob(machines, wait);
+    } catch (...) {
+        wanted_.reset();
+        throw;
+    }
+    if (wanted_ && job_) measure(machines, *std::exchange(wanted_, std::nullopt));
     if (wait) work_.wait();
     for (const auto& news : work_.takeNews()) news();
     if (const std::string failure = work_.takeFailure(); !failure.empty()) throw std::runtime_error(failure);
+}
+
+void MemoryModel::takeJob(Machines& machines, bool wait) {
     if (failed_ && !changed_) return;
     failed_ = true; // unless all goes well
     const std::shared_ptr<const Dataset> data = loader_.get(options_.run, wait);
@@ -362,7 +372,11 @@ const MemoryMeasure* MemoryModel::measured(const MemoryChoice& choice) const {
 }
 
 void MemoryModel::measure(Machines& machines, bool rough) {
-    if (measuring() || !job_) return;
+    if (measuring()) return;
+    if (!job_ || changed_) { // not as it was set before
+        wanted_ = rough;
+        return;
+    }
     gpu::Device* device = machines.deviceOf(options_.run.lanes.front());
     for (const MemoryChoice& choice : choices_) {
         // The system would end the whole program.

@@ -115,11 +115,15 @@ class MemoryModel {
     /// processor, what the machine has. 0: not known.
     std::uint64_t budget() const { return budget_; }
 
-    /// Makes every choice that fits into the machine, one after the other, and times some of its steps.
+    /// Makes every choice that fits into the machine, one after the other, and times some of its steps. While
+    /// the data are being loaded, once they are there.
     ///   rough   fewer of them
     void measure(Machines& machines, bool rough);
-    void stop() { work_.cancel(); }
-    bool measuring() const { return !work_.idle(); }
+    void stop() {
+        wanted_.reset();
+        work_.cancel();
+    }
+    bool measuring() const { return wanted_ || !work_.idle(); }
     /// The label of the choice being measured; empty: none.
     std::string doing() const { return work_.doing(); }
     /// Null: not measured.
@@ -130,6 +134,7 @@ class MemoryModel {
     bool releaseDevice();
 
   private:
+    void takeJob(Machines& machines, bool wait);
     void predict(Machines& machines);
     std::string keyOf(const MemoryChoice& choice, const std::string& device) const;
 
@@ -141,8 +146,9 @@ class MemoryModel {
     bool oneMemory_ = false;
     std::uint64_t budget_ = 0;
     std::string advice_;
-    bool failed_ = false;                           ///< settings or data are wrong
-    bool changed_ = true;                           ///< since they were predicted
+    bool failed_ = false;        ///< settings or data are wrong
+    bool changed_ = true;        ///< since they were predicted
+    std::optional<bool> wanted_; ///< to be measured as soon as there is a job: whether roughly
     std::map<std::string, MemoryMeasure> measured_; ///< by MemoryChoice::key
     WorkQueue work_; ///< last: its thread uses none of the above, but tells news to them
 };

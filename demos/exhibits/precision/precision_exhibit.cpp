@@ -200,7 +200,7 @@ class PrecisionExhibit final : public Exhibit {
         std::string lane = run.lanes.front().text();
         form.lane("lane", "Kernels", laneWords, lane, precisionLanes());
         run.lanes = {laneSpecFromText(lane)};
-        form.text("steps", "Steps", "How many steps every format trains.", 64, std::to_string(options.steps),
+        form.text("steps", "Steps", "How many steps every format trains.", 54, std::to_string(options.steps),
                   [&](const std::string& typed) {
                       options.steps = std::clamp<std::uint64_t>(
                           wholeNumberFromText(typed, "a number of steps is"), 1, mostPrecisionSteps);
@@ -211,7 +211,7 @@ class PrecisionExhibit final : public Exhibit {
                                "rounded, so that small ones do not become 0.",
                                options.switches.lossScaling);
         });
-        form.add("weights", "Weights", 76,
+        form.add("weights", "Weights", 86,
                  [&](const char* control) { return chooseWeights(ui, control, options.switches); });
         form.end();
         if (form.changed()) model_.change(options);

@@ -307,10 +307,16 @@ void PrecisionModel::update(Machines& machines, bool wait) {
         if (const std::string failure = queue.takeFailure(); !failure.empty())
             throw std::runtime_error(failure);
     };
+    try {
+        takeJob(machines, wait);
+    } catch (...) {
+        wanted_ = false;
+        throw;
+    }
+    if (wanted_ && job_) train(machines);
     if (wait) work_.wait();
     take(work_);
     take(looking_);
-    takeJob(machines, wait);
     look();
     if (!wait) return;
     looking_.wait();
@@ -423,7 +429,8 @@ int PrecisionModel::weightScale(FloatKind kind) const {
 }
 
 void PrecisionModel::train(Machines& machines) {
-    if (training() || !job_) return;
+    wanted_ = !job_ || changed_; // not with what was set before
+    if (wanted_ || !work_.idle()) return;
     const LaneSpec lane = options_.run.lanes.front();
     gpu::Device* const device = machines.deviceOf(lane);
     std::vector<Open> open;

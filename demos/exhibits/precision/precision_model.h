@@ -116,10 +116,14 @@ class PrecisionModel {
     /// data or device.
     void update(Machines& machines, bool wait);
 
-    /// Trains in every format, from where each run has got to.
+    /// Trains in every format, from where each run has got to; while the data are being loaded, once they are
+    /// there.
     void train(Machines& machines);
-    void stop() { work_.cancel(); }
-    bool training() const { return !work_.idle(); }
+    void stop() {
+        wanted_ = false;
+        work_.cancel();
+    }
+    bool training() const { return wanted_ || !work_.idle(); }
     /// Something is on its way.
     bool busy() const { return training() || !looking_.idle(); }
     void forget();
@@ -171,6 +175,7 @@ class PrecisionModel {
     std::map<std::string, PrecisionRun> runs_; // by keyOf()
     bool failed_ = false;                      // settings or data are wrong
     bool changed_ = true;                      // settings, since the last update()
+    bool wanted_ = false;                      // to be trained, as soon as there is a job
 
     std::string looked_; // what numbers_ and flippedLoss_ are of
     std::optional<LayerNumbers> numbers_;
