@@ -16,6 +16,8 @@ constexpr OperationWords operationWords[] = {
     {Operation::denseBackwardWeights, "backward: weights", "plain_ops.cpp", "denseBackwardWeights"},
     {Operation::update, "update", "plain_update.cpp", "update"},
     {Operation::wholeStep, "whole step", "step.cpp", "trainStep"},
+    {Operation::storeActivations, "to the host", "rewrite_offload.cpp", "offloadActivations"},
+    {Operation::fetchActivations, "from the host", "rewrite_offload.cpp", "offloadActivations"},
 };
 
 } // namespace
@@ -38,6 +40,8 @@ ImU32 colourOf(const Theme& theme, Operation operation) {
     case Operation::denseBackwardWeights: return mixed(back, theme.background, 0.3f);
     case Operation::update: return mixed(back, theme.gpu, 0.5f);
     case Operation::wholeStep: return seriesColour(theme, 2);
+    case Operation::storeActivations: return mixed(theme.muted, theme.background, 0.3f);
+    case Operation::fetchActivations: return theme.muted;
     default: throw std::logic_error("an operation without a colour");
     }
 }

@@ -75,6 +75,8 @@ class GpuOps final : public Ops {
     /// values   rows * stride of them; `columns` in each row count
     void round(const PlannedOperation& operation, std::size_t rows, std::size_t columns,
                const gpu::BufferView& from, const gpu::BufferView& to);
+    /// To the host's memory, or back.
+    void copyActivations(const PlannedOperation& operation);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
     }
