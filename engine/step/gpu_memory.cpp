@@ -165,16 +165,21 @@ std::string remediesThatFit(const TrainJob& job, const RungRow& rung, const Fits
         with.accumulate = parts;
         if (tryOut(with)) break;
     }
-    if (job.settings.optimizer.stateArrays() > 0) all.offload = Offload::optimizer;
-    if (all.offload != own.offload) {
+    const auto leave = [&](Offload what) {
         MemorySettings with = own;
-        with.offload = all.offload;
-        tryOut(with);
-    }
-    for (std::size_t parts = own.accumulate; found.empty() && parts <= std::max(mostParts, own.accumulate);
-         parts *= 2) {
-        all.accumulate = parts;
-        if (all != own && tryOut(all)) break;
+        with.offload = own.offload | what;
+        if (with != own) tryOut(with);
+    };
+    if (job.settings.optimizer.stateArrays() > 0) leave(Offload::optimizer);
+    leave(Offload::activations);
+    for (const Offload what : {Offload::optimizer, Offload::activations}) {
+        if (what == Offload::activations || job.settings.optimizer.stateArrays() > 0)
+            all.offload = all.offload | what;
+        for (std::size_t parts = own.accumulate;
+             found.empty() && parts <= std::max(mostParts, own.accumulate); parts *= 2) {
+            all.accumulate = parts;
+            if (all != own) tryOut(all);
+        }
     }
     return found;
 }
