@@ -77,16 +77,19 @@ std::string memoryText(const std::vector<LaneResult>& lanes) {
         readsHosts |= !lane.machine.gpu;
         for (const MemoryUse& use : lane.memory) {
             if (use.place != MemoryPlace::readback) continue;
-            const bool optimizer = use.category == MemoryCategory::optimizer;
-            if (!optimizer && use.category != MemoryCategory::activations) continue;
-            away += fmt::format(
-                "{}: {} in the host's memory; {}\n", lane.spec.text(),
-                optimizer
-                    ? "the optimizer's state is"
-                    : fmt::format("{} MiB of activations wait for the backward pass", inMebibytes(use.bytes)),
-                lane.machine.software ? "this device has no other, so nothing is saved"
-                : optimizer           ? "on a card with memory of its own, kernels reach it over the bus"
-                                      : "on a card with memory of its own, they cross the bus twice a step");
+            if (use.category == MemoryCategory::optimizer)
+                away +=
+                    fmt::format("{}: the optimizer's state is in the host's memory; {}\n", lane.spec.text(),
+                                lane.machine.software
+                                    ? "this device has no other, so nothing is saved"
+                                    : "on a card with memory of its own, kernels reach it over the bus");
+            if (use.category == MemoryCategory::activations)
+                away += fmt::format(
+                    "{}: {} MiB of activations wait for the backward pass in the host's memory; {}\n",
+                    lane.spec.text(), inMebibytes(use.bytes),
+                    lane.machine.software
+                        ? "this device has no other, so the copies save nothing"
+                        : "on a card with memory of its own, they cross the bus twice a step");
         }
         if (allocated != predicted)
             otherwise += fmt::format("{}: {} bytes were predicted, {} are allocated\n", lane.spec.text(),

@@ -250,7 +250,7 @@ extern const Experiment memoryForTime{
     .y = {.title = "one step", .unit = "ms"},
     .lines = {"GPU computing layers again", "CPU computing layers again"},
     .sources = {"memory_for_time.cpp", "rewrite_recompute.cpp", "rewrite_micro_batches.cpp",
-                "rewrite_offload.cpp", "step.cpp"},
+                "rewrite_offload.cpp"},
     .link = {"See the layers of a deep network", "inside",
              R"({"data": "spiral", "hidden": [8, 8, 8, 8, 8, 8]})"},
     .measure = measure,
