@@ -190,6 +190,15 @@ TEST_CASE("a run that saves memory says what it saves, and a saved one goes on l
     const Json away = lane(job + "--steps 12 --offload activations");
     CHECK(losses(away) == losses(plain));
     CHECK(away["settings"]["offload"] == "activations");
+    const auto timed = [](const Json& json, const char* name) {
+        return std::ranges::any_of(json["lanes"][0]["operations"], [&](const Json& each) {
+            return each["name"] == name && each["calls"] > 0 && each["milliseconds"] > 0;
+        });
+    };
+    for (const char* copy : {"store_activations", "fetch_activations"}) {
+        CHECK(timed(away, copy));
+        CHECK_FALSE(timed(plain, copy));
+    }
     const std::string model = folder.file("half-way.safetensors");
     const Json parts = lane(job + "--steps 12 --accumulate 4");
     CHECK(activations(parts) < activations(plain) / 3);

@@ -347,10 +347,12 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
                             .values = {{"needed at once", binaryBytes(forecast.needed[at])}},
                             .text = std::string(rowOf(operations[at].operation).purpose)};
     }
-    // Names of stretches: "forward", "backward", as far as they have room.
+    // Names of stretches: "forward", "backward", as far as they have room. Copies are parts of these.
     const auto stretch = [&](std::size_t at) {
         const Operation shown = rowOf(operations[at].operation).shownAs;
-        return shown == Operation::denseBackwardInputs || shown == Operation::denseBackwardWeights
+        if (shown == Operation::storeActivations) return std::string_view(wordsOf(Operation::dense).label);
+        return shown == Operation::denseBackwardInputs || shown == Operation::denseBackwardWeights ||
+                       shown == Operation::fetchActivations
                    ? std::string_view("backward")
                    : std::string_view(wordsOf(operations[at].operation).label);
     };
