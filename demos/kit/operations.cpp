@@ -67,8 +67,11 @@ void fillOperation(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, Opera
         else if (kind == Operation::update)
             draw.AddLine({x + height, min.y}, {x + height, max.y}, ink, ui.line(1.5f));
     }
-    if (kind == Operation::lossAndGradient)
-        draw.AddLine({min.x, (min.y + max.y) / 2}, {max.x, (min.y + max.y) / 2}, ink, ui.line(2));
+    // A line through the middle for the loss, above it for what goes out, below it for what comes back.
+    const auto across = [&](float y) { draw.AddLine({min.x, y}, {max.x, y}, ink, ui.line(2)); };
+    if (kind == Operation::lossAndGradient) across((min.y + max.y) / 2);
+    if (kind == Operation::storeActivations) across(min.y + height * 0.3f);
+    if (kind == Operation::fetchActivations) across(min.y + height * 0.7f);
     draw.PopClipRect();
 }
 

@@ -11,8 +11,9 @@
 // layer stay, for the backward pass begins with them. So do others, as far as there is room below the peak
 // that no copy can lower: behind a wide first layer, often all narrow ones.
 //
-// Copies are recorded like dispatches, into the same queue: the engine has one for training. Which of them
-// run beside kernels is for the device to decide; no barrier stands in their way.
+// Copies are recorded like dispatches, into the same queue: the engine has one for training. No barrier
+// stands between a copy and the kernel beside it; whether they run at the same time is for the device to
+// decide.
 #include <algorithm>
 #include <array>
 #include <cstdint>
