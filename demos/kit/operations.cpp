@@ -16,6 +16,8 @@ constexpr OperationWords operationWords[] = {
     {Operation::denseBackwardWeights, "backward: weights", "plain_ops.cpp", "denseBackwardWeights"},
     {Operation::update, "update", "plain_update.cpp", "update"},
     {Operation::wholeStep, "whole step", "step.cpp", "trainStep"},
+    {Operation::storeActivations, "to the host", "rewrite_offload.cpp", "offloadActivations"},
+    {Operation::fetchActivations, "from the host", "rewrite_offload.cpp", "offloadActivations"},
 };
 
 } // namespace
@@ -38,6 +40,8 @@ ImU32 colourOf(const Theme& theme, Operation operation) {
     case Operation::denseBackwardWeights: return mixed(back, theme.background, 0.3f);
     case Operation::update: return mixed(back, theme.gpu, 0.5f);
     case Operation::wholeStep: return seriesColour(theme, 2);
+    case Operation::storeActivations: return mixed(theme.muted, theme.background, 0.3f);
+    case Operation::fetchActivations: return theme.muted;
     default: throw std::logic_error("an operation without a colour");
     }
 }
@@ -63,8 +67,11 @@ void fillOperation(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, Opera
         else if (kind == Operation::update)
             draw.AddLine({x + height, min.y}, {x + height, max.y}, ink, ui.line(1.5f));
     }
-    if (kind == Operation::lossAndGradient)
-        draw.AddLine({min.x, (min.y + max.y) / 2}, {max.x, (min.y + max.y) / 2}, ink, ui.line(2));
+    // A line through the middle for the loss, above it for what goes out, below it for what comes back.
+    const auto across = [&](float y) { draw.AddLine({min.x, y}, {max.x, y}, ink, ui.line(2)); };
+    if (kind == Operation::lossAndGradient) across((min.y + max.y) / 2);
+    if (kind == Operation::storeActivations) across(min.y + height * 0.3f);
+    if (kind == Operation::fetchActivations) across(min.y + height * 0.7f);
     draw.PopClipRect();
 }
 

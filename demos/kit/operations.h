@@ -1,5 +1,5 @@
 // How the program shows the operations of a training step (engine/plan/operation.h): words, sources, colours
-// and patterns, for those of the recipe and for the whole step.
+// and patterns, for those of the recipe, for the whole step and for copies.
 #pragma once
 
 #include "demos/draw/ui.h"
@@ -13,7 +13,7 @@ struct OperationWords {
     const char* plainFile = ""; ///< the source of its plain loop, and the function there
     const char* plainFunction = "";
 };
-/// The words for the recipe's operation, or the whole step, as which `operation` is shown.
+/// The words for the operation as which `operation` is shown.
 const OperationWords& wordsOf(Operation operation);
 
 ImU32 colourOf(const Theme& theme, Operation operation);

@@ -159,7 +159,7 @@ void RunForm::threads(std::size_t& threads, std::size_t all) {
 void RunForm::memory(TrainSettings& settings, std::size_t hiddenLayers) {
     constexpr std::size_t mostParts = 256;
     const int mostKept = static_cast<int>(std::clamp<std::size_t>(hiddenLayers, 1, 1024));
-    constexpr Offload offloads[] = {Offload::none, Offload::optimizer};
+    constexpr Offload offloads[] = {Offload::none, Offload::optimizer, Offload::activations, Offload::both};
     MemorySettings& memory = settings.memory;
     const std::string button = "Memory##" + prefix_ + "memory";
     popup(button.c_str(),
@@ -186,7 +186,8 @@ void RunForm::memory(TrainSettings& settings, std::size_t hiddenLayers) {
               form.choice(
                   "offload", "In the host's memory",
                   "What GPU lanes leave in the host's memory: the optimizer's state, which kernels then read "
-                  "and write over the bus.",
+                  "and write over the bus; layers' outputs, which are copied there and back for the backward "
+                  "pass; or both.",
                   140, memory.offload, offloads);
               form.end();
               changed_ |= form.changed();

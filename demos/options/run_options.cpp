@@ -227,7 +227,8 @@ void addMemoryOptions(CLI::App& command, RunOptions& options) {
               "take each batch in N parts, one after the other, and add up their gradients: the same up to "
               "rounding [1]");
     addText(command, "--offload", "NAME", memory.offload, offloadFromName,
-            "what GPU lanes leave in the host's memory: none, or optimizer (its state) [none]");
+            "what GPU lanes leave in the host's memory: none, optimizer (its state), activations (layers'\n"
+            "outputs, from the forward to the backward pass), or both [none]");
 }
 
 bool onFromText(std::string_view text) {
@@ -308,14 +309,17 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
 }
 
 void refuseIdleOffload(const RunOptions& options) {
-    if (options.settings.memory.offload == Offload::none) return;
-    const auto refuse = [](bool used, const char* users) {
+    const Offload offload = options.settings.memory.offload;
+    if (offload == Offload::none) return;
+    const auto refuse = [](bool used, const char* option, const char* users) {
         if (!used)
             throw std::invalid_argument(
-                fmt::format("--offload would have no effect; it applies only to {}", users));
+                fmt::format("{} would have no effect; it applies only to {}", option, users));
     };
-    refuse(options.settings.optimizer.stateArrays() > 0, "optimizers that keep a state");
-    refuse(options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu), "GPU lanes");
+    refuse(!includes(offload, Offload::optimizer) || options.settings.optimizer.stateArrays() > 0,
+           "--offload optimizer", "optimizers that keep a state");
+    refuse(options.lanes.empty() || std::ranges::any_of(options.lanes, &LaneSpec::gpu), "--offload",
+           "GPU lanes");
 }
 
 void refuseIdlePrecision(const PrecisionSettings& precision) {

@@ -51,8 +51,10 @@ std::vector<std::string> savingTexts(const MemorySettings& memory) {
     if (memory.recompute > 1)
         texts.push_back(translatedFormat("outputs of one layer in {} kept", memory.recompute));
     if (memory.accumulate > 1) texts.push_back(translatedFormat("batch in {} parts", memory.accumulate));
-    if (memory.offload == Offload::optimizer)
+    if (includes(memory.offload, Offload::optimizer))
         texts.emplace_back(translated("optimizer state in the host's memory"));
+    if (includes(memory.offload, Offload::activations))
+        texts.emplace_back(translated("activations in the host's memory"));
     return texts;
 }
 
@@ -73,14 +75,22 @@ std::string memoryText(const std::vector<LaneResult>& lanes) {
         row.push_back(inMebibytes(allocated));
         rows.push_back(std::move(row));
         readsHosts |= !lane.machine.gpu;
-        const bool offloaded = std::ranges::any_of(lane.memory, [](const MemoryUse& use) {
-            return use.category == MemoryCategory::optimizer && use.place == MemoryPlace::readback;
-        });
-        if (offloaded)
-            away += fmt::format("{}: the optimizer's state is in the host's memory; {}\n", lane.spec.text(),
+        for (const MemoryUse& use : lane.memory) {
+            if (use.place != MemoryPlace::readback) continue;
+            if (use.category == MemoryCategory::optimizer)
+                away +=
+                    fmt::format("{}: the optimizer's state is in the host's memory; {}\n", lane.spec.text(),
                                 lane.machine.software
                                     ? "this device has no other, so nothing is saved"
                                     : "on a card with memory of its own, kernels reach it over the bus");
+            if (use.category == MemoryCategory::activations)
+                away += fmt::format(
+                    "{}: {} MiB of activations wait for the backward pass in the host's memory; {}\n",
+                    lane.spec.text(), inMebibytes(use.bytes),
+                    lane.machine.software
+                        ? "this device has no other, so the copies save nothing"
+                        : "on a card with memory of its own, they cross the bus twice a step");
+        }
         if (allocated != predicted)
             otherwise += fmt::format("{}: {} bytes were predicted, {} are allocated\n", lane.spec.text(),
                                      grouped(predicted), grouped(allocated));

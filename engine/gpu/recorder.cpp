@@ -121,9 +121,10 @@ bool Recorder::order(std::span<const Access> accesses) {
 
 // Most submissions have kernels only, and their barriers need not wait for copies and fills. The first of
 // these in a submission waits for everything before it, and from then on all barriers cover both.
-void Recorder::beforeTransfer() {
-    if (std::exchange(transfers_, true)) return;
+bool Recorder::beforeTransfer() {
+    if (std::exchange(transfers_, true)) return false;
     workBarrier();
+    return true;
 }
 
 VkPipelineStageFlags Recorder::stagesSoFar() const { return transfers_ ? workStages : kernelStage; }
@@ -241,25 +242,33 @@ void Recorder::record(const AnyKernel& kernel, const GroupRange& groups, const v
     if (kernel.info().pushConstantBytes > 0)
         vk.CmdPushConstants(slot.commands, kernel.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                             kernel.info().pushConstantBytes, params);
-    const bool timed = (profiling_ || tracing_) && slot.timed.size() < timedDispatches;
-    const auto query = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
-    if (timed && slot.timed.empty() && slot.queries) // few submissions time their dispatches
-        vk.CmdResetQueryPool(slot.commands, slot.queries.get(), 2, queries - 2);
-    // A traced dispatch may overlap the previous one, so its start must not wait for that one's end.
-    if (timed)
-        writeTimestamp(query,
-                       tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
+    const bool timed = beginTimed();
     launch(groups);
     ++slot.recorded;
     slot.kernel = kernel.id();
     slot.flops = cost.flops;
-    if (timed) {
-        writeTimestamp(query + 1);
-        slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), kernel.itemsPerGroup(), cost,
-                              barrierBefore, 0, 0});
-        if (kernel.clocked() && !cost.continues) slot.timed.back().clockRegion = clockRegions_ - 1;
-        slot.traced = tracing_;
-    }
+    if (!timed) return;
+    endTimed({kernel.name(), kernel.shader(), kernel.variant(), kernel.itemsPerGroup(), cost, barrierBefore});
+    if (kernel.clocked() && !cost.continues) slot.timed.back().clockRegion = clockRegions_ - 1;
+}
+
+// Whether there is a pair of queries for what comes next.
+bool Recorder::beginTimed() {
+    Slot& slot = current();
+    if (!(profiling_ || tracing_) || slot.timed.size() >= timedDispatches) return false;
+    if (slot.timed.empty() && slot.queries) // few submissions time their dispatches
+        device_.vk().CmdResetQueryPool(slot.commands, slot.queries.get(), 2, queries - 2);
+    // A traced dispatch may overlap the previous one, so its start must not wait for that one's end.
+    writeTimestamp(static_cast<std::uint32_t>(2 + 2 * slot.timed.size()),
+                   tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
+    return true;
+}
+
+void Recorder::endTimed(TracedDispatch dispatch) {
+    Slot& slot = current();
+    writeTimestamp(static_cast<std::uint32_t>(3 + 2 * slot.timed.size()));
+    slot.timed.push_back(std::move(dispatch));
+    slot.traced = tracing_;
 }
 
 // At once or, with a limit, piece after piece. The pieces write different bytes, so that nothing has to
@@ -327,14 +336,16 @@ void Recorder::fill(const BufferView& view, std::uint32_t word) {
     device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
 }
 
-void Recorder::copy(const BufferView& from, const BufferView& to) {
+void Recorder::copy(const BufferView& from, const BufferView& to, const std::string& name, const Cost& cost) {
     requireRecording("copy");
     if (from.size != to.size) throw std::logic_error("a copy between views of different sizes");
     ++current().recorded;
-    beforeTransfer();
-    order(std::array{accessOf(from, true, false), accessOf(to, false, true)});
+    const bool first = beforeTransfer();
+    const bool barrier = order(std::array{accessOf(from, true, false), accessOf(to, false, true)});
     const VkBufferCopy region{from.offset, to.offset, to.size};
+    const bool timed = !name.empty() && beginTimed();
     device_.vk().CmdCopyBuffer(current().commands, from.buffer, to.buffer, 1, &region);
+    if (timed) endTimed({name, {}, {}, {}, cost, first || barrier});
 }
 
 void Recorder::writeTimestamp(std::uint32_t query, VkPipelineStageFlagBits after) {

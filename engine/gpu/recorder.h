@@ -40,7 +40,7 @@ struct KernelTiming {
 /// The time span of one dispatch, in milliseconds of the device since the first traced submission began.
 struct TracedDispatch {
     std::string name;    ///< of the kernel: the operation
-    std::string shader;  ///< stem of the kernel's shader file
+    std::string shader;  ///< stem of the kernel's shader file; empty for a copy
     std::string variant; ///< how it is specialised
     WorkItems itemsPerGroup;
     Cost cost;
@@ -114,8 +114,10 @@ class Recorder {
     /// Sets every 32-bit word of the view.
     void fill(const BufferView& view, std::uint32_t word);
 
-    /// Copies `from` to `to`, which must have the same size.
-    void copy(const BufferView& from, const BufferView& to);
+    /// Copies `from` to `to`, which must have the same size. With a name, it is timed and traced as a
+    /// dispatch of a kernel of that name would be.
+    void copy(const BufferView& from, const BufferView& to, const std::string& name = {},
+              const Cost& cost = {});
 
     Ticket submit();
     /// Submits the recorded work and begins the next submission, profiled like this one.
@@ -159,13 +161,15 @@ class Recorder {
                        std::span<const BufferView> views, const Cost& cost);
     void record(const AnyKernel& kernel, const GroupRange& groups, const void* params,
                 std::span<const BufferView> views, const Cost& cost);
+    bool beginTimed();
+    void endTimed(TracedDispatch dispatch);
     void launch(const GroupRange& groups);
     double mostGroups() const;
     void submitPiece(const DispatchPace& pace, double flops);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
     void bind(const AnyKernel& kernel, std::span<const BufferView> views);
     bool order(std::span<const Access> accesses);
-    void beforeTransfer();
+    bool beforeTransfer();
     VkPipelineStageFlags stagesSoFar() const;
     void workBarrier();
     void memoryBarrier(VkPipelineStageFlags fromStages, VkPipelineStageFlags toStages,

@@ -26,7 +26,10 @@ constexpr NameOf<Schedule> scheduleNames[] = {
     {Schedule::cosine, "cosine"},
 };
 
-constexpr NameOf<Offload> offloadNames[] = {{Offload::none, "none"}, {Offload::optimizer, "optimizer"}};
+constexpr NameOf<Offload> offloadNames[] = {{Offload::none, "none"},
+                                            {Offload::optimizer, "optimizer"},
+                                            {Offload::activations, "activations"},
+                                            {Offload::both, "both"}};
 
 constexpr NameOf<OperandFormat> operandFormatNames[] = {{OperandFormat::fp32, "fp32"},
                                                         {OperandFormat::tf32, "tf32"},

@@ -47,11 +47,19 @@ struct OptimizerSettings {
     bool operator==(const OptimizerSettings&) const = default;
 };
 
-/// What a device leaves to the host's memory.
+/// What a device leaves to the host's memory: a bit for each.
 enum class Offload : std::uint32_t {
-    none,
-    optimizer, ///< the optimizer's state: a step reads and writes each number of it once, in order
+    none = 0,
+    optimizer = 1,   ///< the optimizer's state: a step reads and writes each number of it once, in order
+    activations = 2, ///< layers' outputs, from the forward to the backward pass (rewrite_offload.cpp)
+    both = 3,
 };
+constexpr bool includes(Offload all, Offload part) {
+    return (static_cast<std::uint32_t>(all) & static_cast<std::uint32_t>(part)) != 0;
+}
+constexpr Offload operator|(Offload a, Offload b) {
+    return static_cast<Offload>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
 
 /// Remedies for a run that needs more memory than there is. Each has its price in time.
 struct MemorySettings {
@@ -64,8 +72,10 @@ struct MemorySettings {
     std::size_t accumulate = 1;
     Offload offload = Offload::none; ///< of a device; a processor computes in the host's memory
 
+    /// Tensors of a batch that no operation needs at the same time share memory.
+    bool shareMemory() const { return recompute > 1 || includes(offload, Offload::activations); }
     /// A step consists of other operations than the recipe's.
-    bool changeSteps() const { return recompute > 1 || accumulate > 1; }
+    bool changeSteps() const { return shareMemory() || accumulate > 1; }
     /// Throws std::invalid_argument for none of something, and for more parts than the batch has examples.
     void validate(std::size_t batch) const;
 

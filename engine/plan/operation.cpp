@@ -91,6 +91,8 @@ double flopsOf(const NetShape& net, const OptimizerSettings& optimizer, const Pl
     case Operation::roundWeights:
     case Operation::roundDSums:
     case Operation::roundParameters:
+    case Operation::storeActivations:
+    case Operation::fetchActivations:
     case Operation::lossSum:
     case Operation::lossScale: break; // a number for each of a few workgroups or layers
     }
@@ -159,6 +161,16 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
             addTrained(operands.reads, each, states, false);
             addTrained(operands.writes, each, states, true);
         }
+        break;
+    case Operation::storeActivations:
+    case Operation::fetchActivations:
+        operands.reads = {{TensorKind::activations, layer}};
+        operands.writes = {{TensorKind::hostActivations, layer}};
+        if (layer > 0 && savedOf(net, layer - 1).kind == TensorKind::sums) {
+            operands.reads.push_back({TensorKind::sums, layer - 1});
+            operands.writes.push_back({TensorKind::hostSums, layer - 1});
+        }
+        if (operation.operation == Operation::fetchActivations) std::swap(operands.reads, operands.writes);
         break;
     case Operation::lossSum:
     case Operation::lossScale: break;

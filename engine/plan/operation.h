@@ -35,6 +35,9 @@ enum class Operation {
     roundWeights,
     roundDSums,
     roundParameters,
+    // What a rewrite adds where a device leaves what the backward pass needs to the host's memory.
+    storeActivations,
+    fetchActivations,
     // Second dispatches of the loss and, in half precision, of the update.
     lossSum,
     lossScale,
@@ -45,8 +48,10 @@ enum class NeverStored { nothing, gradients, allButParameters };
 
 struct OperationRow {
     Operation operation = Operation::gatherBatch;
-    std::string_view name;    ///< of the kernel and the shader file: "dense_backward_weights"
-    Operation shownAs = {};   ///< the recipe's operation under whose name it is timed and shown, or wholeStep
+    std::string_view name; ///< of the kernel and the shader file: "dense_backward_weights"
+    /// The operation under whose name it is timed and shown: one of the recipe's or, where it does the work
+    /// of none or of all of them, itself.
+    Operation shownAs = {};
     std::string_view formula; ///< with l for its layer; notation as in engine/step/ops.h
     std::string_view purpose; ///< in a sentence or two
     bool ofLayer = false;     ///< the recipe has one for every layer
@@ -111,6 +116,14 @@ inline constexpr OperationRow operationTable[] = {
      "W, b = numbers of a format near to W, b",
      "Rounds the updated weights and biases in place, to the number format in which they are stored: to the "
      "nearest number, or to one of the two neighbours by chance."},
+    {Operation::storeActivations, "store_activations", Operation::storeActivations,
+     "A on the host[l] = A[l], Z on the host[l - 1] = Z[l - 1]",
+     "Copies what the backward pass needs of a layer's inputs to the host's memory. Other layers take its "
+     "place in the device's memory meanwhile.",
+     true},
+    {Operation::fetchActivations, "fetch_activations", Operation::fetchActivations,
+     "A[l] = A on the host[l], Z[l - 1] = Z on the host[l - 1]",
+     "Copies a layer's inputs back from the host's memory, for the backward pass.", true},
     {Operation::lossSum, "loss_sum", Operation::lossAndGradient, "loss = sum of the groups' sums",
      "Adds up the losses of groups of rows."},
     {Operation::lossScale, "loss_scale", Operation::update,

@@ -9,12 +9,13 @@
 namespace lockstep {
 
 void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory) {
+    if (memory.shareMemory()) gradientsEarly(plan); // or every layer's outputs would be needed to the end
     if (memory.recompute > 1) {
-        gradientsEarly(plan); // or every layer's outputs would be needed to the end
         const std::size_t lastKept = (net.layers() - 1) / memory.recompute * memory.recompute;
         for (std::size_t level = lastKept; level-- > 1;)
             if (level % memory.recompute != 0) recomputeForward(plan, net, level - 1);
     }
+    if (includes(memory.offload, Offload::activations)) offloadActivations(plan, net);
     if (memory.accumulate > 1) microBatches(plan, memory.accumulate);
 }
 

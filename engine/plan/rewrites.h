@@ -44,8 +44,13 @@ void gradientsEarly(StepPlan& plan);
 /// (rewrite_recompute.cpp). In place. Of several layers, the highest first.
 void recomputeForward(StepPlan& plan, const NetShape& net, std::size_t layer);
 
+/// What the backward pass needs of a layer is copied to the host's memory and back (rewrite_offload.cpp),
+/// where that lowers the most that a step needs at once. In place, after recomputeForward(). Throws
+/// std::logic_error for a plan whose operations are joined, except for updates that are folded.
+void offloadActivations(StepPlan& plan, const NetShape& net);
+
 /// All that `memory` asks for, layer by layer and piece by piece (rewrite_save_memory.cpp). In place. Throws
-/// as microBatches().
+/// as offloadActivations() and microBatches().
 void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory);
 
 /// The batch is taken in so many pieces, one after the other, and their gradients are added up

@@ -10,7 +10,8 @@ std::string name(const TensorId& id) {
 }
 
 TensorSize sizeOf(const TensorId& id, const NetShape& net, std::size_t batch, std::size_t targetWidth) {
-    if (id.kind == TensorKind::activations) return {batch, net.widths[id.layer]};
+    if (id.kind == TensorKind::activations || id.kind == TensorKind::hostActivations)
+        return {batch, net.widths[id.layer]};
     if (id.kind == TensorKind::targets) return {batch, targetWidth};
     const std::size_t outputs = net.widths[id.layer + 1];
     const TensorKindRow& row = rowOf(id.kind);

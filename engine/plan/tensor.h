@@ -11,7 +11,8 @@
 namespace lockstep {
 
 /// `state1` and `state2` are what the optimizer keeps (momentum, mean squares); `weightCopies` are what
-/// products read in their place where that is another number format.
+/// products read in their place where that is another number format; `hostActivations` and `hostSums` are
+/// what a device has copied to the host's memory (rewrite_offload.cpp).
 enum class TensorKind {
     activations,
     targets,
@@ -26,6 +27,8 @@ enum class TensorKind {
     weightState2,
     biasState2,
     weightCopies,
+    hostActivations,
+    hostSums,
 };
 
 /// Memory that tensors of a kind share. Those of `parameters`, `gradients`, `state1` and `state2` lie in it
@@ -35,6 +38,7 @@ enum class TensorArena {
     targets,
     sums,
     dSums,
+    hostActivations,
     parameters,
     gradients,
     state1,
@@ -44,7 +48,7 @@ enum class TensorArena {
 inline constexpr std::size_t tensorArenas = static_cast<std::size_t>(TensorArena::weightCopies) + 1;
 
 /// It holds examples of the batch at hand, one per row.
-constexpr bool ofBatch(TensorArena arena) { return arena <= TensorArena::dSums; }
+constexpr bool ofBatch(TensorArena arena) { return arena <= TensorArena::hostActivations; }
 constexpr bool byParamLayout(TensorArena arena) {
     return arena >= TensorArena::parameters && arena <= TensorArena::state2;
 }
@@ -70,6 +74,8 @@ inline constexpr TensorKindRow tensorKinds[] = {
     {"v of W", TensorArena::state2},
     {"v of b", TensorArena::state2, true},
     {"W rounded", TensorArena::weightCopies},
+    {"A on the host", TensorArena::hostActivations},
+    {"Z on the host", TensorArena::hostActivations},
 };
 
 constexpr const TensorKindRow& rowOf(TensorKind kind) { return tensorKinds[static_cast<std::size_t>(kind)]; }
@@ -81,7 +87,8 @@ constexpr std::size_t bytesOf(NumberFormat format) { return format == NumberForm
 /// half   of a run of half precision
 constexpr NumberFormat formatOf(TensorKind kind, bool half) {
     const bool operand = kind == TensorKind::activations || kind == TensorKind::sums ||
-                         kind == TensorKind::dSums || kind == TensorKind::weightCopies;
+                         kind == TensorKind::dSums || kind == TensorKind::weightCopies ||
+                         kind == TensorKind::hostActivations || kind == TensorKind::hostSums;
     return half && operand ? NumberFormat::fp16 : NumberFormat::fp32;
 }
 

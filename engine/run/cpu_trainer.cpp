@@ -255,6 +255,11 @@ const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const
 
 namespace {
 
+TrainJob onProcessor(TrainJob job) {
+    job.settings.memory.offload = Offload::none; // it computes in the host's memory
+    return job;
+}
+
 /// What trains a job on the processor.
 struct CpuChoice {
     CpuChoice(const TrainJob& job, Rung rung, std::size_t threads) {
@@ -284,14 +289,16 @@ struct CpuChoice {
 
 CpuMemory cpuMemoryOf(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
-    const CpuChoice choice(job, rung, threads);
-    return {job, *choice.kernels, choice.team, choice.small};
+    const TrainJob own = onProcessor(job);
+    const CpuChoice choice(own, rung, threads);
+    return {own, *choice.kernels, choice.team, choice.small};
 }
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
-    const CpuChoice choice(job, rung, threads);
-    return std::make_unique<CpuTrainer>(job, *choice.kernels, choice.team, choice.first,
+    const TrainJob own = onProcessor(job);
+    const CpuChoice choice(own, rung, threads);
+    return std::make_unique<CpuTrainer>(own, *choice.kernels, choice.team, choice.first,
                                         choice.small ? &widestTables().small : nullptr,
                                         choice.team < choice.unlimited ? choice.unlimited : 0);
 }

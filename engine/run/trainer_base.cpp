@@ -157,7 +157,7 @@ StepTrace TrainerBase::traceStep(const TraceOptions& options) {
     throwIfFailed();
     if (options.tensors && job_.settings.memory.changeSteps())
         throw std::invalid_argument(
-            "a step that saves memory ('recompute', 'accumulate') overwrites its tensors; "
+            "a step that saves memory ('recompute', 'accumulate', 'offload') overwrites its tensors; "
             "trace it without, or without its tensors");
     const TracedStep step{job_, order_.range(completed_).rows, options,
                           [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); }};

@@ -43,7 +43,7 @@ TensorStorage storageFor(const TrainJob& job, std::size_t capacity, bool byNeuro
             .gradientRows = byNeuron ? capacity : job.pieceRows(),
             .targetWidth = job.data->targetWidth,
             .widthGrain = byNeuron ? roundUpToGrain(1) : 4,
-            .reuse = job.settings.memory.recompute > 1};
+            .reuse = job.settings.memory.shareMemory()};
 }
 
 std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
@@ -172,6 +172,7 @@ const void* CpuArenas::arena(TensorArena which) const {
     case TensorArena::state1: return optimizerState.at(0).data();
     case TensorArena::state2: return optimizerState.at(1).data();
     case TensorArena::weightCopies: return weightCopies.data();
+    case TensorArena::hostActivations: break; // a device's
     }
     throw std::invalid_argument("no such arena");
 }

@@ -80,7 +80,7 @@ struct CpuArenas : CpuMemory {
     std::vector<double> partialLosses; ///< of a batch, one per part of a step
 
     /// Tensors that are not needed at the same time lie in the same memory.
-    bool sharesMemory() const { return saving.recompute > 1; }
+    bool sharesMemory() const { return saving.shareMemory(); }
     /// How many parts a step has.
     std::size_t parts() const { return partialLosses.size(); }
     /// Shares are cut at multiples of so many parts. Kernels whose results depend on the cuts always work on

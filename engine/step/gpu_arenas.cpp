@@ -42,6 +42,8 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
       layerPlaces(device, memory.specOf(RunBuffer::layerPlaces)),
       activations_(device, memory.specOf(RunBuffer::activations)),
       sums_(device, memory.specOf(RunBuffer::sums)), dSums_(device, memory.specOf(RunBuffer::dSums)) {
+    if (memory.has(RunBuffer::hostActivations))
+        hostActivations_.emplace(device, memory.specOf(RunBuffer::hostActivations));
     if (memory.has(RunBuffer::weightCopies))
         weightCopies.emplace(device, memory.specOf(RunBuffer::weightCopies));
     if (memory.has(RunBuffer::largestOperands))
@@ -78,6 +80,7 @@ std::vector<AllocatedBuffer> GpuArenas::buffers() const {
                                         {RunBuffer::scoreSums, scoreSums},
                                         {RunBuffer::scoreCounts, scoreCounts},
                                         {RunBuffer::layerPlaces, layerPlaces}};
+    if (hostActivations_) all.push_back({RunBuffer::hostActivations, *hostActivations_});
     if (weightCopies) all.push_back({RunBuffer::weightCopies, *weightCopies});
     if (largestOperands) all.push_back({RunBuffer::largestOperands, *largestOperands});
     const RunBuffer states[] = {RunBuffer::state1, RunBuffer::state2};
@@ -114,6 +117,7 @@ const gpu::Buffer& GpuArenas::arena(TensorArena which) const {
     case TensorArena::targets: return targets;
     case TensorArena::sums: return sums_;
     case TensorArena::dSums: return dSums_;
+    case TensorArena::hostActivations: return hostActivations_.value();
     case TensorArena::parameters: return parameters;
     case TensorArena::gradients: return gradients;
     case TensorArena::state1: return optimizerState.at(0);

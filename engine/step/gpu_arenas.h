@@ -104,6 +104,7 @@ class GpuArenas {
     gpu::Buffer activations_;
     gpu::Buffer sums_; ///< not to be touched when no activation needs it
     gpu::Buffer dSums_;
+    std::optional<gpu::Buffer> hostActivations_; ///< of a run that leaves some there
 };
 
 } // namespace lockstep

@@ -165,16 +165,21 @@ std::string remediesThatFit(const TrainJob& job, const RungRow& rung, const Fits
         with.accumulate = parts;
         if (tryOut(with)) break;
     }
-    if (job.settings.optimizer.stateArrays() > 0) all.offload = Offload::optimizer;
-    if (all.offload != own.offload) {
+    const auto leave = [&](Offload what) {
         MemorySettings with = own;
-        with.offload = all.offload;
-        tryOut(with);
-    }
-    for (std::size_t parts = own.accumulate; found.empty() && parts <= std::max(mostParts, own.accumulate);
-         parts *= 2) {
-        all.accumulate = parts;
-        if (all != own && tryOut(all)) break;
+        with.offload = own.offload | what;
+        if (with != own) tryOut(with);
+    };
+    if (job.settings.optimizer.stateArrays() > 0) leave(Offload::optimizer);
+    leave(Offload::activations);
+    for (const Offload what : {Offload::optimizer, Offload::activations}) {
+        if (what == Offload::activations || job.settings.optimizer.stateArrays() > 0)
+            all.offload = all.offload | what;
+        for (std::size_t parts = own.accumulate;
+             found.empty() && parts <= std::max(mostParts, own.accumulate); parts *= 2) {
+            all.accumulate = parts;
+            if (all != own) tryOut(all);
+        }
     }
     return found;
 }
@@ -230,7 +235,7 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
                         .targetWidth = targetWidth,
                         .alignment = alignment,
                         .half = how.half,
-                        .reuse = memory.recompute > 1});
+                        .reuse = memory.shareMemory()});
     const auto evaluationOf = [&](std::size_t rows) {
         return TensorTable(job.shape, optimizer, forwardPass(job.shape),
                            {.rows = rows, .targetWidth = targetWidth, .alignment = alignment, .reuse = true});
@@ -254,8 +259,8 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     for (std::size_t at = 0; at < tensorArenas; ++at) {
         const auto arena = static_cast<TensorArena>(at);
         const std::uint64_t bytes = std::max(step.arenaBytes(arena), evaluation.arenaBytes(arena));
-        const bool optional = arena == TensorArena::state1 || arena == TensorArena::state2 ||
-                              arena == TensorArena::weightCopies;
+        const bool optional = arena == TensorArena::hostActivations || arena == TensorArena::state1 ||
+                              arena == TensorArena::state2 || arena == TensorArena::weightCopies;
         if (bytes > 0 || !optional) set(static_cast<RunBuffer>(at), bytes);
     }
     set(RunBuffer::trainInputs, inputBytes(data, data.train));
@@ -291,7 +296,8 @@ std::uint64_t GpuMemory::partialsOfPiece(std::size_t pieceRows) {
 // Kernels read and write the host's memory over the bus, in order, each number once: a copy in the device's
 // own would be read and written as often.
 gpu::Memory GpuMemory::memoryOf(RunBuffer buffer) const {
-    const bool away = offload_ == Offload::optimizer && rowOf(buffer).category == MemoryCategory::optimizer;
+    const bool away =
+        includes(offload_, Offload::optimizer) && rowOf(buffer).category == MemoryCategory::optimizer;
     return away ? gpu::Memory::readback : rowOf(buffer).memory;
 }
 

@@ -24,6 +24,7 @@ enum class RunBuffer {
     targets,
     sums,
     dSums,
+    hostActivations,
     parameters,
     gradients,
     state1,
@@ -59,6 +60,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"targets", MemoryCategory::activations},
     {"preactivations", MemoryCategory::activations},
     {"gradients of preactivations", MemoryCategory::activations},
+    {"activations on the host", MemoryCategory::activations, gpu::Memory::readback},
     {"parameters", MemoryCategory::parameters},
     {"gradients", MemoryCategory::gradients},
     {"optimizer state 1", MemoryCategory::optimizer}, // in the host's memory, if it is offloaded

@@ -258,6 +258,24 @@ void GpuOps::roundParameters(const PlannedOperation& operation, const StepSettin
     endOperation();
 }
 
+void GpuOps::copyActivations(const PlannedOperation& operation) {
+    const bool fetches = operation.operation == Operation::fetchActivations;
+    const std::string name(rowOf(operation.operation).name);
+    gpu::Cost cost = this->cost(operation);
+    const auto copy = [&](const TensorId& here, TensorKind away) {
+        const gpu::BufferView own = arenas_.view(*tensors_, here, rows_);
+        const gpu::BufferView host = arenas_.view(*tensors_, {away, here.layer}, rows_);
+        recorder_.copy(fetches ? host : own, fetches ? own : host, name, cost);
+        cost = {0, 0, cost.tag, true};
+    };
+    const std::size_t level = operation.layer;
+    copy({TensorKind::activations, level}, TensorKind::hostActivations);
+    if (level == 0) return endOperation();
+    if (const TensorId saved = savedOf(arenas_.shape, level - 1); saved.kind == TensorKind::sums)
+        copy(saved, TensorKind::hostSums);
+    endOperation();
+}
+
 void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     const std::size_t layer = operation.layer;
     const std::vector<std::size_t>& widths = arenas_.shape.widths;
@@ -269,6 +287,8 @@ void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& ste
     case Operation::roundWeights:
         return round(operation, widths[layer + 1], widths[layer], arenas_.weights(layer), weightCopy(layer));
     case Operation::roundParameters: return roundParameters(operation, step);
+    case Operation::storeActivations:
+    case Operation::fetchActivations: return copyActivations(operation);
     default: Ops::carryOut(operation, step);
     }
 }

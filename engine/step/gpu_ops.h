@@ -76,6 +76,8 @@ class GpuOps final : public Ops {
     void round(const PlannedOperation& operation, std::size_t rows, std::size_t columns,
                const gpu::BufferView& from, const gpu::BufferView& to);
     void roundParameters(const PlannedOperation& operation, const StepSettings& step);
+    /// To the host's memory, or back.
+    void copyActivations(const PlannedOperation& operation);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
     }

@@ -65,7 +65,7 @@ WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job) 
     const NetShape& shape = job.shape;
     const auto refuse = [](std::string reason) { return WholeStepLayout{.refusal = std::move(reason)}; };
     if (job.settings.memory.changeSteps())
-        return refuse("its steps keep nothing that could be computed again or taken in parts");
+        return refuse("its steps keep nothing that could be computed again, taken in parts or copied out");
     if (job.settings.precision.rounds()) return refuse("its steps store nothing that could be rounded");
     if (shape.layers() > shared::wholeStepLayers)
         return refuse("it takes at most " + std::to_string(shared::wholeStepLayers) +

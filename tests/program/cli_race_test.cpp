@@ -187,6 +187,18 @@ TEST_CASE("a run that saves memory says what it saves, and a saved one goes on l
     CHECK(3 * activations(again) < 2 * activations(plain));
     CHECK(again["settings"]["recompute"] == 3);
     CHECK(again["settings"]["offload"] == "optimizer");
+    const Json away = lane(job + "--steps 12 --offload activations");
+    CHECK(losses(away) == losses(plain));
+    CHECK(away["settings"]["offload"] == "activations");
+    const auto timed = [](const Json& json, const char* name) {
+        return std::ranges::any_of(json["lanes"][0]["operations"], [&](const Json& each) {
+            return each["name"] == name && each["calls"] > 0 && each["milliseconds"] > 0;
+        });
+    };
+    for (const char* copy : {"store_activations", "fetch_activations"}) {
+        CHECK(timed(away, copy));
+        CHECK_FALSE(timed(plain, copy));
+    }
     const std::string model = folder.file("half-way.safetensors");
     const Json parts = lane(job + "--steps 12 --accumulate 4");
     CHECK(activations(parts) < activations(plain) / 3);
@@ -200,13 +212,23 @@ TEST_CASE("a run that saves memory says what it saves, and a saved one goes on l
     CHECK(elsewhere["settings"]["accumulate"] == 4);
     CHECK(losses(elsewhere).back() == losses(parts).back());
     CHECK(activations(elsewhere) < activations(parts));
+    const Json copies = lane("--resume " + model + " --steps 12 --offload both");
+    CHECK(copies["settings"]["offload"] == "both");
+    CHECK(losses(copies).back() == losses(parts).back());
     CHECK(run(train + job + "--steps 5 --offload optimizer").says("in the host's memory; "));
+    CHECK(run(train + job + "--steps 5 --offload activations --optimizer sgd")
+              .says("MiB of activations wait for the backward pass in the host's memory; "));
+    CHECK(run(train + job + "--steps 5 --offload both --optimizer sgd").says("optimizers that keep a state"));
     CHECK(run(train + job + "--steps 5 --offload optimizer --optimizer sgd")
               .says("optimizers that keep a state"));
     lane(job + "--optimizer sgd --steps 2 --save " + model);
     CHECK(run("train --resume " + model + " --offload optimizer").says("optimizers that keep a state"));
     CHECK(run("train --data spiral --layers 8 --recompute 2").says("with 2 layers, it can be at most 1"));
-    CHECK(run("train --data spiral --lane cpu:best --offload optimizer").says("applies only to GPU lanes"));
+    for (const std::string what : {"optimizer", "activations", "both"})
+        CHECK(run("train --data spiral --lane cpu:best --offload " + what).says("applies only to GPU lanes"));
+    CHECK(run(train + job + "--offload activation").says("'activations'"));
+    CHECK(run("race --quick --data spiral --layers 8 --offload activations --lane gpu:whole-step")
+              .says("its steps keep nothing"));
     CHECK(run(train + job + "--accumulate 200").says("a batch of 128 has no more parts than examples"));
     CHECK(run("race --quick --data spiral --accumulate 2 --lane gpu:fused").says("stores no gradients"));
 }

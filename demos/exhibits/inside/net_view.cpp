@@ -49,6 +49,8 @@ Lit litBy(const TracedOperation& operation, std::size_t layers) {
     case Operation::denseBackwardWeights: return {0, 0, l, l + 1, -1, true};
     case Operation::update: return {0, 0, 0, layers, 0};
     case Operation::wholeStep: return {0, layers + 1, 0, layers, 0};
+    case Operation::storeActivations:
+    case Operation::fetchActivations: return {l, l + 1, 0, 0, 0};
     default: throw std::logic_error("an operation that touches nothing");
     }
 }

@@ -30,6 +30,8 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     case Operation::denseBackwardWeights: return {ofLayer, translatedFormat("weights {}", layer)};
     case Operation::update: return {label};
     case Operation::wholeStep: return {label, std::string(translated("step"))};
+    case Operation::storeActivations:
+    case Operation::fetchActivations: return {ofLayer, label};
     default: throw std::logic_error("an operation without a short name");
     }
 }
@@ -106,6 +108,8 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
             return std::string(translated("if any db is not finite: scale /= 2, skip the update"));
         return std::string(infoOf(optimizer).formula);
     case Operation::wholeStep: return "W, b ← forward, loss, backward, update (W, b)";
+    case Operation::storeActivations: return fmt::format("A on the host[{0}] = A[{0}]", l);
+    case Operation::fetchActivations: return fmt::format("A[{0}] = A on the host[{0}]", l);
     default: throw std::logic_error("an operation without a formula");
     }
 }

@@ -196,8 +196,7 @@ class MemoryExhibit final : public Exhibit {
             model_.options().budgetMebibytes
                 ? translatedFormat("{} are left.", binaryBytes(model_.budget() - forecast.bytes()))
                 : std::string(translated("Set a budget to see whether it fits a smaller device."));
-        if (forecast.away[static_cast<std::size_t>(MemoryCategory::optimizer)] > 0 && model_.oneMemory())
-            text.append(" ").append(translated(oneMemoryWords));
+        if (forecast.left() > 0 && model_.oneMemory()) text.append(" ").append(translated(oneMemoryWords));
         return text;
     }
     std::string whatFits() const {

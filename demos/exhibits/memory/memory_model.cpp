@@ -132,6 +132,7 @@ std::vector<std::uint64_t> neededBy(const MemoryForecast& forecast) {
     std::vector<std::uint64_t> needed(forecast.plan.operations.size() + 1); // first what each begins or ends
     for (const StoredTensor& tensor : forecast.tensors.rows()) {
         if (!ofBatch(tensor.arena) && tensor.arena != TensorArena::gradients) continue;
+        if (tensor.arena == TensorArena::hostActivations) continue;
         for (const Lifetime& life : tensor.lifetimes) {
             needed[life.first] += forecast.usedBytes(tensor);
             needed[life.last + 1] -= forecast.usedBytes(tensor);
@@ -329,7 +330,9 @@ void MemoryModel::predict(Machines& machines) {
     memory.accumulate = std::min(memory.accumulate, plain.order().batch());
     if (memory.recompute >= plain.shape.layers()) memory.recompute = 1;
     if (run.lanes.front().row().foldsUpdate) memory.accumulate = 1;
-    if (!run.lanes.front().gpu || plain.settings.optimizer.stateArrays() == 0) memory.offload = Offload::none;
+    if (!run.lanes.front().gpu) memory.offload = Offload::none;
+    if (includes(memory.offload, Offload::optimizer) && plain.settings.optimizer.stateArrays() == 0)
+        memory.offload = memory.offload == Offload::both ? Offload::activations : Offload::none;
     const LaneSpec& lane = run.lanes.front();
     const gpu::Device* device = machines.deviceOf(lane);
     oneMemory_ = device != nullptr && device->memory().memoryHeapCount == 1;

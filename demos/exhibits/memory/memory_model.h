@@ -56,6 +56,12 @@ struct MemoryForecast {
     std::vector<std::uint64_t> needed;
 
     std::uint64_t bytes() const { return sumOf(own); }
+    /// What the run leaves to the host, of one category.
+    std::uint64_t left(MemoryCategory category) const {
+        const bool leaves = category == MemoryCategory::optimizer || category == MemoryCategory::activations;
+        return leaves ? away[static_cast<std::size_t>(category)] : 0;
+    }
+    std::uint64_t left() const { return left(MemoryCategory::optimizer) + left(MemoryCategory::activations); }
     std::size_t usedRows(const StoredTensor& tensor) const {
         return ofBatch(tensor.arena) ? std::min(tensor.rows, rows) : tensor.rows;
     }

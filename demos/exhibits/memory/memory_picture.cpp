@@ -43,6 +43,8 @@ const char* wordsOfTensor(TensorKind kind) {
     case TensorKind::weightState2:
     case TensorKind::biasState2: return "What the optimizer keeps from step to step.";
     case TensorKind::weightCopies: return "Copies of the weights, rounded, for the products to read.";
+    case TensorKind::hostActivations:
+    case TensorKind::hostSums: break; // not on the device
     }
     return "";
 }
@@ -135,7 +137,7 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
     const float height = base - start.y - 2 * line - ui.px(8);
     std::uint64_t most = 0;
     for (const MemoryChoice& choice : choices)
-        most = std::max(most, choice.forecast.bytes() + of(choice.forecast.away, MemoryCategory::optimizer));
+        most = std::max(most, choice.forecast.bytes() + choice.forecast.left());
     // A budget far beyond all of them is no line of this picture.
     const std::uint64_t budget = model.budget();
     const bool budgetShown = budget > 0 && budget < 3 * most;
@@ -185,10 +187,14 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
             y -= part;
         }
         // What the host keeps stands above it, hollow and faint.
-        if (const float away = tall(of(choice.forecast.away, MemoryCategory::optimizer)); away >= ui.px(2)) {
-            draw.AddRect({middle - half, y - away}, {middle + half, y},
-                         faded(categoryColour(ui.theme, MemoryCategory::optimizer), 0.45f), 0, 0, ui.line());
-            if (away > 4 * line) centred(middle, y - away / 2 - line / 2, ui.theme.muted, "host");
+        float hollow = y;
+        for (const MemoryCategory category : {MemoryCategory::optimizer, MemoryCategory::activations}) {
+            const float away = tall(choice.forecast.left(category));
+            if (away < ui.px(2)) continue;
+            draw.AddRect({middle - half, hollow - away}, {middle + half, hollow},
+                         faded(categoryColour(ui.theme, category), 0.45f), 0, 0, ui.line());
+            if (away > 4 * line) centred(middle, hollow - away / 2 - line / 2, ui.theme.muted, "host");
+            hollow -= away;
         }
         centred(middle, y - line - ui.px(3),
                 choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad),
@@ -214,7 +220,7 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
                     ui.timing(translatedFormat("{}× as long",
                                                twoDigits(measure->secondsPerStep / usual->secondsPerStep))));
         }
-        if (const std::uint64_t away = of(choice.forecast.away, MemoryCategory::optimizer); away > 0)
+        if (const std::uint64_t away = choice.forecast.left(); away > 0)
             detail.values.emplace_back("in the host's memory", binaryBytes(away));
         constexpr std::uint64_t worthALine = 64 << 10;
         for (const MemoryCategory category : stacked)
@@ -298,7 +304,8 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
     }
     for (const StoredTensor& tensor : forecast.tensors.rows()) {
         const MemoryCategory category = categoryOf(tensor.arena);
-        if (of(forecast.own, category) == 0) continue; // it is in the host's memory
+        if (of(forecast.own, category) == 0 || tensor.arena == TensorArena::hostActivations)
+            continue; // it is in the host's memory
         const std::uint64_t from = bases[static_cast<std::size_t>(category)] +
                                    beforeArena(forecast.tensors, tensor.arena) + tensor.offset;
         const float low = y(from);
@@ -340,10 +347,12 @@ void drawMemoryBlocks(Ui& ui, const MemoryModel& model) {
                             .values = {{"needed at once", binaryBytes(forecast.needed[at])}},
                             .text = std::string(rowOf(operations[at].operation).purpose)};
     }
-    // Names of stretches: "forward", "backward", as far as they have room.
+    // Names of stretches: "forward", "backward", as far as they have room. Copies are parts of these.
     const auto stretch = [&](std::size_t at) {
         const Operation shown = rowOf(operations[at].operation).shownAs;
-        return shown == Operation::denseBackwardInputs || shown == Operation::denseBackwardWeights
+        if (shown == Operation::storeActivations) return std::string_view(wordsOf(Operation::dense).label);
+        return shown == Operation::denseBackwardInputs || shown == Operation::denseBackwardWeights ||
+                       shown == Operation::fetchActivations
                    ? std::string_view("backward")
                    : std::string_view(wordsOf(operations[at].operation).label);
     };

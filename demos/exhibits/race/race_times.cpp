@@ -119,6 +119,8 @@ void drawLegend(Ui& ui, std::span<const std::vector<TimeShare>> lanes) {
         for (const TimeShare& share : shares) labels.insert(labelOfPart(share.name));
     std::vector<std::string_view> parts;
     for (const Operation each : recipeOperations) parts.push_back(name(each));
+    for (const Operation each : {Operation::storeActivations, Operation::fetchActivations})
+        if (labels.contains(wordsOf(each).label)) parts.push_back(name(each));
     parts.insert(parts.end(), {windowPart, waitingPart});
     bool first = true;
     for (const std::string_view part : parts)

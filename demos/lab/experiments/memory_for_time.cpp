@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t layers = 32;
 constexpr const char* again = "computing layers again";
 constexpr const char* inParts = "in parts";
+constexpr const char* atHost = "in the host's memory";
 
 /// As deep on every machine, and beyond what cpu:best has kernels of its own for. On a card, layers are wide
 /// enough for arithmetic to count, not launches.
@@ -60,15 +61,18 @@ std::vector<MemorySettings> accumulating(bool rough) {
                  : remedies(&MemorySettings::accumulate, {16, 8, 4, 2, 1});
 }
 
-/// MiB of what a step keeps of its examples. Both machines keep the same; what evaluations take besides does
-/// not count.
+/// A device's: a processor computes in the host's memory.
+std::vector<MemorySettings> offloading() { return {{.offload = Offload::activations}, {}}; }
+
+/// MiB of what a step keeps of its examples where it computes. Both machines keep the same; what evaluations
+/// take besides does not count.
 double activationMebibytes(const TrainJob& job) {
     const MemorySettings& memory = job.settings.memory;
     StepPlan plan = trainStep(job.shape);
     saveMemory(plan, job.shape, memory);
     const std::size_t rows = job.pieceRows();
     const TensorTable step(job.shape, job.settings.optimizer, plan,
-                           {.rows = rows, .gradientRows = rows, .reuse = memory.recompute > 1});
+                           {.rows = rows, .gradientRows = rows, .reuse = memory.shareMemory()});
     std::uint64_t bytes = 0;
     for (const TensorArena arena : {TensorArena::activations, TensorArena::sums, TensorArena::dSums})
         bytes += step.arenaBytes(arena);
@@ -180,9 +184,11 @@ void measure(LabBench& bench, LabResult& result) {
         };
         sweep(again, recomputing(bench.rough()));
         if (!bench.stopped()) sweep(inParts, accumulating(bench.rough()));
+        if (gpu && !bench.stopped()) sweep(atHost, offloading());
         if (bench.stopped()) return;
         note(result, gpu, again, gpu ? "gpu_again" : "cpu_again");
         note(result, gpu, inParts, gpu ? "gpu_parts" : "cpu_parts");
+        if (gpu) note(result, gpu, atHost, "gpu_host");
     }
     result.numbers["most_parts"] = static_cast<double>(accumulating(bench.rough()).front().accumulate);
 }
@@ -243,7 +249,8 @@ extern const Experiment memoryForTime{
     .x = {.title = "memory for activations", .unit = "MiB"},
     .y = {.title = "one step", .unit = "ms"},
     .lines = {"GPU computing layers again", "CPU computing layers again"},
-    .sources = {"memory_for_time.cpp", "rewrite_recompute.cpp", "rewrite_micro_batches.cpp", "step.cpp"},
+    .sources = {"memory_for_time.cpp", "rewrite_recompute.cpp", "rewrite_micro_batches.cpp",
+                "rewrite_offload.cpp"},
     .link = {"See the layers of a deep network", "inside",
              R"({"data": "spiral", "hidden": [8, 8, 8, 8, 8, 8]})"},
     .measure = measure,

@@ -275,6 +275,125 @@ TEST_CASE("a layer that is computed anew lends its memory meanwhile") {
     CHECK(2 * bytes(plan) < kept);
 }
 
+namespace {
+
+/// The plan of a run that leaves activations to the host.
+StepPlan offloaded(const NetShape& net, const MemorySettings& memory = {}) {
+    StepPlan plan = trainStep(net);
+    MemorySettings with = memory;
+    with.offload = Offload::activations;
+    saveMemory(plan, net, with);
+    return plan;
+}
+
+/// What such a plan needs of the device for A and Z, and of the host, in bytes.
+struct Room {
+    std::uint64_t own = 0;
+    std::uint64_t host = 0;
+};
+Room roomOf(const NetShape& net, const StepPlan& plan, bool reuse = true) {
+    const TensorTable table(net, {}, plan, {.rows = 64, .gradientRows = 64, .reuse = reuse});
+    return {table.arenaBytes(TensorArena::activations) + table.arenaBytes(TensorArena::sums),
+            table.arenaBytes(TensorArena::hostActivations)};
+}
+
+/// Carries out a plan's copies as a device does: what is not copied back in time is lost.
+void checkCopies(const NetShape& net, const StepPlan& plan) {
+    CAPTURE(textOf(plan));
+    const TensorTable table(net, {}, plan, {.rows = 8, .gradientRows = 8, .reuse = true});
+    std::vector<const StoredTensor*> lying; // where they were written, until others are
+    for (const PlannedOperation& each : plan.operations) {
+        const Operands operands = operandsOf(net, {}, each);
+        for (const TensorId& id : operands.reads)
+            if (ofBatch(rowOf(id.kind).arena)) {
+                CAPTURE(name(id));
+                CHECK(std::ranges::find(lying, &table.at(id)) != lying.end());
+            }
+        for (const TensorId& id : operands.writes) {
+            if (!ofBatch(rowOf(id.kind).arena)) continue;
+            const StoredTensor& own = table.at(id);
+            std::erase_if(lying, [&](const StoredTensor* other) {
+                return other->arena == own.arena && other->offset < own.offset + own.bytes() &&
+                       own.offset < other->offset + other->bytes();
+            });
+            lying.push_back(&own);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("activations in the host's memory: stored once written, fetched one operation early") {
+    NetShape net;
+    net.widths = {8, 8, 8, 8, 8, 2};
+    net.activation = Activation::tanh; // whose derivative follows from A
+    const StepPlan plan = offloaded(net);
+    CHECK(textOf(plan) ==
+          "gather_batch, store_activations 0, dense 0, store_activations 1, dense 1, store_activations 2, "
+          "dense 2, store_activations 3, dense 3, dense 4, loss_and_gradient, dense_backward_inputs 4, "
+          "fetch_activations 3, dense_backward_weights 4, dense_backward_inputs 3, fetch_activations 2, "
+          "dense_backward_weights 3, dense_backward_inputs 2, fetch_activations 1, dense_backward_weights 2, "
+          "dense_backward_inputs 1, fetch_activations 0, dense_backward_weights 1, dense_backward_weights 0, "
+          "update 0-4"); // A[4] stays: the backward pass begins with it
+    CHECK(reads({Operation::storeActivations, 2}) == "A[2] Z[1]");
+    CHECK(writes({Operation::storeActivations, 2}) == "A on the host[2] Z on the host[1]");
+    CHECK(reads({Operation::fetchActivations, 0}) == "A on the host[0]");
+    CHECK(writes({Operation::fetchActivations, 0}) == "A[0]");
+    CHECK(roomOf(net, plan).own == 64 * 4 * (8 + 8)); // two levels at a time
+    CHECK(roomOf(net, plan).host == 64 * 4 * (8 + 8 + 8 + 8));
+
+    StepPlan joined = trainStep(net);
+    joinLastLayer(joined);
+    CHECK_THROWS_WITH_AS(offloadActivations(joined, net), doctest::Contains("'last_layer'"),
+                         std::logic_error);
+    StepPlan one = trainStep({.widths = {8, 2}}); // A[0] is needed again at once
+    offloadActivations(one, {.widths = {8, 2}});
+    CHECK(textOf(one) == textOf(trainStep({.widths = {8, 2}})));
+}
+
+TEST_CASE("a copy lowers what a step needs at once, or is not made") {
+    NetShape wide; // the first product needs A[0] and A[1]; the others fit into that beside each other
+    wide.widths = {784, 256, 128, 64, 32, 10};
+    wide.activation = Activation::relu;
+    const StepPlan plan = offloaded(wide);
+    CHECK(std::ranges::count(plan.operations, Operation::storeActivations, &PlannedOperation::operation) ==
+          1);
+    CHECK(plan.operations[1] == PlannedOperation{Operation::storeActivations, 0});
+    CHECK(roomOf(wide, plan).own == 64 * 4 * (784 + 256));
+    for (const std::vector<std::size_t>& widths : {std::vector<std::size_t>{8, 8, 8, 8, 8, 2},
+                                                   {784, 256, 128, 10},
+                                                   {784, 32, 784},
+                                                   {64, 8, 512, 8, 512, 8, 2},
+                                                   {3, 5, 9, 17, 33, 65, 129, 4},
+                                                   {129, 65, 33, 17, 9, 5, 3},
+                                                   {40, 4, 40, 4, 40, 4, 40, 4}})
+        for (const Activation activation : {Activation::tanh, Activation::gelu})
+            for (const std::size_t every : {1, 2, 3})
+                for (const std::size_t parts : {1, 3}) {
+                    NetShape net;
+                    net.widths = widths;
+                    net.activation = activation;
+                    if (every >= net.layers()) continue;
+                    const MemorySettings memory{.recompute = every, .accumulate = parts};
+                    StepPlan without = trainStep(net);
+                    gradientsEarly(without);
+                    saveMemory(without, net, memory);
+                    const StepPlan with = offloaded(net, memory);
+                    checkCopies(net, with);
+                    CAPTURE(textOf(with));
+                    CHECK(roomOf(net, with).own <= roomOf(net, without).own);
+                    if (textOf(with) != textOf(without))
+                        CHECK(roomOf(net, with).own < roomOf(net, without).own);
+                    CHECK((roomOf(net, with).host > 0) == with.has(Operation::fetchActivations));
+                    // Each level that is copied out comes back, once for each part.
+                    const auto count = [&](Operation operation) {
+                        return std::ranges::count(with.operations, operation, &PlannedOperation::operation);
+                    };
+                    CHECK(count(Operation::storeActivations) == count(Operation::fetchActivations));
+                    CHECK(count(Operation::storeActivations) % static_cast<std::ptrdiff_t>(parts) == 0);
+                }
+}
+
 TEST_CASE("a batch in pieces: the same sums, up to rounding") {
     const Dataset data = classData();
     TrainJob job = jobFor(data, {13, 7});

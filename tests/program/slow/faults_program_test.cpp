@@ -87,6 +87,11 @@ TEST_CASE("a deep network that does not fit is refused with what would fit, and 
     CHECK(saving.code == 0);
     CHECK(saving.says("allocated as predicted"));
     CHECK(saving.says("outputs of one layer in " + every + " kept"));
+    CHECK(refused.says(" or --offload activations."));
+    const Run away = runProgram(folder, deep + " --memory --offload activations", "budget:12");
+    CHECK(away.code == 0);
+    CHECK(away.says("allocated as predicted"));
+    CHECK(away.says("activations in the host's memory"));
 }
 
 TEST_CASE("a device that is too old is named with the reason") {

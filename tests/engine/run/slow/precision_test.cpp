@@ -221,11 +221,14 @@ TEST_CASE("more threads, a rest in between, layers computed again: the same bits
             resumed->restore(begun->state());
             train(*resumed, 5);
             CHECK(sameBits(resumed->state(), whole->state()));
-            TrainJob saving = own;
-            saving.settings.memory.recompute = 2;
-            const auto again = trainerOf(lane, saving);
-            train(*again, 9);
-            CHECK(sameBits(again->state(), whole->state()));
+            for (const MemorySettings& memory :
+                 {MemorySettings{.recompute = 2}, MemorySettings{.offload = Offload::activations}}) {
+                TrainJob saving = own;
+                saving.settings.memory = memory;
+                const auto again = trainerOf(lane, saving);
+                train(*again, 9);
+                CHECK(sameBits(again->state(), whole->state()));
+            }
         }
     }
 }

@@ -71,7 +71,7 @@ void checkPredicted(const Trainer& trainer) {
 
 } // namespace
 
-TEST_CASE("computing layers again, and the optimizer's state elsewhere: the same bits, on every rung") {
+TEST_CASE("computing layers again, and what the host keeps meanwhile: the same bits, on every rung") {
     const Dataset data = classData();
     for (const auto& [activation, optimizer] :
          {std::pair{Activation::tanh, Optimizer::adam}, {Activation::gelu, Optimizer::sgd}}) {
@@ -81,8 +81,11 @@ TEST_CASE("computing layers again, and the optimizer's state elsewhere: the same
             const std::vector<LossPoint> losses = train(*plain, 7);
             for (const MemorySettings& memory :
                  {MemorySettings{.recompute = 2}, MemorySettings{.recompute = 3},
-                  MemorySettings{.recompute = 7}, MemorySettings{.offload = Offload::optimizer}}) {
+                  MemorySettings{.recompute = 7}, MemorySettings{.offload = Offload::optimizer},
+                  MemorySettings{.offload = Offload::activations},
+                  MemorySettings{.recompute = 3, .offload = Offload::both}}) {
                 CAPTURE(memory.recompute);
+                CAPTURE(name(memory.offload));
                 if (row.slow && memory.recompute != 3) continue;
                 const auto saving = trainerOf(row, with(job, memory));
                 // cpu:best has kernels for small networks, which round differently; whole steps, too.
@@ -113,9 +116,14 @@ TEST_CASE("a batch in parts: the same up to rounding, on every rung that stores 
                 CHECK(lossDistance(train(*saving, 7), losses) < (row.half ? 2e-3 : 1e-5));
                 checkPredicted(*saving);
                 if (parts != 3) continue;
-                const auto both = trainerOf(row, with(job, {.recompute = 2, .accumulate = parts}));
-                train(*both, 7);
-                CHECK(sameBits(both->state(), saving->state()));
+                for (const MemorySettings& more :
+                     {MemorySettings{.recompute = 2, .accumulate = parts},
+                      MemorySettings{.accumulate = parts, .offload = Offload::activations}}) {
+                    const auto both = trainerOf(row, with(job, more));
+                    train(*both, 7);
+                    CHECK(sameBits(both->state(), saving->state()));
+                    checkPredicted(*both);
+                }
             }
         });
     }
@@ -138,7 +146,7 @@ TEST_CASE("parts of many rows: the loss is the whole batch's") {
 TEST_CASE("a run that saves memory goes on to the same bits") {
     const Dataset data = classData();
     const TrainJob job = with(deepJob(data, Activation::gelu, Optimizer::adam),
-                              {.recompute = 2, .accumulate = 3, .offload = Offload::optimizer});
+                              {.recompute = 2, .accumulate = 3, .offload = Offload::both});
     for (const std::string_view lane : {"cpu:simd", "cpu:threads", "cpu:best", "gpu:tiled", "gpu:best"}) {
         CAPTURE(lane);
         const RungRow& row = laneSpecFromText(lane).row();
@@ -178,6 +186,47 @@ TEST_CASE("remedies take less memory, on both machines") {
     }
 }
 
+TEST_CASE("activations in the host's memory: bytes of the device, and copies that a trace shows") {
+    const Dataset data = classData(64, 3, 600);
+    TrainJob job = jobFor(data, std::vector<std::size_t>(31, 64));
+    job.settings.batch = 512;
+    const auto bytesIn = [](const Trainer& trainer, MemoryPlace place) {
+        std::uint64_t bytes = 0;
+        for (const MemoryUse& use : trainer.memory())
+            if (use.category == MemoryCategory::activations && use.place == place) bytes += use.bytes;
+        return bytes;
+    };
+    const RungRow& texel = rowOf(Rung::texel);
+    const auto plain = trainerOf(texel, job);
+    const auto away = trainerOf(texel, with(job, {.offload = Offload::activations}));
+    const std::uint64_t level = 512 * 64 * sizeof(float);
+    CHECK(bytesIn(*plain, MemoryPlace::readback) == 0);
+    CHECK(bytesIn(*plain, MemoryPlace::device) >= 63 * level);   // A and dZ of 32 layers
+    CHECK(bytesIn(*away, MemoryPlace::readback) == 31 * level);  // all but that of the last hidden layer
+    CHECK(bytesIn(*away, MemoryPlace::device) < 5 * level);      // two of each at a time, and the labels
+    CHECK(lossDistance(train(*away, 4), train(*plain, 4)) == 0); // the next batch is a whole one
+
+    CHECK_THROWS_AS(away->traceStep({.tensors = true}), std::invalid_argument);
+    const StepTrace trace = away->traceStep({.tensors = false});
+    for (const Operation copy : {Operation::storeActivations, Operation::fetchActivations})
+        CHECK(std::ranges::count(trace.operations, copy, &TracedOperation::operation) == 31);
+    const auto fetched =
+        std::ranges::find(trace.operations, Operation::fetchActivations, &TracedOperation::operation);
+    REQUIRE(fetched != trace.operations.end());
+    CHECK(fetched->name() == "fetch_activations");
+    CHECK(fetched->shapes == "A on the host[30] 512x64 -> A[30] 512x64");
+    CHECK(fetched->bytes == 2 * level);
+    if (trace.timed) CHECK(fetched->endMs > fetched->beginMs);
+    CHECK((fetched + 1)->operation == Operation::denseBackwardWeights);
+    CHECK_FALSE((fetched + 1)->barrierBefore); // which runs beside the copy
+
+    TrainJob gelu = job; // whose derivative needs Z, too
+    gelu.shape.activation = Activation::gelu;
+    const auto sums = trainerOf(texel, with(gelu, {.offload = Offload::activations}));
+    CHECK(bytesIn(*sums, MemoryPlace::readback) == (31 + 30) * level);
+    CHECK(bytesIn(*sums, MemoryPlace::device) < 6 * level); // of Z, one at a time
+}
+
 TEST_CASE("what cannot save anything says so") {
     const Dataset data = classData();
     const TrainJob job = deepJob(data, Activation::tanh, Optimizer::adam);
@@ -192,6 +241,9 @@ TEST_CASE("what cannot save anything says so") {
     CHECK(refusal(Rung::fused, {.accumulate = 2}).find("no gradients") != std::string::npos);
     CHECK(refusal(Rung::fused, {.recompute = 2}).empty());
     CHECK(refusal(Rung::wholeStep, {.recompute = 2}).find("nothing that could be") != std::string::npos);
+    CHECK(refusal(Rung::wholeStep, {.offload = Offload::activations}).find("or copied out") !=
+          std::string::npos);
+    CHECK(refusal(Rung::fused, {.offload = Offload::both}).empty());
     CHECK(refusal(Rung::tiled, {.recompute = 0}).find("'recompute' is 0") != std::string::npos);
     CHECK(refusal(Rung::tiled, {.recompute = 8}).find("with 8 layers, it can be at most 7") !=
           std::string::npos);

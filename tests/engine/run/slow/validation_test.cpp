@@ -33,7 +33,8 @@ struct Messages {
 };
 
 // Training with evaluation, prediction and a restore: everything that is ever dispatched.
-void wholeRun(gpu::Device& device, Rung rung, const PrecisionSettings& precision = {}) {
+void wholeRun(gpu::Device& device, Rung rung, const PrecisionSettings& precision = {},
+              const MemorySettings& memory = {}) {
     const Dataset pixels = pixelData(49, 3, 400);
     const Dataset values = valueData();
     for (const Dataset* data : {&pixels, &values}) {
@@ -42,6 +43,7 @@ void wholeRun(gpu::Device& device, Rung rung, const PrecisionSettings& precision
         job.shape.loss = data == &pixels ? Loss::crossEntropy : Loss::huber;
         job.settings.batch = data == &pixels ? 200 : 32; // more than one workgroup of losses, and one
         job.settings.precision = precision;
+        job.settings.memory = memory;
         const auto trainer = makeGpuTrainer(job, rung, device);
         train(*trainer, 20);
         trainer->evaluate(Split::test);
@@ -55,13 +57,13 @@ void wholeRun(gpu::Device& device, Rung rung, const PrecisionSettings& precision
 }
 
 void checkSilent(gpu::DeviceOptions options, const std::vector<Rung>& rungs,
-                 const PrecisionSettings& precision = {}) {
+                 const PrecisionSettings& precision = {}, const MemorySettings& memory = {}) {
     Messages messages;
     options.validation = true;
     messages.attachTo(options);
     {
         gpu::Device device(options);
-        for (const Rung rung : rungs) wholeRun(device, rung, precision);
+        for (const Rung rung : rungs) wholeRun(device, rung, precision, memory);
     }
     for (const gpu::ValidationMessage& message : messages.all) MESSAGE(message.id, ": ", message.text);
     CHECK(messages.all.empty());
@@ -82,6 +84,12 @@ TEST_CASE("so they are where operands are rounded") {
     checkSilent(
         testDeviceOptions(), {Rung::tiled, Rung::fused},
         {.format = OperandFormat::bf16, .masterWeights = false, .rounding = RoundingMode::stochastic});
+}
+
+TEST_CASE("so they are where copies to the host run beside kernels, and tensors share memory") {
+    checkSilent(testDeviceOptions(), {Rung::tiled, Rung::fused}, {}, {.offload = Offload::both});
+    checkSilent(testDeviceOptions(), {Rung::blocked}, {OperandFormat::bf16},
+                {.recompute = 2, .accumulate = 3, .offload = Offload::activations});
 }
 
 TEST_CASE("so they are with staged memory and minimum limits") {
