@@ -3,9 +3,9 @@
 // from its forward product on. Here it is copied to the host's memory as soon as it is written, beside the
 // product that reads it, and copied back one operation before the backward pass asks for it, beside that
 // operation. In between, other layers lie in its place (TensorTable's `reuse` sees that). A copy has the same
-// bits, so the results have them, too. The price is the bus: twice the bytes of each copied tensor. Source:
-// Rhu et al. 2016, "vDNN: Virtualized deep neural networks for scalable, memory-efficient neural network
-// design", arXiv 1602.08124.
+// bits, so the results have them, too. The price is the bus: twice the bytes of each copied tensor.
+// Source: Rhu et al. 2016, "vDNN: Virtualized deep neural networks for scalable, memory-efficient neural
+// network design", arXiv 1602.08124.
 //
 // A copy has to lower the most that a step needs at once, or it is not made. The outputs of the last hidden
 // layer stay, for the backward pass begins with them. So do others, as far as there is room below the peak

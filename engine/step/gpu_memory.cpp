@@ -172,7 +172,7 @@ std::string remediesThatFit(const TrainJob& job, const RungRow& rung, const Fits
     };
     if (job.settings.optimizer.stateArrays() > 0) leave(Offload::optimizer);
     leave(Offload::activations);
-    for (const Offload what : {Offload::optimizer, Offload::activations}) {
+    for (const Offload what : {Offload::optimizer, Offload::activations}) { // the latter if need be
         if (what == Offload::activations || job.settings.optimizer.stateArrays() > 0)
             all.offload = all.offload | what;
         for (std::size_t parts = own.accumulate;
