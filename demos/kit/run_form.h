@@ -160,6 +160,8 @@ class RunForm {
                "numbers are those of the format, times and bytes are not.",
                96, value, allOperandFormats);
     }
+    /// How parameters are stored, where the format allows a choice; else they keep their master weights.
+    void parameters(PrecisionSettings& precision);
     /// A button that opens the remedies for memory.
     /// hiddenLayers   of the network, as far as they are known
     void memory(TrainSettings& settings, std::size_t hiddenLayers = 32);
