@@ -280,6 +280,10 @@ int train(TrainCommandOptions options) {
     if (!options.resumeFile.empty()) {
         resumed = loadCheckpoint(options.resumeFile);
         takeOver(*resumed, options);
+        if (options.settings.precision.wide())
+            throw std::invalid_argument(
+                "a run in fp64 is saved in fp32, so it cannot be resumed (to start a new "
+                "run from its weights, use --init)");
     }
     refuseIdleOffload(options);
     refuseIdlePrecision(options.settings.precision);

@@ -50,8 +50,9 @@ bool chooseName(Ui& ui, const char* control, std::string_view words, Enum& value
     std::vector<std::string> names;
     for (const Enum each : all) names.emplace_back(name(each));
     auto chosen = static_cast<std::size_t>(std::ranges::find(all, value) - all.begin());
+    if (chosen == all.size()) names.emplace_back(name(value)); // such as a file has that was not made here
     if (!ui.combo(control, words, chosen, names)) return false;
-    value = all[chosen];
+    if (chosen < all.size()) value = all[chosen];
     return true;
 }
 

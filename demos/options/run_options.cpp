@@ -244,7 +244,7 @@ void addPrecisionOptions(CLI::App& command, RunOptions& options) {
         [&options](std::string_view text) {
             std::vector<std::string_view> known;
             for (const OperandFormat each : allOperandFormats) known.push_back(name(each));
-            known.push_back("int8");
+            known.insert(known.end(), {"fp64", "int8"});
             if (std::ranges::find(known, text) == known.end()) throwUnknownName("format", text, known);
             options.int8 = text == "int8";
             options.settings.precision.format =
@@ -252,7 +252,9 @@ void addPrecisionOptions(CLI::App& command, RunOptions& options) {
         },
         "number format in which products read their operands: " + namesOf(allOperandFormats) +
             ";\nsums stay fp32. Emulated: operands are rounded, and nothing is faster. int8: trains in fp32, "
-            "and\nevaluates the trained network in 8-bit integers, too [fp32]");
+            "and\nevaluates the trained network in 8-bit integers, too. fp64: all of cpu:scalar computes in "
+            "it "
+            "[fp32]");
     addText(command, "--loss-scaling", "on|off", precision.lossScaling, onFromText,
             "fp16 and fp8 scale gradients up before they are rounded; off: small ones become 0 [on]");
     addText(

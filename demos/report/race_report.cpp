@@ -115,6 +115,7 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const TrainSettings& settings = job.settings;
     std::string saving;
     if (settings.precision.rounds()) saving += ", operands in " + emulationText(settings.precision);
+    if (settings.precision.wide()) saving += ", computed in fp64";
     for (const std::string& each : savingTexts(settings.memory)) saving += ", " + each;
     return understoodText(data) +
            fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"

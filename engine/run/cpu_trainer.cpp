@@ -9,6 +9,7 @@
 #include "engine/plan/rounding.h"
 #include "engine/platform/processors.h"
 #include "engine/run/cpu_forward.h"
+#include "engine/run/double_trainer.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
 #include "engine/run/trainer_base.h"
@@ -290,6 +291,8 @@ CpuMemory cpuMemoryOf(const TrainJob& job, Rung rung, std::size_t threads) {
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
+    requireFormat(job.settings.precision, LaneSpec{false, rung, {}});
+    if (job.settings.precision.wide()) return makeDoubleTrainer(job);
     const CpuChoice choice(job, rung, threads);
     return std::make_unique<CpuTrainer>(job, *choice.kernels, choice.team, choice.first,
                                         choice.small ? &widestTables().small : nullptr,

@@ -281,6 +281,34 @@ TEST_CASE("a number format is a setting of the run: said beside its results, kep
     CHECK(run(race + "--format fp16 --loss-scaling maybe").says("known: on, off"));
 }
 
+TEST_CASE("--format fp64 computes all of cpu:scalar in double, and other lanes are refused") {
+    const Folder folder;
+    const std::string model = folder.file("run.safetensors");
+    const std::string train = "train --quiet --data spiral --layers 12,8 --steps 200 --log-every 1 --json " +
+                              folder.file("run.json") + " ";
+    const auto losses = [&] {
+        std::vector<double> all;
+        const Json json = Json::parse(contents(folder.file("run.json")));
+        for (const Json& step : json["lanes"][0]["steps"]) all.push_back(step["loss"]);
+        return all;
+    };
+    REQUIRE(run(train + "--lane cpu:scalar").code == 0);
+    const std::vector<double> floats = losses();
+    const Outcome outcome = run(train + "--lane cpu:scalar --format fp64 --save " + model);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("computed in fp64"));
+    CHECK(outcome.says("plain loops in fp64"));
+    CHECK(Json::parse(contents(folder.file("run.json")))["settings"]["format"] == "fp64");
+    const std::vector<double> doubles = losses();
+    CHECK(doubles != floats);
+    for (std::size_t step = 0; step < 10; ++step)
+        CHECK(doubles[step] == doctest::Approx(floats[step]).epsilon(1e-4));
+    CHECK(run("predict --model " + model).code == 0);
+    CHECK(run("train --resume " + model + " --steps 300").says("cannot be resumed"));
+    CHECK(run(train + "--format fp64 --lane cpu:best").says("--format fp64 is for cpu:scalar"));
+    CHECK(run(train + "--format fp64 --lane gpu:tiled").code == 2);
+}
+
 TEST_CASE("--format int8 trains in fp32, and evaluates in both formats; predict does so with a saved model") {
     const Folder folder;
     const std::string model = folder.file("run.safetensors");
