@@ -68,6 +68,12 @@ inline OptimizerSettings readOptimizer(const nlohmann::json& json) {
     return settings;
 }
 
+inline PrecisionSettings readPrecision(const nlohmann::json& json) {
+    return {.format = operandFormatFromName(json.value("format", "fp32")),
+            .lossScaling = json.value("loss_scaling", true),
+            .masterWeights = json.value("master_weights", true)};
+}
+
 /// Tensors in PyTorch's order (weight and bias of each layer, no padding) as an arena.
 template <class T> std::vector<T> readArena(const nlohmann::json& tensors, const NetShape& shape) {
     const ParamLayout layout(shape);
@@ -91,8 +97,9 @@ template <class T> std::vector<T> readArena(const nlohmann::json& tensors, const
 } // namespace reference_detail
 
 /// All stored runs. Throws when the file is missing or is not what make_traces.py writes.
-inline std::vector<ReferenceTrace> readReferenceTraces() {
-    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/reference/traces.json";
+///   name   traces.json or precision_traces.json
+inline std::vector<ReferenceTrace> readReferenceTraces(const std::string& name = "traces.json") {
+    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/reference/" + name;
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot open " + path);
     const nlohmann::json document = nlohmann::json::parse(file);
@@ -112,6 +119,7 @@ inline std::vector<ReferenceTrace> readReferenceTraces() {
         trace.shape.outputActivation = activationFromName(net.at("output_activation").get<std::string>());
         trace.shape.loss = lossFromName(net.at("loss").get<std::string>());
         trace.settings.optimizer = reference_detail::readOptimizer(run.at("settings"));
+        trace.settings.precision = reference_detail::readPrecision(run.at("settings"));
         trace.settings.batch = document.at("batch");
         trace.settings.shuffle = false;
         trace.initial = reference_detail::readArena<float>(

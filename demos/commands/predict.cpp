@@ -24,6 +24,7 @@
 #include "engine/net/plain_ops.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/inference.h"
+#include "engine/run/int8_inference.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
@@ -402,6 +403,26 @@ std::string firstPredictions(std::vector<std::vector<std::string>> rows) {
     return text;
 }
 
+/// The splits that were asked for.
+std::vector<SplitAnswers> answersOf(Inference& network, const Model& model) {
+    const TrainJob& job = model.job;
+    std::vector<SplitAnswers> splits;
+    for (const Split split : {Split::train, Split::test}) {
+        const std::size_t count = job.data->of(split).count;
+        const Which other = split == Split::train ? Which::test : Which::train;
+        if (model.split == other || count == 0) continue;
+        std::vector<float> outputs = network.outputsOf(*job.data, split, 0, count);
+        std::optional<Evaluation> evaluation;
+        if (job.data->unlabelled != split) evaluation = evaluate(job, split, outputs);
+        splits.push_back({split, std::move(outputs), std::move(evaluation)});
+    }
+    return splits;
+}
+
+std::string resultText(const Evaluation& evaluation) {
+    return fmt::format("loss {}, accuracy {}", fixed(evaluation.loss, 4), percent(evaluation.accuracy));
+}
+
 int predict(const CLI::App& command, const PredictOptions& options) {
     requireResultFiles(options, {{"--model", options.modelFile}, tableOf(options.data)});
     Model model;
@@ -412,15 +433,15 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     const std::unique_ptr<Inference> network = makeInference(
         job.shape, model.parameters, lane, {.threads = options.threads}, machines.deviceOf(lane));
 
-    std::vector<SplitAnswers> splits;
-    for (const Split split : {Split::train, Split::test}) {
-        const std::size_t count = job.data->of(split).count;
-        const Which other = split == Split::train ? Which::test : Which::train;
-        if (model.split == other || count == 0) continue;
-        std::vector<float> outputs = network->outputsOf(*job.data, split, 0, count);
-        std::optional<Evaluation> evaluation;
-        if (job.data->unlabelled != split) evaluation = evaluate(job, split, outputs);
-        splits.push_back({split, std::move(outputs), std::move(evaluation)});
+    // With --format int8, the lane's evaluation in fp32 is what the integers' is compared with.
+    std::vector<SplitAnswers> splits = answersOf(*network, model);
+    std::optional<Evaluation> exact;
+    std::string kernels;
+    if (options.int8) {
+        exact = merged(splits);
+        const auto integers = makeInt8Inference(job.shape, model.parameters, calibrationOf(*job.data));
+        splits = answersOf(*integers, model);
+        kernels = ", and " + integers->machine().kernels;
     }
     if (splits.empty())
         throw std::runtime_error("'" + job.data->name +
@@ -432,10 +453,11 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     std::FILE* people = peopleStream(options);
     printTo(people, "{}{} on {} ({}), {} examples\n", understoodText(*job.data), options.modelFile,
             job.data->name, nameOf(splitNames, model.split), grouped(predictions.size()));
-    printTo(people, "{} on {}\n", lane.text(), honestDevice(network->machine()));
+    printTo(people, "{} on {}{}\n", lane.text(), honestDevice(network->machine()), kernels);
     if (model.newTable) printTo(people, "{}", firstPredictions(rows));
     if (total)
-        printTo(people, "loss {}, accuracy {}{}\n{}", fixed(total->loss, 4), percent(total->accuracy),
+        printTo(people, "{}{}{}{}\n{}", exact ? "int8: " : "", resultText(*total),
+                exact ? " (fp32: " + resultText(*exact) + ")" : "",
                 total->count < predictions.size()
                     ? fmt::format(" of the {} with a known label", grouped(total->count))
                     : "",
@@ -451,9 +473,11 @@ int predict(const CLI::App& command, const PredictOptions& options) {
                          {"lane", lane.text()},
                          {"device", network->machine().device},
                          {"software", network->machine().software},
+                         {"format", options.int8 ? "int8" : "fp32"},
                          {"split", nameOf(splitNames, model.split)},
                          {"test", total ? evaluationJson(*total, job.data->classes) : ordered_json()},
                          {"predictions", predictionsJson(job, predictions)}};
+    if (options.int8) json["fp32"] = evaluationJson(exact, job.data->classes);
     writeResult(options.jsonFile, json.dump() + "\n");
     return 0;
 }
@@ -477,6 +501,15 @@ Action addPredict(CLI::App& command) {
     addNetworkOptions(command, *options);
     command.remove_option(command.get_option("--init-scheme"));
     addMachineOptions(command, *options, "where to run:", knownLanes());
+    addText(
+        command, "--format", "NAME", options->int8,
+        [](std::string_view text) {
+            constexpr std::string_view known[] = {"fp32", "int8"};
+            if (text != "fp32" && text != "int8") throwUnknownName("format", text, known);
+            return text == "int8";
+        },
+        "number format of the products: fp32, or int8: 8-bit integers, whose ranges are found with up to\n"
+        "500 training examples of the data; by plain loops of the processor [fp32]");
     command.option_defaults()->group(outputGroup);
     addValue(command, "--json", "FILE", options->jsonFile,
              "write every prediction as JSON; - for standard output");

@@ -29,6 +29,7 @@
 #include "engine/files/atomic_file.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/checkpoint.h"
+#include "engine/run/int8_inference.h"
 #include "engine/step/rungs.h"
 
 namespace lockstep::demos {
@@ -117,8 +118,9 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     std::FILE* people = peopleStream(options);
     const std::string spread = race.runs.size() > 1 ? "\n" + spreadText(race) : "";
     const std::string memory = options.memory ? "\n" + memoryText(results) : "";
-    tellAfter(people, "\n" + resultText(results, race.figures, done.together) + memory + spread, results,
-              headline);
+    tellAfter(people,
+              "\n" + resultText(results, race.figures, done.together) + int8Text(results) + memory + spread,
+              results, headline);
     const std::string emulated = emulationRemark(done.job.settings.precision);
     printTo(people, "{}{}{}", wrapped(emulated), done.remark, wrapped(otherLoadText(done.load)));
     flushText(people);
@@ -132,6 +134,16 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
     }
     writeResult(options.csvFile, raceCsv(results));
     return exitCodeOf(results, interrupt);
+}
+
+/// The results of a race that is over; with --format int8, its networks are evaluated so, too.
+std::vector<LaneResult> resultsOf(Race& race, const RunOptions& options, const TrainJob& job) {
+    std::vector<LaneResult> results = race.results();
+    for (std::size_t lane = 0; options.int8 && lane < results.size(); ++lane)
+        if (Trainer* trainer = race.lane(lane).trainer();
+            trainer != nullptr && results[lane].end.status != LaneStatus::failed && results[lane].evaluation)
+            results[lane].int8 = evaluateInt8(job, trainer->state().parameters);
+    return results;
 }
 
 /// Finish line, evaluation, recorded losses, and the initial weights from --init, of which it prints notes.
@@ -190,7 +202,8 @@ int race(const RaceCommandOptions& options) {
         if (options.repeat > 1 && !options.quiet) printError("run {} of {}\n", begun, options.repeat);
         Race run(job, entries, how);
         interrupt = runToEnd(run, options.quiet, guard);
-        if (interrupt == 0 || runs.empty()) runs.push_back(run.results()); // a later run counts as a whole
+        if (interrupt == 0 || runs.empty())
+            runs.push_back(resultsOf(run, options, job)); // a later run counts as a whole
     }
     if (interrupt != 0 && options.repeat > 1)
         printTo(people, "\ninterrupted in run {} of {}\n", begun, options.repeat);
@@ -267,6 +280,10 @@ int train(TrainCommandOptions options) {
     if (!options.resumeFile.empty()) {
         resumed = loadCheckpoint(options.resumeFile);
         takeOver(*resumed, options);
+        if (options.settings.precision.wide())
+            throw std::invalid_argument(
+                "a run in fp64 is saved in fp32, so it cannot be resumed (to start a new "
+                "run from its weights, use --init)");
     }
     refuseIdleOffload(options);
     refuseIdlePrecision(options.settings.precision);
@@ -317,8 +334,8 @@ int train(TrainCommandOptions options) {
         } catch (...) {
             unsaved = std::current_exception();
         }
-    const int exitCode =
-        reportRace({job, finish, false, load}, options, repeatedRace({race.results()}), interrupt);
+    const int exitCode = reportRace({job, finish, false, load}, options,
+                                    repeatedRace({resultsOf(race, options, job)}), interrupt);
     if (unsaved) std::rethrow_exception(unsaved);
     if (saves) printTo(people, "saved to {}\n", options.saveFile);
     return exitCode;

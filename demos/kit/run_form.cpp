@@ -156,6 +156,35 @@ void RunForm::threads(std::size_t& threads, std::size_t all) {
     });
 }
 
+namespace {
+
+enum class StoredAs { master, nearest, stochastic };
+constexpr NameOf<StoredAs> storedAsNames[] = {{StoredAs::master, "fp32 (master weights)"},
+                                              {StoredAs::nearest, "rounded to nearest"},
+                                              {StoredAs::stochastic, "rounded stochastically"}};
+
+} // namespace
+
+void RunForm::parameters(PrecisionSettings& precision) {
+    if (!canStoreParameters(precision.format)) {
+        precision.masterWeights = true;
+        return;
+    }
+    const bool stochastic = precision.rounding == RoundingMode::stochastic;
+    StoredAs stored = precision.masterWeights ? StoredAs::master
+                      : stochastic            ? StoredAs::stochastic
+                                              : StoredAs::nearest;
+    choice("parameters", "Parameters",
+           "Master weights: the optimizer changes fp32 parameters, and products read rounded copies. "
+           "Otherwise the parameters themselves are rounded after each update: to the nearest number, which "
+           "loses small updates, or stochastically, which keeps them on average.",
+           150, stored, storedAsNames);
+    precision.masterWeights = stored == StoredAs::master;
+    if (!precision.masterWeights)
+        precision.rounding =
+            stored == StoredAs::stochastic ? RoundingMode::stochastic : RoundingMode::nearest;
+}
+
 void RunForm::memory(TrainSettings& settings, std::size_t hiddenLayers) {
     constexpr std::size_t mostParts = 256;
     const int mostKept = static_cast<int>(std::clamp<std::size_t>(hiddenLayers, 1, 1024));

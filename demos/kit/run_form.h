@@ -50,8 +50,9 @@ bool chooseName(Ui& ui, const char* control, std::string_view words, Enum& value
     std::vector<std::string> names;
     for (const Enum each : all) names.emplace_back(name(each));
     auto chosen = static_cast<std::size_t>(std::ranges::find(all, value) - all.begin());
+    if (chosen == all.size()) names.emplace_back(name(value)); // such as a file has that was not made here
     if (!ui.combo(control, words, chosen, names)) return false;
-    value = all[chosen];
+    if (chosen < all.size()) value = all[chosen];
     return true;
 }
 
@@ -160,6 +161,8 @@ class RunForm {
                "numbers are those of the format, times and bytes are not.",
                96, value, allOperandFormats);
     }
+    /// How parameters are stored, where the format allows a choice; else they keep their master weights.
+    void parameters(PrecisionSettings& precision);
     /// A button that opens the remedies for memory.
     /// hiddenLayers   of the network, as far as they are known
     void memory(TrainSettings& settings, std::size_t hiddenLayers = 32);

@@ -237,14 +237,25 @@ bool onFromText(std::string_view text) {
     return text == "on";
 }
 
-void addPrecisionOptions(CLI::App& command, PrecisionSettings& precision) {
+void addPrecisionOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(settingsGroup);
-    std::string formats;
-    for (const OperandFormat each : allOperandFormats)
-        formats += (formats.empty() ? "" : " ") + std::string(name(each));
-    addText(command, "--format", "NAME", precision.format, operandFormatFromName,
-            "number format in which products read their operands: " + formats +
-                ";\nsums stay fp32. Emulated: operands are rounded, and nothing is faster [fp32]");
+    PrecisionSettings& precision = options.settings.precision;
+    addText(
+        command, "--format", "NAME",
+        [&options](std::string_view text) {
+            std::vector<std::string_view> known;
+            for (const OperandFormat each : allOperandFormats) known.push_back(name(each));
+            known.insert(known.end(), {"fp64", "int8"});
+            if (std::ranges::find(known, text) == known.end()) throwUnknownName("format", text, known);
+            options.int8 = text == "int8";
+            options.settings.precision.format =
+                options.int8 ? OperandFormat::fp32 : operandFormatFromName(text);
+        },
+        "number format in which products read their operands: " + namesOf(allOperandFormats) +
+            ";\nsums stay fp32. Emulated: operands are rounded, and nothing is faster. int8: trains in fp32, "
+            "and\nevaluates the trained network in 8-bit integers, too. fp64: all of cpu:scalar computes in "
+            "it "
+            "[fp32]");
     addText(command, "--loss-scaling", "on|off", precision.lossScaling, onFromText,
             "fp16 and fp8 scale gradients up before they are rounded; off: small ones become 0 [on]");
     addText(
@@ -261,7 +272,7 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
     addDataOptions(command, options);
     addNetworkOptions(command, options);
     addSettingsOptions(command, options);
-    addPrecisionOptions(command, options.settings.precision);
+    addPrecisionOptions(command, options);
     addFinishOptions(command, options);
     addMachineOptions(command, options, what, knownLanes());
     addNumber(

@@ -48,6 +48,7 @@ struct RunOptions : MachineOptions {
 
     std::string weightsFile; ///< initial weights; empty: random weights
     std::uint64_t logEvery = 0;
+    bool int8 = false;          ///< the trained network is also evaluated in integers of 8 bits
     bool memory = false;        ///< results say what was allocated
     std::size_t workgroups = 0; ///< MachineShare::workgroups
 

@@ -94,6 +94,7 @@ Json laneJson(const LaneResult& result, const LaneFigures& figures, std::size_t 
                  {"operations", operationsJson(result.operations)},
                  {"test", evaluationJson(result.evaluation, classes)},
                  {"agreement", agreementJson(result.agreement)}});
+    if (result.int8) json["int8"] = evaluationJson(result.int8, classes);
     return json;
 }
 
@@ -114,6 +115,7 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const TrainSettings& settings = job.settings;
     std::string saving;
     if (settings.precision.rounds()) saving += ", operands in " + emulationText(settings.precision);
+    if (settings.precision.wide()) saving += ", computed in fp64";
     for (const std::string& each : savingTexts(settings.memory)) saving += ", " + each;
     return understoodText(data) +
            fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
@@ -123,6 +125,19 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
                        name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
                        settings.batch, settings.seed, settings.shuffle ? "" : ", file order", saving,
                        finish.text());
+}
+
+std::string int8Text(const std::vector<LaneResult>& results) {
+    const auto text = [](const Evaluation& evaluation) {
+        return std::isnan(evaluation.accuracy) ? "loss " + fixed(evaluation.loss, 4)
+                                               : percent(evaluation.accuracy);
+    };
+    std::string lines;
+    for (const LaneResult& result : results)
+        if (result.int8 && result.evaluation)
+            lines += fmt::format("{}, evaluated in int8: {} (fp32: {})\n", result.spec.text(),
+                                 text(*result.int8), text(*result.evaluation));
+    return lines;
 }
 
 std::string emulationRemark(const PrecisionSettings& precision) {

@@ -24,6 +24,9 @@ namespace lockstep::demos {
 
 /// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
+/// The test accuracy of each lane's network in integers of 8 bits beside that in fp32, a line each; in
+/// regression, its loss. Empty for lanes that were not evaluated so.
+std::string int8Text(const std::vector<LaneResult>& results);
 /// What an emulated number format means for the times, as a line; empty for fp32.
 std::string emulationRemark(const PrecisionSettings& precision);
 

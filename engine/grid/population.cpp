@@ -79,7 +79,7 @@ void PopulationJob::validate() const {
     if (steps < 1 || steps > 10'000'000)
         throw std::invalid_argument("the networks of a population make 1 to 10,000,000 steps");
     validateShape(shape);
-    if (settings.precision.rounds())
+    if (settings.precision.format != OperandFormat::fp32)
         throw std::invalid_argument("the networks of a population train in fp32, not in " +
                                     std::string(name(settings.precision.format)));
     for (const Dataset* set : data) TrainJob{set, shape, settings}.validate();

@@ -14,7 +14,7 @@ template <class T> double PlainNetwork<T>::trainStep(const TrainSettings& settin
     const double loss = lossAndGradients(order, now.batch);
     // Every weight takes a small step against its gradient.
     plain::update(settings.optimizer.kind, now.update, 0, parameters.size(), gradients.data(),
-                  parameters.data(), state1_.data(), state2_.data());
+                  parameters.data(), state1.data(), state2.data());
     return loss;
 }
 
@@ -68,8 +68,8 @@ double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRan
 
 template <class T>
 PlainNetwork<T>::PlainNetwork(const Dataset& data, const NetShape& shape, std::span<const float> initial)
-    : parameters(initial.begin(), initial.end()), gradients(initial.size()), data_(data), shape_(shape),
-      layout_(shape), layers_(shape.layers()), state1_(initial.size()), state2_(initial.size()) {}
+    : parameters(initial.begin(), initial.end()), gradients(initial.size()), state1(initial.size()),
+      state2(initial.size()), data_(data), shape_(shape), layout_(shape), layers_(shape.layers()) {}
 
 template <class T> void PlainNetwork<T>::resize(std::size_t rows) {
     inputs_.resize(rows * layout_.layer(0).rowStride);

@@ -13,8 +13,9 @@
 namespace lockstep {
 
 /// A network and what its training keeps. Notation as in plain_ops.h: A[0] is the batch, Z[l] the sums of
-/// layer l before its activation, A[l + 1] its outputs. `T` is float, or double where tests need more digits:
-/// to check gradients against finite differences, and losses against PyTorch.
+/// layer l before its activation, A[l + 1] its outputs. `T` is float, or double where more digits are
+/// needed: for training in fp64, and to check gradients against finite differences, and losses against
+/// PyTorch.
 template <class T> class PlainNetwork {
   public:
     /// data      must outlive the network
@@ -36,6 +37,7 @@ template <class T> class PlainNetwork {
 
     std::vector<T> parameters;
     std::vector<T> gradients;
+    std::vector<T> state1, state2; ///< of the optimizer
 
   private:
     struct Layer {
@@ -54,7 +56,6 @@ template <class T> class PlainNetwork {
     std::vector<T> inputs_;           ///< A[0], [rows][stride]
     std::vector<TargetWord> targets_; ///< [rows][targetWidth]
     std::vector<Layer> layers_;
-    std::vector<T> state1_, state2_; ///< of the optimizer
 };
 
 } // namespace lockstep

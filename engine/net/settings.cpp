@@ -31,11 +31,9 @@ constexpr NameOf<Offload> offloadNames[] = {{Offload::none, "none"},
                                             {Offload::activations, "activations"},
                                             {Offload::both, "both"}};
 
-constexpr NameOf<OperandFormat> operandFormatNames[] = {{OperandFormat::fp32, "fp32"},
-                                                        {OperandFormat::tf32, "tf32"},
-                                                        {OperandFormat::bf16, "bf16"},
-                                                        {OperandFormat::fp16, "fp16"},
-                                                        {OperandFormat::fp8, "fp8"}};
+constexpr NameOf<OperandFormat> operandFormatNames[] = {
+    {OperandFormat::fp32, "fp32"}, {OperandFormat::tf32, "tf32"}, {OperandFormat::bf16, "bf16"},
+    {OperandFormat::fp16, "fp16"}, {OperandFormat::fp8, "fp8"},   {OperandFormat::fp64, "fp64"}};
 
 constexpr NameOf<RoundingMode> roundingModeNames[] = {{RoundingMode::nearest, "nearest"},
                                                       {RoundingMode::stochastic, "stochastic"}};

@@ -88,8 +88,10 @@ enum class OperandFormat : std::uint32_t {
     tf32,
     bf16,
     fp16,
-    fp8, ///< e4m3 for activations and weights, e5m2 for gradients of sums
+    fp8,  ///< e4m3 for activations and weights, e5m2 for gradients of sums
+    fp64, ///< nothing is rounded to it: all of the training computes in it
 };
+/// What operands can be rounded to, and fp32.
 inline constexpr OperandFormat allOperandFormats[] = {
     OperandFormat::fp32, OperandFormat::tf32, OperandFormat::bf16, OperandFormat::fp16, OperandFormat::fp8};
 
@@ -114,7 +116,9 @@ struct PrecisionSettings {
     RoundingMode rounding = RoundingMode::nearest; ///< of updated parameters, without masterWeights
 
     /// A step consists of other operations than the recipe's.
-    bool rounds() const { return format != OperandFormat::fp32; }
+    bool rounds() const { return format != OperandFormat::fp32 && !wide(); }
+    /// The whole step computes in fp64 (engine/run/double_trainer.h).
+    bool wide() const { return format == OperandFormat::fp64; }
     /// Parameters are numbers of the format.
     bool storesParameters() const { return rounds() && !masterWeights; }
     /// Throws std::invalid_argument for parameters in a format in which none are stored: tf32 is how products

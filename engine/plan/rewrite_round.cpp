@@ -46,7 +46,8 @@ bool readsCopies(const PlannedOperation& each) {
 Rounding roundingOf(const PrecisionSettings& precision, Operation operation) {
     const bool gradient = operation == Operation::roundDSums;
     switch (precision.format) {
-    case OperandFormat::fp32: return {FloatKind::fp32};
+    case OperandFormat::fp32:
+    case OperandFormat::fp64: return {FloatKind::fp32};
     case OperandFormat::tf32: return {FloatKind::tf32};
     case OperandFormat::bf16: return {FloatKind::bf16};
     case OperandFormat::fp16: return {FloatKind::fp16, gradient && precision.lossScaling, mostLossScale};

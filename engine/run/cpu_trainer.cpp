@@ -9,6 +9,7 @@
 #include "engine/plan/rounding.h"
 #include "engine/platform/processors.h"
 #include "engine/run/cpu_forward.h"
+#include "engine/run/double_trainer.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
 #include "engine/run/trainer_base.h"
@@ -296,6 +297,8 @@ CpuMemory cpuMemoryOf(const TrainJob& job, Rung rung, std::size_t threads) {
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
+    requireFormat(job.settings.precision, LaneSpec{false, rung, {}});
+    if (job.settings.precision.wide()) return makeDoubleTrainer(job);
     const TrainJob own = onProcessor(job);
     const CpuChoice choice(own, rung, threads);
     return std::make_unique<CpuTrainer>(own, *choice.kernels, choice.team, choice.first,

@@ -176,4 +176,20 @@ std::unique_ptr<Inference> makeInt8Inference(const NetShape& shape, std::span<co
     return made;
 }
 
+std::vector<float> calibrationOf(const Dataset& data) {
+    const std::size_t rows = std::min<std::size_t>(500, data.train.count);
+    std::vector<float> inputs;
+    inputs.reserve(rows * data.inputs);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::vector<float> one = inputsOf(data, Split::train, row * data.train.count / rows, 1);
+        inputs.insert(inputs.end(), one.begin(), one.end());
+    }
+    return inputs;
+}
+
+Evaluation evaluateInt8(const TrainJob& job, std::span<const float> parameters, Split split) {
+    const auto network = makeInt8Inference(job.shape, parameters, calibrationOf(*job.data));
+    return evaluate(job, split, network->outputsOf(*job.data, split, 0, job.data->of(split).count));
+}
+
 } // namespace lockstep

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "engine/run/inference.h"
 
@@ -21,5 +22,13 @@ namespace lockstep {
 /// for what makeInference() refuses, without a row to calibrate by, and for numbers that are not finite.
 std::unique_ptr<Inference> makeInt8Inference(const NetShape& shape, std::span<const float> parameters,
                                              std::span<const float> calibration);
+
+/// What a network is calibrated by where nobody chooses: 500 training examples, at equal distances in the
+/// file's order, or all, if there are no more.
+std::vector<float> calibrationOf(const Dataset& data);
+
+/// The evaluation of a split in integers of 8 bits, calibrated by calibrationOf(*job.data). Throws as
+/// makeInt8Inference().
+Evaluation evaluateInt8(const TrainJob& job, std::span<const float> parameters, Split split = Split::test);
 
 } // namespace lockstep

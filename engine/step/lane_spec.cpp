@@ -66,6 +66,9 @@ void requireFormat(const PrecisionSettings& precision, const LaneSpec& spec) {
         return row.trains && !row.half && row.rung != Rung::wholeStep;
     };
     const RungRow& own = spec.row();
+    if (precision.wide() && own.rung != Rung::scalar)
+        throw std::invalid_argument(concat("'", own.lane, "' does not compute in fp64; --format fp64 is for ",
+                                           rowOf(Rung::scalar).lane));
     if (!precision.rounds() || rounds(own)) return;
     std::string right;
     for (const RungRow& row : rungTable)

@@ -36,7 +36,8 @@ std::span<const std::string_view> knownPopulationLanes();
 LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known = knownLanes());
 
 /// Throws std::invalid_argument, naming those that can, for a rung that cannot round what its products read:
-/// it has a number format of its own, or joins the operations of a step.
+/// it has a number format of its own, or joins the operations of a step. Likewise for one that cannot compute
+/// in fp64.
 void requireFormat(const PrecisionSettings& precision, const LaneSpec& spec);
 
 /// What a comparison must say about a lane: "one thread, no SIMD", "one thread", "no SIMD", "half precision";

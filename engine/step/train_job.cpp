@@ -49,6 +49,9 @@ void TrainJob::validate() const {
     if (settings.batch == 0) throw std::invalid_argument("the batch needs at least 1 example");
     settings.memory.validate(settings.batch);
     settings.precision.validate();
+    if (settings.precision.wide() && settings.memory != MemorySettings{})
+        throw std::invalid_argument("fp64 is computed by the plain loops, which save no memory: without "
+                                    "--recompute, --accumulate and --offload");
     if (settings.memory.recompute > 1 && settings.memory.recompute >= shape.layers())
         throw std::invalid_argument("'recompute' is " + std::to_string(settings.memory.recompute) +
                                     "; with " + std::to_string(shape.layers()) +

@@ -270,7 +270,25 @@ TEST_CASE("a number format is a setting of the run: said beside its results, kep
     CHECK(resumed["settings"]["format"] == "fp8");
     CHECK(losses(resumed).back() == losses(whole).back());
 
+    // Parameters in the format: a run that rests in between draws the same chances.
+    const std::string stored = "--format bf16 --master-weights off --rounding stochastic ";
+    const auto [apart, apartText] = lane(job + "--steps 12 " + stored);
+    CHECK(apart["settings"]["master_weights"] == false);
+    CHECK(apart["settings"]["rounding"] == "stochastic");
+    CHECK(apartText.find("bf16, emulated, without master weights, stochastic rounding") != std::string::npos);
+    const auto [nearest, nearestText] = lane(job + "--steps 12 --format bf16 --master-weights off");
+    CHECK(nearest["settings"]["rounding"] == "nearest");
+    CHECK(losses(nearest) != losses(apart));
+    lane(job + "--steps 5 " + stored + "--save " + model);
+    const auto [again, againText] = lane("--resume " + model + " --steps 12");
+    CHECK(losses(again).back() == losses(apart).back());
+
     const std::string race = "race --quick --data spiral --layers 8 --steps 40 ";
+    CHECK(run(race + "--master-weights off").says("applies only to --format bf16 and fp16"));
+    CHECK(run(race + "--format fp8 --master-weights off").says("fp8 needs master weights"));
+    CHECK(run(race + "--format tf32 --master-weights off").says("tf32 needs master weights"));
+    CHECK(run(race + "--format bf16 --rounding stochastic").says("applies only to --master-weights off"));
+    CHECK(run(race + "--format bf16 --rounding up").says("known: nearest, stochastic"));
     const Outcome both = run(race + "--format bf16 --lane cpu:simd --lane gpu:tiled");
     CHECK(both.code == 0);
     CHECK(both.says("same mathematics with rounded operands"));
@@ -283,6 +301,85 @@ TEST_CASE("a number format is a setting of the run: said beside its results, kep
     CHECK(run(race + "--format bf17").says("did you mean 'bf16'?"));
     CHECK(run(race + "--format bf16 --loss-scaling off").says("applies only to --format fp16 and fp8"));
     CHECK(run(race + "--format fp16 --loss-scaling maybe").says("known: on, off"));
+}
+
+TEST_CASE("--format fp64 computes all of cpu:scalar in double, and other lanes are refused") {
+    const Folder folder;
+    const std::string model = folder.file("run.safetensors");
+    const std::string train = "train --quiet --data spiral --layers 12,8 --steps 200 --log-every 1 --json " +
+                              folder.file("run.json") + " ";
+    const auto losses = [&] {
+        std::vector<double> all;
+        const Json json = Json::parse(contents(folder.file("run.json")));
+        for (const Json& step : json["lanes"][0]["steps"]) all.push_back(step["loss"]);
+        return all;
+    };
+    REQUIRE(run(train + "--lane cpu:scalar").code == 0);
+    const std::vector<double> floats = losses();
+    const Outcome outcome = run(train + "--lane cpu:scalar --format fp64 --save " + model);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("computed in fp64"));
+    CHECK(outcome.says("plain loops in fp64"));
+    CHECK(Json::parse(contents(folder.file("run.json")))["settings"]["format"] == "fp64");
+    const std::vector<double> doubles = losses();
+    CHECK(doubles != floats);
+    for (std::size_t step = 0; step < 10; ++step)
+        CHECK(doubles[step] == doctest::Approx(floats[step]).epsilon(1e-4));
+    CHECK(run("predict --model " + model).code == 0);
+    CHECK(run("train --resume " + model + " --steps 300").says("cannot be resumed"));
+    CHECK(run(train + "--format fp64 --lane cpu:best").says("--format fp64 is for cpu:scalar"));
+    CHECK(run(train + "--format fp64 --lane gpu:tiled").code == 2);
+}
+
+TEST_CASE("--format int8 trains in fp32, and evaluates in both formats; predict does so with a saved model") {
+    const Folder folder;
+    const std::string model = folder.file("run.safetensors");
+    const std::string train =
+        "train --quiet --data moons --layers 12,8 --steps 300 --lane cpu:scalar --json " +
+        folder.file("run.json") + " ";
+    REQUIRE(run(train).code == 0);
+    const Json plain = Json::parse(contents(folder.file("run.json")));
+    CHECK_FALSE(plain["lanes"][0].contains("int8"));
+    const Outcome outcome = run(train + "--format int8 --save " + model);
+    REQUIRE(outcome.code == 0);
+    const Json json = Json::parse(contents(folder.file("run.json")));
+    CHECK(json["settings"]["format"] == "fp32");
+    CHECK(json["lanes"][0]["test"] == plain["lanes"][0]["test"]); // training is the same
+    const Json& integers = json["lanes"][0]["int8"];
+    CHECK(integers["count"] == json["lanes"][0]["test"]["count"]);
+    CHECK(integers["loss"] != json["lanes"][0]["test"]["loss"]);
+    CHECK(std::abs(double(integers["accuracy"]) - double(json["lanes"][0]["test"]["accuracy"])) < 0.05);
+    CHECK(outcome.says("cpu:scalar, evaluated in int8: "));
+    CHECK_FALSE(run(train + "--format bf16").says("int8"));
+
+    const std::string predict =
+        "predict --model " + model + " --lane cpu:scalar --json " + folder.file("answers.json");
+    const Outcome answers = run(predict + " --format int8");
+    REQUIRE(answers.code == 0);
+    CHECK(answers.says("int8, plain loops"));
+    CHECK(answers.says(" (fp32: loss "));
+    const Json again = Json::parse(contents(folder.file("answers.json")));
+    CHECK(again["format"] == "int8");
+    CHECK(again["test"] == integers);
+    CHECK(again["fp32"] == json["lanes"][0]["test"]);
+    REQUIRE(run(predict).code == 0);
+    const Json exact = Json::parse(contents(folder.file("answers.json")));
+    CHECK(exact["format"] == "fp32");
+    CHECK_FALSE(exact.contains("fp32"));
+    CHECK(exact["test"] == again["fp32"]);
+    CHECK(exact["predictions"][0]["outputs"] != again["predictions"][0]["outputs"]);
+    CHECK(run(predict + " --format fp8").says("known: fp32, int8"));
+
+    std::string table = "x,y\n"; // values have no accuracy
+    for (int row = 0; row < 60; ++row) table += std::to_string(row) + "," + std::to_string(row * row) + "\n";
+    std::ofstream(folder.file("square.csv")) << table;
+    const std::string race = "race --quick --data csv:" + folder.file("square.csv") +
+                             " --task values --layers 8 --steps 40 --lane cpu:simd --lane gpu:tiled ";
+    const Outcome both = run(race + "--format int8");
+    CHECK(both.says("cpu:simd, evaluated in int8: loss "));
+    CHECK(both.says("gpu:tiled, evaluated in int8: loss "));
+    CHECK(run(race + "--format int8 --master-weights off").says("applies only to --format bf16 and fp16"));
+    CHECK(run(race + "--format int9").says("did you mean 'int8'?"));
 }
 
 TEST_CASE("without a comparison of kernels, gpu:best takes the likeliest, and says so") {

@@ -22,6 +22,7 @@
 #include "demos/telling/measured_text.h"
 #include "demos/words/language.h"
 #include "demos/words/text.h"
+#include "engine/plan/rounding.h"
 #include "tests/environment.h"
 #include "tests/show_script.h"
 
@@ -426,6 +427,21 @@ TEST_CASE("numbers have the decimal sign of the language, and files a point") {
     CHECK(plotCsv("step", {&line, 1}).find("0.5,0.25") != std::string::npos);
     speak("en", {});
     CHECK(threeDigits(0.1234) == "0.123");
+}
+
+TEST_CASE("what is said of a number format is said in German, too") {
+    speak("de", readWords(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/words/de.yaml").words);
+    lockstep::PrecisionSettings precision{.format = lockstep::OperandFormat::fp16};
+    CHECK(translatedParts(emulationText(precision)) == "fp16, emuliert");
+    precision.lossScaling = false;
+    CHECK(translatedParts(emulationText(precision)) == "fp16, emuliert, ohne Skalierung des Verlusts");
+    precision.masterWeights = false;
+    precision.rounding = lockstep::RoundingMode::stochastic;
+    CHECK(translatedParts(emulationText(precision)) ==
+          "fp16, emuliert, ohne Skalierung des Verlusts, ohne Master-Gewichte, stochastisch gerundet");
+    precision = {.format = lockstep::OperandFormat::bf16, .masterWeights = false};
+    CHECK(translatedParts(emulationText(precision)) == "bf16, emuliert, ohne Master-Gewichte");
+    speak("en", {});
 }
 
 TEST_CASE("texts that were put together in English are translated piece by piece") {

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Writes traces.json: losses and final weights of small training runs in PyTorch, float64.
+"""Writes traces.json: losses and final weights of small training runs in PyTorch, float64. And precision_traces.json:
+the same of runs whose products read numbers that PyTorch has rounded to bf16 or fp16 (pytorch_twin.py).
 
     python3 make_traces.py            (needs PyTorch; the tests need only the file)
 
-tests/engine/run/reference_test.cpp repeats every run and compares. The file holds all that a run starts from (data, first
-weights, settings), so that nothing has to be computed alike on both sides. Data and initial weights are multiples of
+tests/engine/run/reference_test.cpp and precision_reference_test.cpp repeat every run and compare. The files hold all that
+a run starts from (data, first weights, settings), so that nothing has to be computed alike on both sides. Data and initial weights are multiples of
 1/256: exact in float and double. `rates` says whether every number that the optimizer multiplies by is exact in float,
 too ("exact"), or has to be rounded there ("rounded"): the engine hands these numbers to its kernels as floats.
 `input_scale` multiplies the data: with features of thousands, all neurons begin far out.
@@ -135,7 +136,7 @@ def outputs_of(net, data):
 def run_trace(run, data, tensors):
     """Fills run["losses"] and run["final"]."""
     net = run["net"]
-    network = make_network(net, tensors, torch.float64)
+    network = make_network(net, tensors, torch.float64, run["settings"])
     inputs = torch.tensor(data["values"], dtype=torch.float64).reshape(EXAMPLES, INPUTS) * run.get("input_scale", 1)
     if "targets" in data:
         targets = torch.tensor(data["targets"], dtype=torch.float64).reshape(EXAMPLES, -1)
@@ -147,12 +148,28 @@ def run_trace(run, data, tensors):
     run["final"] = [parameter.detach().flatten().tolist() for parameter in network.parameters()]
 
 
-def main():
-    torch.set_num_threads(1)
+def precision_table():
+    """Each format that PyTorch converts to, with data that are not exact in it."""
+    settings = [
+        {"format": "bf16"},
+        {"format": "bf16", "master_weights": False},
+        {"format": "fp16"},
+        {"format": "fp16", "master_weights": False},
+    ]
+    # ReLU and GELU: the derivative does not depend on whether outputs were rounded already.
+    runs = []
+    for activation in ("relu", "gelu"):
+        for own in settings:
+            name = f"{activation}, {own['format']}{', stored' if 'master_weights' in own else ''}"
+            run = trace(name, rates="rounded", activation=activation, optimizer="adam", lr=0.01, **own)
+            runs.append({**run, "input_scale": 1 + 1 / 32})
+    return runs
+
+
+def write(file_name, runs):
     generator = random.Random(20240229)
     data = make_data(generator)
     initial = {}
-    runs = table()
     for run in runs:
         hidden = [4] if "input_scale" in run else [6, 4]
         widths = [INPUTS, *hidden, outputs_of(run["net"], data[run["data"]])]
@@ -172,9 +189,15 @@ def main():
     # One run per line, so that a change of one is a change of one line.
     lines = ",\n".join(json.dumps(run) for run in runs)
     head = json.dumps(document)[:-1]
-    path = pathlib.Path(__file__).with_name("traces.json")
+    path = pathlib.Path(__file__).with_name(file_name)
     path.write_text(f'{head},\n"runs": [\n{lines}\n]}}\n')
     print(f"{path}: {len(runs)} runs, {path.stat().st_size // 1024} KiB")
+
+
+def main():
+    torch.set_num_threads(1)
+    write("traces.json", table())
+    write("precision_traces.json", precision_table())
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ ACTIVATIONS = {
     "sigmoid": torch.nn.Sigmoid,
     "silu": torch.nn.SiLU,
 }
+FORMATS = {"bf16": torch.bfloat16, "fp16": torch.float16}
 LOSSES = {
     "cross-entropy": torch.nn.CrossEntropyLoss,
     "mse": torch.nn.MSELoss,
@@ -24,13 +25,71 @@ LOSSES = {
 }
 
 
-def make_network(net, tensors, dtype):
+class RoundedOperand(torch.autograd.Function):
+    """What a product reads: the nearest numbers of a format. The gradient passes."""
+
+    @staticmethod
+    def forward(context, values, format):
+        return values.to(format).to(values.dtype)
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient, None
+
+
+class RoundedGradient(torch.autograd.Function):
+    """The values pass. Their gradient is rounded, times the largest power of two up to 2^most with which all of it is
+    in the format's range."""
+
+    @staticmethod
+    def forward(context, values, format, most):
+        context.format, context.most = format, most
+        return values.view_as(values)
+
+    @staticmethod
+    def backward(context, gradient):
+        scale = 2.0**context.most
+        while gradient.abs().max() * scale > torch.finfo(context.format).max:
+            scale /= 2
+        return (gradient * scale).to(context.format).to(gradient.dtype) / scale, None, None
+
+
+class RoundedLinear(torch.nn.Linear):
+    """A layer in mixed precision: its products read inputs, weights and gradients of sums in a format."""
+
+    def use(self, settings):
+        self.format = FORMATS[settings["format"]]
+        scales = settings["format"] == "fp16" and settings.get("loss_scaling", True)
+        self.most = 15 if scales else 0
+        return self
+
+    def forward(self, inputs):
+        inputs = RoundedOperand.apply(inputs, self.format)
+        weights = RoundedOperand.apply(self.weight, self.format)
+        return RoundedGradient.apply(torch.nn.functional.linear(inputs, weights, self.bias), self.format, self.most)
+
+
+def make_layer(inputs, outputs, settings):
+    rounds = settings.get("format", "fp32") in FORMATS
+    return RoundedLinear(inputs, outputs).use(settings) if rounds else torch.nn.Linear(inputs, outputs)
+
+
+def round_parameters(parameters, settings):
+    """Without master weights, parameters are numbers of the format."""
+    if settings.get("master_weights", True):
+        return
+    with torch.no_grad():
+        for parameter in parameters:
+            parameter.copy_(parameter.to(FORMATS[settings["format"]]))
+
+
+def make_network(net, tensors, dtype, settings={}):
     """nn.Sequential of Linear layers and activations; `tensors` are its first parameters, in order."""
     widths = net["widths"]
     modules = []
     for layer in range(len(widths) - 1):
         last = layer == len(widths) - 2
-        modules.append(torch.nn.Linear(widths[layer], widths[layer + 1]))
+        modules.append(make_layer(widths[layer], widths[layer + 1], settings))
         modules.append(ACTIVATIONS[net["output_activation"] if last else net["activation"]]())
     network = torch.nn.Sequential(*modules).to(dtype)
     with torch.no_grad():
@@ -93,6 +152,7 @@ def train(network, net, settings, inputs, targets, steps):
     count, batch = settings["examples"], settings["batch"]
     starts = list(range(0, count, batch))
     losses = []
+    round_parameters(parameters, settings)
     for step in range(steps):
         start = starts[step % len(starts)]
         end = min(start + batch, count)
@@ -103,6 +163,7 @@ def train(network, net, settings, inputs, targets, steps):
             loss = loss + settings["l1"] * sum(parameter.abs().sum() for parameter in parameters)
         loss.backward()
         optimizer.step()
+        round_parameters(parameters, settings)
         for scheduler, period in schedulers:
             if period is None or step < period:
                 scheduler.step()

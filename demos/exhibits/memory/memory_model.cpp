@@ -318,7 +318,7 @@ void MemoryModel::takeJob(Machines& machines, bool wait) {
 void MemoryModel::predict(Machines& machines) {
     RunOptions& run = options_.run;
     // Another network or batch may have no use for what was set.
-    if (run.lanes.front().row().half) run.settings.precision = {}; // it has a format of its own
+    if (run.lanes.front().row().half || run.settings.precision.wide()) run.settings.precision = {}; // its own
     MemorySettings& memory = run.settings.memory;
     TrainJob plain = makeJob(
         [&] {

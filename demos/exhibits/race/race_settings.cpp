@@ -299,6 +299,7 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings, const std::vector<std::stri
     form.rate(run.settings.optimizer);
     form.batch(run.settings.batch);
     form.format(run.settings.precision.format);
+    form.parameters(run.settings.precision);
     form.seed(run.settings.seed);
     drawFinish(ui, form, settings);
     const std::size_t threads = ui.machines.threads();

@@ -136,6 +136,8 @@ TEST_CASE("a job that makes no sense is refused with the reason") {
     refused("batch", [](Job& job) { job.settings.batch = 0; });
     refused("train in fp32, not in bf16",
             [](Job& job) { job.settings.precision.format = OperandFormat::bf16; });
+    refused("train in fp32, not in fp64",
+            [](Job& job) { job.settings.precision.format = OperandFormat::fp64; });
     refused("network 3 of the population: its data set", [](Job& job) { job.members[3].data = 1; });
     refused("network 3 of the population: the scale", [](Job& job) { job.members[3].initialScale = 0; });
     refused("up to 1,000,000", [](Job& job) { job.members[3].initialScale = 1e39; }); // no float

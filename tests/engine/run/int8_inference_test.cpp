@@ -91,6 +91,22 @@ TEST_CASE("outputs are those of fp32 within the steps of the integers, for every
     }
 }
 
+TEST_CASE("calibration takes examples from the whole training split") {
+    const Dataset few = classData(5, 3, 40);
+    CHECK(calibrationOf(few) == few.train.values);
+    const Dataset many = classData(5, 3, 1250);
+    const std::vector<float> some = calibrationOf(many);
+    REQUIRE(some.size() == 500 * 5);
+    CHECK(std::equal(some.begin(), some.begin() + 5, many.train.values.begin()));
+    CHECK(std::equal(some.end() - 5, some.end(), many.train.values.begin() + 1247 * 5)); // 499 * 2.5
+    const TrainJob job = jobFor(many, {9});
+    const std::vector<float> parameters = trained(job, 100);
+    const auto network = makeInt8Inference(job.shape, parameters, some);
+    const Evaluation found = evaluateInt8(job, parameters);
+    CHECK(found.count == many.test.count);
+    CHECK(found.accuracy == accuracyOf(*network, job));
+}
+
 TEST_CASE("Fashion-MNIST in int8 is as accurate as in fp32, within half a percent") {
     const Dataset data = loadDataset("fashion-mnist", {});
     TrainJob job;

@@ -626,8 +626,9 @@ void compareShape(const Shape& shape, const Json& json, const std::string& where
 // By the title above the shape in docs/json.md: what prints such a result.
 const std::map<std::string, std::string> results{
     {"Results as JSON and CSV",
-     "race --quick --memory --data spiral --steps 20 --repeat 2 --lane cpu:scalar --lane gpu:naive --json -"},
-    {"predict --json", "predict --model flowers.safetensors --split all --json -"},
+     "race --quick --memory --format int8 --data spiral --steps 20 --repeat 2 --lane cpu:scalar --lane "
+     "gpu:naive --json -"},
+    {"predict --json", "predict --model flowers.safetensors --format int8 --split all --json -"},
     {"map --json", "map --lane cpu:best --size 8x8 --steps 20 --json -"},
     {"population --json", "population --size 4x4 --steps 5 --lane cpu:simd --json -"},
     {"card --json", "card --quick --quiet --seconds 2 --json -"},

@@ -252,6 +252,13 @@ TEST_CASE("rounded operands: copies of the weights, and a word for each tensor w
         }
         checkTrainer(rowOf(Rung::tiled), job);
         checkTrainer(rowOf(Rung::best), job);
+        if (!canStoreParameters(format)) continue;
+        job.settings.precision.masterWeights = false; // then there is nothing to copy
+        CpuArenas arenas(job, scalarKernels(), 2);
+        checkSame(arenas.uses(), arenas.memory());
+        CHECK(bytesOf(arenas.memory(), MemoryCategory::copies) == 0);
+        checkArenas(rowOf(Rung::tiled), job, kernelsLike(rowOf(Rung::tiled)));
+        checkTrainer(rowOf(Rung::tiled), job);
     }
 }
 
