@@ -137,7 +137,7 @@ TEST_CASE("every format trains as a trainer of its own does, also after a stop")
         CAPTURE(lane);
         Precision whole(smallPrecision(lane));
         whole.train();
-        for (const OperandFormat format : allOperandFormats) {
+        for (const OperandFormat format : formatsOf(laneSpecFromText(lane))) {
             CAPTURE(name(format));
             const PrecisionRun& run = whole.run(format);
             CHECK(run.done);
@@ -158,6 +158,8 @@ TEST_CASE("every format trains as a trainer of its own does, also after a stop")
             CHECK(run.state.parameters == trainer->state().parameters);
             CHECK(run.accuracy == trainer->evaluate(Split::test).accuracy);
         }
+        const bool wide = whole.model.run(OperandFormat::fp64) != nullptr;
+        CHECK(wide == (std::string_view(lane) == "cpu:scalar"));
         CHECK(whole.run(OperandFormat::fp8).losses != whole.run(OperandFormat::fp32).losses);
 
         Precision stopped(smallPrecision(lane));
@@ -165,7 +167,7 @@ TEST_CASE("every format trains as a trainer of its own does, also after a stop")
         stopped.model.stop(); // wherever it is
         stopped.model.update(stopped.machines, true);
         stopped.train();
-        for (const OperandFormat format : allOperandFormats)
+        for (const OperandFormat format : formatsOf(laneSpecFromText(lane)))
             CHECK(stopped.run(format).losses == whole.run(format).losses);
     }
 }

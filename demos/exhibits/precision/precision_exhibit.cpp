@@ -98,7 +98,7 @@ class PrecisionExhibit final : public Exhibit {
     /// "precision.gap": from the chosen weight's rounded value to the next number; "precision.numbers": of
     /// the format's between 1 and 2; "precision.flipped_loss": of the batch, beside "precision.batch_loss".
     void measured(MeasuredValues& values) const override {
-        for (const OperandFormat format : allOperandFormats)
+        for (const OperandFormat format : formatsOf(model_.options().run.lanes.front()))
             for (const char* what : {"accuracy_share", "loss"})
                 values[fmt::format("precision.{}.{}", name(format), what)];
         constexpr const char* tensors[] = {"weights", "inputs", "gradients"};
@@ -106,7 +106,7 @@ class PrecisionExhibit final : public Exhibit {
         for (const char* what : {"gap", "numbers", "flipped_loss", "batch_loss"})
             values[fmt::format("precision.{}", what)];
         if (model_.job() == nullptr) return;
-        for (const OperandFormat format : allOperandFormats) {
+        for (const OperandFormat format : formatsOf(model_.options().run.lanes.front())) {
             const PrecisionRun* const run = model_.run(format);
             if (run == nullptr || !run->done || !run->failure.empty()) continue;
             values[fmt::format("precision.{}.accuracy_share", name(format))].number = run->accuracy;

@@ -220,6 +220,12 @@ std::vector<std::string> precisionLanes() {
     return names;
 }
 
+std::vector<OperandFormat> formatsOf(const LaneSpec& lane) {
+    std::vector<OperandFormat> formats(std::begin(allOperandFormats), std::end(allOperandFormats));
+    if (!lane.gpu && lane.rung == Rung::scalar) formats.push_back(OperandFormat::fp64);
+    return formats;
+}
+
 OperandFormat formatOf(FloatKind kind) {
     switch (kind) {
     case FloatKind::fp32: return OperandFormat::fp32;
@@ -434,7 +440,7 @@ void PrecisionModel::train(Machines& machines) {
     const LaneSpec lane = options_.run.lanes.front();
     gpu::Device* const device = machines.deviceOf(lane);
     std::vector<Open> open;
-    for (const OperandFormat format : allOperandFormats) {
+    for (const OperandFormat format : formatsOf(lane)) {
         const PrecisionSettings precision = precisionOf(format);
         std::string key = keyOf(precision);
         PrecisionRun& run = runs_[key];

@@ -42,6 +42,8 @@ PrecisionOptions precisionOptionsFromJson(const nlohmann::ordered_json& state);
 nlohmann::ordered_json toJson(const PrecisionOptions& options);
 /// Lanes that train in every format, with kernels that are known before any is compared.
 std::vector<std::string> precisionLanes();
+/// The formats in which the lane trains: all that operands can be rounded to, and fp64 where it has that.
+std::vector<OperandFormat> formatsOf(const LaneSpec& lane);
 /// The format of training in which products read numbers of this kind.
 OperandFormat formatOf(FloatKind kind);
 

@@ -213,7 +213,7 @@ void drawFormatLosses(Ui& ui, const PrecisionModel& model, Plot& plot) {
                          .y = run.losses});
     };
     for (const PrecisionRun* run : model.others()) add(*run, true);
-    for (const OperandFormat format : allOperandFormats)
+    for (const OperandFormat format : formatsOf(model.options().run.lanes.front()))
         if (const PrecisionRun* run = model.run(format); run != nullptr && !run->steps.empty())
             add(*run, false);
     plot.draw(ui, "precision loss",
