@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""Writes traces.json: losses and final weights of small training runs in PyTorch, float64. And precision_traces.json: the
-same of runs whose products read numbers that were rounded to bf16 or fp16, by PyTorch's conversions (pytorch_twin.py).
+"""Writes traces.json: losses and final weights of small training runs in PyTorch, float64. And precision_traces.json:
+the same of runs whose products read numbers that PyTorch has rounded to bf16 or fp16 (pytorch_twin.py).
 
     python3 make_traces.py            (needs PyTorch; the tests need only the file)
 
-tests/engine/run/reference_test.cpp and precision_reference_test.cpp repeat every run and compare. The file holds all that a run starts from (data, first
-weights, settings), so that nothing has to be computed alike on both sides. Data and initial weights are multiples of
-1/256: exact in float and double. `rates` says whether every number that the optimizer multiplies by is exact in float,
-too ("exact"), or has to be rounded there ("rounded"): the engine hands these numbers to its kernels as floats.
-`input_scale` multiplies the data: with features of thousands, all neurons begin far out.
+tests/engine/run/reference_test.cpp and precision_reference_test.cpp repeat every run and compare. The files hold all
+that a run starts from (data, first weights, settings), so that nothing has to be computed alike on both sides. Data
+and initial weights are multiples of 1/256: exact in float and double. `rates` says whether every number that the
+optimizer multiplies by is exact in float, too ("exact"), or has to be rounded there ("rounded"): the engine hands
+these numbers to its kernels as floats. `input_scale` multiplies the data: with features of thousands, all neurons
+begin far out.
 """
 
 import json
@@ -157,12 +158,13 @@ def precision_table():
         {"format": "fp16", "master_weights": False},
     ]
     # ReLU and GELU: the derivative does not depend on whether outputs were rounded already.
-    return [
-        {**trace(f"{activation}, {own['format']}{'' if number % 2 == 0 else ', stored'}", rates="rounded", activation=activation, optimizer="adam",
-                 lr=0.01, **own), "input_scale": 1 + 1 / 32}
-        for activation in ("relu", "gelu")
-        for number, own in enumerate(settings)
-    ]
+    runs = []
+    for activation in ("relu", "gelu"):
+        for own in settings:
+            name = f"{activation}, {own['format']}{', stored' if 'master_weights' in own else ''}"
+            run = trace(name, rates="rounded", activation=activation, optimizer="adam", lr=0.01, **own)
+            runs.append({**run, "input_scale": 1 + 1 / 32})
+    return runs
 
 
 def write(file_name, runs):

@@ -38,8 +38,8 @@ class RoundedOperand(torch.autograd.Function):
 
 
 class RoundedGradient(torch.autograd.Function):
-    """The values pass. Their gradient is rounded, times the largest power of two up to 2^most with which all of it is in
-    the format's range."""
+    """The values pass. Their gradient is rounded, times the largest power of two up to 2^most with which all of it is
+    in the format's range."""
 
     @staticmethod
     def forward(context, values, format, most):

@@ -6,11 +6,12 @@
 
 Trains from the same weights, on the same data in file order, in float32 and in float64; prints the largest relative
 difference of a loss and the largest absolute difference of a weight, and exits with 1 when, in either of the two, one
-is above 1e-5 or 1e-4 (in bf16 and fp16: 1e-3 or 4e-3). The last line says how far PyTorch's two own runs part. Where that is far, the run measures
-rounding and not correctness: a unit of a ReLU layer whose sum is 1e-8 is on in one arithmetic and off in the other, and
-within tens of steps that one example has changed everything (RMSprop does the same to gradients near 0). Compare with
-a smooth activation (gelu, tanh, ...), or over fewer steps. A run in bf16 or fp16 is repeated with operands that PyTorch has
-rounded: for derivatives that do not depend on rounded outputs, so with ReLU, GELU or SiLU.
+is above 1e-5 or 1e-4 (in bf16 and fp16: 1e-3 or 4e-3). The last line says how far PyTorch's two own runs part. Where
+that is far, the run measures rounding and not correctness: a unit of a ReLU layer whose sum is 1e-8 is on in one
+arithmetic and off in the other, and within tens of steps that one example has changed everything (RMSprop does the same
+to gradients near 0). Compare with a smooth activation (gelu, tanh, ...), or over fewer steps. A run in bf16 or fp16 is
+repeated with operands that PyTorch has rounded: for derivatives that do not depend on rounded outputs, so with ReLU,
+GELU or SiLU.
 
     --data SPEC    where the data are: fashion-mnist (default), idx:DIR, or csv:FILE (run it with --test-share 0)
     --label N      csv: column of the target, from 1 (default: the last)
@@ -31,7 +32,7 @@ from pytorch_twin import FORMATS, make_network, make_targets, train
 
 LOSS_TOLERANCE = 1e-5
 WEIGHT_TOLERANCE = 1e-4
-# Of rounded operands, some fall to the other side of a tie, by a unit of the format: PyTorch's own two runs part as far.
+# Some operands fall to the other side of a tie, by a unit of the format: PyTorch's own two runs part as far.
 ROUNDED_LOSS_TOLERANCE = 1e-3
 ROUNDED_WEIGHT_TOLERANCE = 4e-3
 
