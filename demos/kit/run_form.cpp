@@ -159,9 +159,9 @@ void RunForm::threads(std::size_t& threads, std::size_t all) {
 namespace {
 
 enum class StoredAs { master, nearest, stochastic };
-constexpr NameOf<StoredAs> storedAsNames[] = {{StoredAs::master, "fp32 (master weights)"},
-                                              {StoredAs::nearest, "rounded to nearest"},
-                                              {StoredAs::stochastic, "rounded stochastically"}};
+constexpr NameOf<StoredAs> storedAsNames[] = {{StoredAs::master, "master weights"},
+                                              {StoredAs::nearest, "to nearest"},
+                                              {StoredAs::stochastic, "stochastic"}};
 
 } // namespace
 
@@ -178,7 +178,7 @@ void RunForm::parameters(PrecisionSettings& precision) {
            "Master weights: the optimizer changes fp32 parameters, and products read rounded copies. "
            "Otherwise the parameters themselves are rounded after each update: to the nearest number, which "
            "loses small updates, or stochastically, which keeps them on average.",
-           150, stored, storedAsNames);
+           136, stored, storedAsNames);
     precision.masterWeights = stored == StoredAs::master;
     if (!precision.masterWeights)
         precision.rounding =

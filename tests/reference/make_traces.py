@@ -4,11 +4,12 @@ the same of runs whose products read numbers that PyTorch has rounded to bf16 or
 
     python3 make_traces.py            (needs PyTorch; the tests need only the file)
 
-tests/engine/run/reference_test.cpp and precision_reference_test.cpp repeat every run and compare. The files hold all that
-a run starts from (data, first weights, settings), so that nothing has to be computed alike on both sides. Data and initial weights are multiples of
-1/256: exact in float and double. `rates` says whether every number that the optimizer multiplies by is exact in float,
-too ("exact"), or has to be rounded there ("rounded"): the engine hands these numbers to its kernels as floats.
-`input_scale` multiplies the data: with features of thousands, all neurons begin far out.
+tests/engine/run/reference_test.cpp and precision_reference_test.cpp repeat every run and compare. The files hold all
+that a run starts from (data, first weights, settings), so that nothing has to be computed alike on both sides. Data
+and initial weights are multiples of 1/256: exact in float and double. `rates` says whether every number that the
+optimizer multiplies by is exact in float, too ("exact"), or has to be rounded there ("rounded"): the engine hands
+these numbers to its kernels as floats. `input_scale` multiplies the data: with features of thousands, all neurons
+begin far out.
 """
 
 import json
