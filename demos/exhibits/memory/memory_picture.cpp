@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -164,6 +165,7 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
                      {at - lettersWidth(shown) * share / 2, y + line * (1 - share) / 2}, colour,
                      shown.c_str());
     };
+    std::vector<std::function<void()>> numbers; // above the bars, and above the budget's line
     for (std::size_t at = 0; at < choices.size(); ++at) {
         const MemoryChoice& choice = choices[at];
         const bool chosen = &choice == &model.chosen();
@@ -196,9 +198,15 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
             if (away > 4 * line) centred(middle, hollow - away / 2 - line / 2, ui.theme.muted, "host");
             hollow -= away;
         }
-        centred(middle, y - line - ui.px(3),
-                choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad),
-                binaryBytes(choice.forecast.bytes()));
+        numbers.emplace_back([&, middle, top = y - line - ui.px(3), ground = chosen || hovered] {
+            const std::string bytes = binaryBytes(choice.forecast.bytes());
+            const float reach = lettersWidth(bytes) * share / 2 + ui.px(2);
+            if (const float at = base - tall(budget); budgetShown && at > top && at < top + line)
+                draw.AddRectFilled({middle - reach, top}, {middle + reach, top + line},
+                                   ground ? ui.theme.raised : ui.theme.panel);
+            centred(middle, top, choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad),
+                    bytes);
+        });
         centred(middle, base + ui.px(3), chosen ? ui.theme.text : ui.theme.muted, translated(choice.label));
         const MemoryMeasure* const measure = model.measured(choice);
         if (measure != nullptr)
@@ -238,6 +246,7 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
                      budgetSays[0].c_str());
         draw.AddText({right - lettersWidth(budgetSays[1]), at + ui.px(2)}, colour, budgetSays[1].c_str());
     }
+    for (const auto& drawNumber : numbers) drawNumber();
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy(room);
     return pressed;
