@@ -170,6 +170,10 @@ void RunForm::parameters(PrecisionSettings& precision) {
         precision.masterWeights = true;
         return;
     }
+    storage(precision);
+}
+
+void RunForm::storage(PrecisionSettings& precision) {
     const bool stochastic = precision.rounding == RoundingMode::stochastic;
     StoredAs stored = precision.masterWeights ? StoredAs::master
                       : stochastic            ? StoredAs::stochastic

@@ -163,6 +163,8 @@ class RunForm {
     }
     /// How parameters are stored, where the format allows a choice; else they keep their master weights.
     void parameters(PrecisionSettings& precision);
+    /// The same of many formats, some of which allow a choice.
+    void storage(PrecisionSettings& precision);
     /// A button that opens the remedies for memory.
     /// hiddenLayers   of the network, as far as they are known
     void memory(TrainSettings& settings, std::size_t hiddenLayers = 32);

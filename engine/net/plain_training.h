@@ -35,6 +35,16 @@ template <class T> class PlainNetwork {
     const T* inputsOf(std::size_t l) const { return l == 0 ? inputs_.data() : layers_[l - 1].outputs.data(); }
     const T* dSumsOf(std::size_t l) const { return layers_[l].dSums.data(); }
 
+    /// Makes room for batches of so many rows: what the first batch does otherwise.
+    void resize(std::size_t rows);
+    /// Numbers that there is room for, of all rows of the largest batch so far.
+    std::size_t batchNumbers() const {
+        std::size_t numbers = inputs_.capacity();
+        for (const Layer& layer : layers_)
+            numbers += layer.outputs.capacity() + layer.sums.capacity() + layer.dSums.capacity();
+        return numbers;
+    }
+
     std::vector<T> parameters;
     std::vector<T> gradients;
     std::vector<T> state1, state2; ///< of the optimizer
@@ -46,7 +56,6 @@ template <class T> class PlainNetwork {
         std::vector<T> dSums;   ///< dZ[l], likewise
     };
 
-    void resize(std::size_t rows);
     DenseShape denseShape(std::size_t l, std::size_t rows) const;
     const T* saved(std::size_t l) const;
 

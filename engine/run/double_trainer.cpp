@@ -24,6 +24,7 @@ class DoubleTrainer final : public TrainerBase {
     explicit DoubleTrainer(const TrainJob& job)
         : TrainerBase(job), layout_(job.shape),
           network_(*job.data, job.shape, initialWeights(job.shape, job.settings.seed)) {
+        network_.resize(order_.batch());
         machine_ = {.device = cpuName(), .threads = 1, .kernels = "plain loops in fp64"};
     }
 
@@ -48,7 +49,7 @@ class DoubleTrainer final : public TrainerBase {
     double deviceSeconds() const override { return trainingSeconds(); }
     std::vector<OperationTiming> operations() const override { return {}; }
     std::vector<MemoryUse> predictedMemory() const override;
-    std::vector<MemoryUse> memory() const override { return predictedMemory(); }
+    std::vector<MemoryUse> memory() const override;
 
   private:
     std::vector<float> parameters() override { return narrowed(network_.parameters); }
@@ -139,18 +140,27 @@ void DoubleTrainer::restore(const TrainerState& state) {
         arrays[array]->assign(state.optimizerState[array].begin(), state.optimizerState[array].end());
 }
 
+MemoryUse onHost(MemoryCategory category, std::size_t doubles) {
+    return {category, MemoryPlace::host, doubles * sizeof(double)};
+}
+
 /// The network's arrays; all optimizers have room for two arrays of state.
 std::vector<MemoryUse> DoubleTrainer::predictedMemory() const {
-    const auto host = [](MemoryCategory category, std::size_t doubles) {
-        return MemoryUse{category, MemoryPlace::host, doubles * sizeof(double)};
-    };
     const std::size_t rows = order_.batch();
     std::size_t activations = rows * roundUpToFour(job_.shape.inputs());
     for (std::size_t layer = 0; layer < layout_.layers(); ++layer) // A, Z, dZ
         activations += 3 * rows * roundUpToFour(layout_.layer(layer).outputs);
-    return {host(MemoryCategory::parameters, layout_.size()), host(MemoryCategory::gradients, layout_.size()),
-            host(MemoryCategory::optimizer, 2 * layout_.size()),
-            host(MemoryCategory::activations, activations)};
+    return {onHost(MemoryCategory::parameters, layout_.size()),
+            onHost(MemoryCategory::gradients, layout_.size()),
+            onHost(MemoryCategory::optimizer, 2 * layout_.size()),
+            onHost(MemoryCategory::activations, activations)};
+}
+
+std::vector<MemoryUse> DoubleTrainer::memory() const {
+    return {onHost(MemoryCategory::parameters, network_.parameters.size()),
+            onHost(MemoryCategory::gradients, network_.gradients.size()),
+            onHost(MemoryCategory::optimizer, network_.state1.size() + network_.state2.size()),
+            onHost(MemoryCategory::activations, network_.batchNumbers())};
 }
 
 } // namespace

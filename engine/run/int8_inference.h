@@ -23,7 +23,7 @@ namespace lockstep {
 std::unique_ptr<Inference> makeInt8Inference(const NetShape& shape, std::span<const float> parameters,
                                              std::span<const float> calibration);
 
-/// What a network is calibrated by where nobody chooses: 500 training examples, at equal distances in the
+/// What a network is calibrated by unless told otherwise: 500 training examples, at equal distances in the
 /// file's order, or all, if there are no more.
 std::vector<float> calibrationOf(const Dataset& data);
 

@@ -68,7 +68,7 @@ struct LaneResult {
     Telemetry telemetry;
     /// On the test split after the last step; empty if there is none.
     std::optional<Evaluation> evaluation = {};
-    std::optional<Evaluation> int8 = {}; ///< the same in integers of 8 bits, where somebody asked for it
+    std::optional<Evaluation> int8 = {}; ///< the same in integers of 8 bits, if asked for
     std::vector<OperationTiming> operations = {};
     std::vector<MemoryUse> predictedMemory = {}; ///< Trainer::predictedMemory()
     std::vector<MemoryUse> memory = {};

@@ -129,7 +129,7 @@ TEST_CASE("in another number format, the rounded copies of the weights count, to
         if (lane != std::string("gpu:texel")) continue;
         options.run.lanes = {laneSpecFromText("gpu:half")};
         memory.set(options);
-        CHECK(memory.model.options().run.settings.precision == PrecisionSettings{});
+        CHECK(memory.model.job()->settings.precision == PrecisionSettings{});
     }
 }
 
@@ -257,11 +257,15 @@ TEST_CASE("other settings stand beside the listed ways, and what was measured co
     CHECK(memory.model.options().run.lanes.front().text() == "gpu:fused");
     memory.choose("as_it_is");
     CHECK(memory.model.options().run.lanes.front().text() == "gpu:texel");
-    // A remedy that another network has no use for is taken back.
+    // A remedy that another network has no use for stays for the next one.
     mine.run.settings.memory.recompute = 6;
     mine.run.hiddenWidths = std::vector<std::size_t>{8};
     memory.set(mine);
-    CHECK(memory.model.options().run.settings.memory.recompute == 1);
+    CHECK(memory.model.chosen().memory.recompute == 1);
+    CHECK(memory.model.options() == mine);
+    mine.run.hiddenWidths = std::vector<std::size_t>(7, 48);
+    memory.set(mine);
+    CHECK(memory.model.chosen().memory.recompute == 6);
 }
 
 TEST_CASE("other kernels than those that are remedies stand beside remedies of their own") {

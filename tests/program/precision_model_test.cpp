@@ -38,7 +38,7 @@ PrecisionOptions deepSigmoids() {
     options.run.hiddenWidths = std::vector<std::size_t>(10, 16);
     options.run.activation = Activation::sigmoid;
     options.kind = FloatKind::fp16;
-    options.layer = 0;
+    options.place.layer = 0;
     return options;
 }
 
@@ -98,6 +98,11 @@ TEST_CASE("a number line has every number of a format, in its order") {
                 const WeightCode found = codeOf(value, kind, scale);
                 wrong += found.code != code || found.value != value;
                 if (code < last) wrong += found.gap != next - value;
+                const std::uint32_t highest = std::uint32_t{1} << (rowOf(kind).bits() - 2);
+                const WeightCode flipped = flippedCode(found, highest, kind, scale);
+                wrong += flipped.code != (code ^ highest);
+                if (std::isfinite(flipped.gap))
+                    wrong += flipped.gap != codeOf(flipped.value, kind, scale).gap;
             }
             CHECK(wrong == 0);
         }
@@ -229,8 +234,7 @@ TEST_CASE("without loss scaling, a deep network's first layer loses its gradient
 
 TEST_CASE("a flipped bit changes the loss as it would change the network's") {
     PrecisionOptions options = smallPrecision();
-    options.neuron = 3;
-    options.input = 5;
+    options.place = {.layer = 1, .neuron = 3, .input = 5};
     options.kind = FloatKind::fp16;
     Precision precision(options);
     CHECK_FALSE(precision.model.flippedLoss());
@@ -274,9 +278,7 @@ TEST_CASE("a state comes back whole, and a wrong one names its field") {
     PrecisionOptions options = smallPrecision("gpu:tiled");
     options.kind = FloatKind::e5m2;
     options.switches = {.lossScaling = false, .masterWeights = false, .rounding = RoundingMode::stochastic};
-    options.layer = 2;
-    options.neuron = 1;
-    options.input = 7;
+    options.place = {.layer = 2, .neuron = 1, .input = 7};
     options.flipped = 5;
     CHECK(precisionOptionsFromJson(toJson(options)) == options);
     CHECK(precisionOptionsFromJson(Json::object()) == usualPrecision());
@@ -288,12 +290,60 @@ TEST_CASE("a state comes back whole, and a wrong one names its field") {
     CHECK(holds(refusalOf({{"steps", 0}}), "'steps'"));
     CHECK(holds(refusalOf({{"layer", 0}}), "'layer'"));
     CHECK(holds(refusalOf({{"colour", 1}}), "colour"));
-    // Places beyond the network are brought back into it.
-    options.layer = 40, options.neuron = 4000, options.input = 4000;
+}
+
+TEST_CASE("a place or bits beyond the network at hand mean its last ones, and stay set for another network") {
+    PrecisionOptions options = smallPrecision();
+    options.place = {.layer = 40, .neuron = 4000, .input = 4000};
+    options.kind = FloatKind::e4m3;
+    options.flipped = 0x8001;
     Precision precision(options);
-    CHECK(precision.model.options().layer == 2);
-    CHECK(precision.model.options().neuron == 1);
-    CHECK(precision.model.options().input == 7);
+    CHECK(precision.model.place() == WeightPlace{2, 1, 7});
+    CHECK(precision.model.flipped() == 1);
+    CHECK(precision.model.flippedLoss());
+    CHECK(precision.model.options() == options);
+    // Before the next update, everything is asked of the network that is there.
+    options.place = {.layer = 2, .neuron = 0, .input = 0};
+    precision.set(options);
+    options.run.hiddenWidths = {8};
+    precision.set(options);
+    CHECK(precision.model.place() == WeightPlace{1, 0, 0});
+    options.run.hiddenWidths = {16, 8};
+    precision.model.change(options);
+    CHECK(precision.model.place() == WeightPlace{1, 0, 0});
+    CHECK(std::isfinite(precision.model.weight()));
+    CHECK(precision.model.weightScale(FloatKind::e4m3) > 0);
+    precision.model.update(precision.machines, true);
+    CHECK(precision.model.place() == WeightPlace{2, 0, 0});
+    // Other data have another network: until they are there, there is none.
+    options.run.data = "circle";
+    precision.model.change(options);
+    precision.model.update(precision.machines, false);
+    if (precision.model.job() == nullptr) CHECK(precision.model.numbers() == nullptr);
+    precision.model.update(precision.machines, true);
+    REQUIRE(precision.model.job() != nullptr);
+    CHECK(precision.model.job()->data->name.find("circle") != std::string::npos);
+}
+
+TEST_CASE("the lesson's flip of the exponent's highest bit does most harm") {
+    PrecisionOptions options = usualPrecision();
+    options.kind = FloatKind::fp32;
+    options.place = {.layer = 2};
+    options.run.lanes = {laneSpecFromText("cpu:scalar")};
+    Precision precision(options);
+    precision.train();
+    precision.set(options);
+    const auto lossWith = [&](std::uint32_t bit) {
+        options.flipped = std::uint32_t{1} << bit;
+        precision.set(options);
+        REQUIRE(precision.model.flippedLoss());
+        return *precision.model.flippedLoss();
+    };
+    const double plain = precision.model.numbers()->loss;
+    const double exponent = lossWith(30);
+    CHECK((std::isnan(exponent) || exponent > 100 * plain));
+    for (const std::uint32_t bit : {31u, 23u, 22u}) CHECK(lossWith(bit) < 100 * plain);
+    CHECK(lossWith(0) == doctest::Approx(plain).epsilon(1e-3));
 }
 
 TEST_CASE("what cannot be trained says why, and the next settings work") {

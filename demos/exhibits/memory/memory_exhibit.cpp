@@ -309,8 +309,11 @@ class MemoryExhibit final : public Exhibit {
             draw.AddRectFilled({from.x, from.y + line * 0.2f}, {from.x + line * 0.6f, from.y + line * 0.8f},
                                categoryColour(ui.theme, category), ui.px(2));
             ImGui::SetCursorScreenPos({from.x + line, from.y});
-            ui.row(name(category), own == 0 ? translatedFormat("{} in the host's memory", binaryBytes(away))
-                                            : binaryBytes(own));
+            const std::uint64_t left = choice.forecast.left(category);
+            ui.row(name(category), own == 0   ? translatedFormat("{} in the host's memory", binaryBytes(away))
+                                   : left > 0 ? translatedFormat("{}, and {} in the host's memory",
+                                                                 binaryBytes(own), binaryBytes(left))
+                                              : binaryBytes(own));
         }
         const MemoryMeasure* measure = model_.measured(choice);
         if (measure == nullptr)

@@ -283,6 +283,7 @@ void MemoryModel::choose(const MemoryChoice& choice) {
     options.run.lanes = {choice.lane};
     options.run.settings.memory = choice.memory;
     if (options == options_) return;
+    memory_ = choice.memory;
     options_ = std::move(options); // the same ways are being measured
     changed_ = true;
 }
@@ -316,8 +317,8 @@ void MemoryModel::takeJob(Machines& machines, bool wait) {
 }
 
 void MemoryModel::predict(Machines& machines) {
-    RunOptions& run = options_.run;
-    // Another network or batch may have no use for what was set.
+    RunOptions run = options_.run;
+    // Another network or batch may have no use for what was set, which stays for the next one.
     if (run.lanes.front().row().half || run.settings.precision.wide()) run.settings.precision = {}; // its own
     MemorySettings& memory = run.settings.memory;
     TrainJob plain = makeJob(
@@ -348,6 +349,7 @@ void MemoryModel::predict(Machines& machines) {
                                      device, device == nullptr || options_.budgetMebibytes ? budget_ : 0);
     }
     job_ = job;
+    memory_ = memory;
     choices_ = std::move(choices);
     advice_.clear();
     if (device != nullptr && options_.budgetMebibytes && !chosen().forecast.fits &&
@@ -357,7 +359,7 @@ void MemoryModel::predict(Machines& machines) {
 
 const MemoryChoice& MemoryModel::chosen() const {
     const auto found = std::ranges::find_if(choices_, [&](const MemoryChoice& each) {
-        return each.lane == options_.run.lanes.front() && each.memory == options_.run.settings.memory;
+        return each.lane == options_.run.lanes.front() && each.memory == memory_;
     });
     return found == choices_.end() ? choices_.back() : *found;
 }

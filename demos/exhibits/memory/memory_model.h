@@ -149,6 +149,7 @@ class MemoryModel {
     std::shared_ptr<const Dataset> data_;
     std::optional<TrainJob> job_;
     std::vector<MemoryChoice> choices_;
+    MemorySettings memory_; ///< what the network has a use for of those that are set
     bool oneMemory_ = false;
     std::uint64_t budget_ = 0;
     std::string advice_;

@@ -201,7 +201,8 @@ const MemoryChoice* drawMemoryBars(Ui& ui, const MemoryModel& model) {
         numbers.emplace_back([&, middle, top = y - line - ui.px(3), ground = chosen || hovered] {
             const std::string bytes = binaryBytes(choice.forecast.bytes());
             const float reach = lettersWidth(bytes) * share / 2 + ui.px(2);
-            if (const float at = base - tall(budget); budgetShown && at > top && at < top + line)
+            if (const float crossed = base - tall(budget);
+                budgetShown && crossed > top && crossed < top + line)
                 draw.AddRectFilled({middle - reach, top}, {middle + reach, top + line},
                                    ground ? ui.theme.raised : ui.theme.panel);
             centred(middle, top, choice.forecast.fits ? ui.theme.text : legible(ui.theme, ui.theme.bad),

@@ -46,7 +46,7 @@ class PrecisionExhibit final : public Exhibit {
     void update(Ui& ui) override { model_.update(ui.machines, ui.scripted); }
 
     void draw(Ui& ui) override {
-        drawHeadline(ui);
+        if (!ui.presenter || !ui.lessonShown) drawHeadline(ui); // a lesson's text takes the room
         // A presenter's letters leave no room for all of it.
         if (ui.presenter && ui.toggle("Settings##precision", settingsWords, settingsShown_))
             settingsShown_ = !settingsShown_;
@@ -55,8 +55,8 @@ class PrecisionExhibit final : public Exhibit {
         if (model_.job() == nullptr) return ui.muted(model_.loading() ? "The data are being loaded." : "");
         const float gap = ui.px(10);
         const ImVec2 room = ImGui::GetContentRegionAvail();
-        const float below =
-            formatsHeight(ui) + ImGui::GetTextLineHeightWithSpacing() + 2 * ImGui::GetStyle().WindowPadding.y;
+        const float below = formatsHeight(ui, model_) + ImGui::GetTextLineHeightWithSpacing() +
+                            2 * ImGui::GetStyle().WindowPadding.y;
         if (room.x >= ui.px(720) && room.y - below - gap >= ui.px(190)) {
             const float above = room.y - below - gap;
             const float left = std::floor((room.x - gap) / 2);
@@ -77,8 +77,8 @@ class PrecisionExhibit final : public Exhibit {
 
     void drawDetails(Ui& ui) override {
         ui.paragraph(blurb());
-        ui.paragraph("All but fp32 are emulated: their numbers are those of the format, times and bytes are "
-                     "not. Sums stay fp32, and so do the weights, unless they are set to be rounded.");
+        ui.paragraph("All but fp32 and fp64 are emulated: their numbers are those of the format, times are "
+                     "not. Sums stay fp32, as do weights that are not set to be rounded.");
         ui.paragraph("In fp8, products read e4m3; gradients are e5m2.", ui.theme.muted);
     }
 
@@ -93,10 +93,11 @@ class PrecisionExhibit final : public Exhibit {
     }
     EditHistory& edits() override { return edits_; }
 
-    /// Of each format that has trained "precision.bf16.accuracy_share" and ".loss". Of the chosen layer and
-    /// format "precision.gradients_lost_share": how many gradients become 0, likewise of weights and inputs;
-    /// "precision.gap": from the chosen weight's rounded value to the next number; "precision.numbers": of
-    /// the format's between 1 and 2; "precision.flipped_loss": of the batch, beside "precision.batch_loss".
+    /// "precision.bf16.accuracy_share" and ".loss" of each format that has trained;
+    /// "precision.gradients_lost_share": how many gradients of the chosen layer become 0 in the chosen
+    /// format, likewise weights and inputs; "precision.gap": from the chosen weight's rounded value to the
+    /// next number; "precision.numbers": how many the format has between 1 and 2; "precision.batch_loss", and
+    /// "precision.flipped_loss" with the flipped bits.
     void measured(MeasuredValues& values) const override {
         for (const OperandFormat format : formatsOf(model_.options().run.lanes.front()))
             for (const char* what : {"accuracy_share", "loss"})
@@ -175,14 +176,15 @@ class PrecisionExhibit final : public Exhibit {
             ui.headline(translatedFormat("{} diverges.", name(shown->precision.format)));
         } else {
             const auto text = [](const PrecisionRun& run) {
-                return std::isnan(run.accuracy) ? lossText(run.loss) : percent(run.accuracy);
+                return std::isnan(run.accuracy) ? translatedFormat("a test loss of {}", lossText(run.loss))
+                                                : percent(run.accuracy);
             };
             ui.headline(best == shown ? translatedFormat("32 bits reach {}.", text(*best))
                                       : translatedFormat("{} bits reach {}, 32 bits reach {}.",
                                                          rowOf(model_.options().kind).bits(), text(*shown),
                                                          text(*best)));
         }
-        ui.paragraph("All formats but fp32 are emulated: right numbers, no claim about speed.",
+        ui.paragraph("Fewer bits than fp32 are emulated here: right numbers, no claim about speed.",
                      ui.theme.muted);
     }
 
@@ -192,11 +194,8 @@ class PrecisionExhibit final : public Exhibit {
         RunForm form(ui, "precision ");
         form.data(run.data);
         form.hidden(run.hiddenWidths, run.data);
-        form.activation(run.activation);
-        form.optimizer(run.settings.optimizer);
         form.rate(run.settings.optimizer);
         form.batch(run.settings.batch);
-        form.seed(run.settings.seed);
         std::string lane = run.lanes.front().text();
         form.lane("lane", "Kernels", laneWords, lane, precisionLanes());
         run.lanes = {laneSpecFromText(lane)};
@@ -211,26 +210,18 @@ class PrecisionExhibit final : public Exhibit {
                                "rounded, so that small ones do not become 0.",
                                options.switches.lossScaling);
         });
-        form.add("weights", "Weights", 86,
-                 [&](const char* control) { return chooseWeights(ui, control, options.switches); });
+        form.storage(options.switches);
+        bool more = false;
+        form.popup("More##precision more", "Activation, optimizer and seed.", [&] {
+            RunForm inner(ui, "precision more ");
+            inner.activation(run.activation);
+            inner.optimizer(run.settings.optimizer);
+            inner.seed(run.settings.seed);
+            inner.end();
+            more = inner.changed();
+        });
         form.end();
-        if (form.changed()) model_.change(options);
-    }
-
-    static bool chooseWeights(Ui& ui, const char* control, PrecisionSettings& precision) {
-        const std::string names[] = {"fp32", "nearest", "chance"};
-        std::size_t chosen = precision.masterWeights                       ? 0
-                             : precision.rounding == RoundingMode::nearest ? 1
-                                                                           : 2;
-        if (!ui.combo(control,
-                      "What the optimizer changes: weights in fp32, or, in bf16 and fp16, numbers of the "
-                      "format, rounded after each update to the nearest one or, by chance, to either "
-                      "neighbour.",
-                      chosen, names))
-            return false;
-        precision.masterWeights = chosen == 0;
-        precision.rounding = chosen == 2 ? RoundingMode::stochastic : RoundingMode::nearest;
-        return true;
+        if (form.changed() || more) model_.change(options);
     }
 
     void drawLosses(Ui& ui, ImVec2 size) {
@@ -242,8 +233,8 @@ class PrecisionExhibit final : public Exhibit {
 
     void drawNumbers(Ui& ui, ImVec2 size) {
         ui.beginCard("precision/sizes", size);
-        ui.heading(translatedFormat("Operands of layer {}, and the range of {}", model_.options().layer + 1,
-                                    kindName(model_.options().kind)));
+        ui.heading(translatedFormat("Operands of layer {}, and the range of {}", model_.place().layer + 1,
+                                    name(formatOf(model_.options().kind))));
         drawMagnitudes(ui, model_);
         ui.endCard();
     }
@@ -257,48 +248,48 @@ class PrecisionExhibit final : public Exhibit {
         ui.heading("Weights of layer");
         ImGui::SameLine();
         ImGui::SetNextItemWidth(ui.px(60));
-        int layer = static_cast<int>(options.layer) + 1;
+        int layer = static_cast<int>(model_.place().layer) + 1;
         if (ui.intSlider("##precision layer", "The layer whose weights, inputs and gradients are shown.",
                          layer, 1, static_cast<int>(model_.layers())))
-            options.layer =
+            options.place.layer =
                 static_cast<std::size_t>(std::clamp(layer, 1, static_cast<int>(model_.layers())) - 1);
         const WeightPointed weights = drawWeights(ui, model_, {side, ImGui::GetContentRegionAvail().y});
         ImGui::EndGroup();
         ImGui::SameLine(0, ui.px(18));
         ImGui::BeginGroup();
-        const WeightPlace chosen{options.neuron, options.input};
+        const WeightPlace chosen = model_.place();
         const WeightPlace place = weights.hovered.value_or(chosen);
         const float zoomWidth = ui.px(90);
         ui.heading(fittedText(headingOf(place, place == chosen),
                               ImGui::GetContentRegionAvail().x - zoomWidth - ui.px(8)));
-        ImGui::SameLine();
-        ImGui::SetCursorScreenPos(
-            {ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x - zoomWidth,
-             ImGui::GetCursorScreenPos().y});
-        ImGui::SetNextItemWidth(zoomWidth);
-        std::size_t zoom = zoom_;
-        if (ui.stopSlider("##precision zoom",
-                          "How much of the number line is shown: from -2 to 2, or closer to the weight.",
-                          zoom, mostZoom + 1, translatedFormat("zoom {}", zoom)))
-            zoom_ = zoom;
+        if (showsNumberLines(ui, ImGui::GetContentRegionAvail().x)) {
+            ImGui::SameLine();
+            ImGui::SetCursorScreenPos(
+                {ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x - zoomWidth,
+                 ImGui::GetCursorScreenPos().y});
+            ImGui::SetNextItemWidth(zoomWidth);
+            std::size_t zoom = zoom_;
+            if (ui.stopSlider("##precision zoom",
+                              "How much of the number line is shown: from -2 to 2, or closer to the weight.",
+                              zoom, mostZoom + 1, translatedFormat("zoom {}", zoom)))
+                zoom_ = zoom;
+        }
         const FormatPointed formats = drawFormats(ui, model_, place, zoom_);
         ImGui::EndGroup();
         ui.endCard();
-        if (weights.pressed) options.neuron = weights.pressed->neuron, options.input = weights.pressed->input;
+        if (weights.pressed) options.place = *weights.pressed;
         if (formats.chosen) options.kind = *formats.chosen;
         const PrecisionOptions& before = model_.options();
-        if (options.kind != before.kind || options.layer != before.layer || options.neuron != before.neuron ||
-            options.input != before.input)
+        if (options.kind != before.kind || options.place != before.place)
             options.flipped = 0; // they were another number's bits
         if (formats.flipped) options.flipped ^= *formats.flipped;
         if (options != model_.options()) model_.change(options);
     }
 
     std::string headingOf(WeightPlace place, bool chosen) const {
-        const std::string weight =
-            fmt::format("W{}[{}][{}] = {}", model_.options().layer + 1, place.neuron, place.input,
-                        numberText(model_.weight(place.neuron, place.input)));
-        if (!chosen || model_.options().flipped == 0 || !model_.flippedLoss() || model_.numbers() == nullptr)
+        const std::string weight = fmt::format("W{}[{}][{}] = {}", place.layer + 1, place.neuron, place.input,
+                                               numberText(model_.weight(place)));
+        if (!chosen || model_.flipped() == 0 || !model_.flippedLoss() || model_.numbers() == nullptr)
             return weight;
         return translatedFormat("{}; with flipped bits, the loss is {} instead of {}", weight,
                                 std::isfinite(*model_.flippedLoss()) ? lossText(*model_.flippedLoss())

@@ -25,6 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view ownFields[] = {"loss_scaling", "master_weights", "rounding", "steps",  "kind",
                                           "layer",        "neuron",         "input",    "flipped"};
 constexpr std::size_t progressParts = 40; ///< in which a run tells how far it is
+constexpr double soon = 0.05;             ///< seconds within which a run ends that is no longer wanted
 constexpr std::size_t mostRows = 256;     ///< of the batch that is looked at
 
 bool trainsEveryFormat(const RungRow& row) {
@@ -91,13 +92,21 @@ void trainSideBySide(const std::vector<Open>& open, const LaneSpec& lane, const 
                 if (!open[at].state.parameters.empty()) trainers[at]->restore(open[at].state);
             }
             Trainer& trainer = *trainers[at];
-            trainer.run(std::min(part, steps - trained[at]));
-            trainer.finish();
-            trainer.takeLosses(losses); // before what may throw
-            trained[at] = trainer.completedSteps();
+            const std::uint64_t end = std::min(trained[at] + part, steps);
+            while (trained[at] < end &&
+                   !cancelled) { // processors do not look at `cancelled` before a run's end
+                const std::uint64_t before = trained[at] - open[at].state.step;
+                const double perStep =
+                    before == 0 ? soon : trainer.trainingSeconds() / static_cast<double>(before);
+                trainer.run(std::clamp(static_cast<std::uint64_t>(soon / std::max(perStep, 1e-9)),
+                                       std::uint64_t{1}, end - trained[at]));
+                trainer.finish();
+                trainer.takeLosses(losses); // before what may throw
+                trained[at] = trainer.completedSteps();
+            }
             news.state = trainer.state();
-            news.secondsPerStep =
-                trainer.trainingSeconds() / static_cast<double>(trained[at] - open[at].state.step);
+            if (const std::uint64_t own = trained[at] - open[at].state.step; own > 0)
+                news.secondsPerStep = trainer.trainingSeconds() / static_cast<double>(own);
             if (trained[at] >= steps) {
                 const Evaluation result = trainer.evaluate(Split::test);
                 news.accuracy = result.accuracy, news.loss = result.loss;
@@ -158,9 +167,9 @@ Json toJson(const PrecisionOptions& options) {
     json["rounding"] = name(options.switches.rounding);
     json["steps"] = options.steps;
     json["kind"] = rowOf(options.kind).name;
-    json["layer"] = options.layer + 1;
-    json["neuron"] = options.neuron;
-    json["input"] = options.input;
+    json["layer"] = options.place.layer + 1;
+    json["neuron"] = options.place.neuron;
+    json["input"] = options.place.input;
     json["flipped"] = options.flipped;
     return json;
 }
@@ -203,12 +212,12 @@ PrecisionOptions precisionOptionsFromJson(const Json& state) {
         take("rounding", mode);
         options.switches.rounding = roundingModeFromName(mode);
     }
-    std::size_t layer = options.layer + 1;
+    std::size_t layer = options.place.layer + 1;
     take("layer", layer);
     if (layer == 0) throw std::invalid_argument("field 'layer': the first layer is 1");
-    options.layer = layer - 1;
-    take("neuron", options.neuron);
-    take("input", options.input);
+    options.place.layer = layer - 1;
+    take("neuron", options.place.neuron);
+    take("input", options.place.input);
     take("flipped", options.flipped);
     return options;
 }
@@ -238,10 +247,14 @@ OperandFormat formatOf(FloatKind kind) {
     throw std::logic_error("no such format");
 }
 
-double Magnitudes::share(Fate fate) const {
+std::size_t Magnitudes::count(Fate fate) const {
     std::size_t number = 0;
     for (const auto& count : counts) number += count[static_cast<std::size_t>(fate)];
-    return all == zeros ? 0 : static_cast<double>(number) / static_cast<double>(all - zeros);
+    return number;
+}
+
+double Magnitudes::share(Fate fate) const {
+    return all == zeros ? 0 : static_cast<double>(count(fate)) / static_cast<double>(all - zeros);
 }
 
 Magnitudes magnitudesOf(std::span<const double> numbers, const Rounding& rounding) {
@@ -277,11 +290,15 @@ double valueOf(std::uint32_t code, FloatKind kind, int scale) {
 }
 
 WeightCode codeOf(double weight, FloatKind kind, int scale) {
-    WeightCode found;
-    found.code = encoded(static_cast<float>(std::ldexp(weight, scale)), kind);
+    return flippedCode({encoded(static_cast<float>(std::ldexp(weight, scale)), kind)}, 0, kind, scale);
+}
+
+WeightCode flippedCode(const WeightCode& code, std::uint32_t bits, FloatKind kind, int scale) {
+    WeightCode found{code.code ^ bits};
     found.value = valueOf(found.code, kind, scale);
     const std::uint32_t size = found.code & (signBit(kind) - 1);
     found.gap = valueOf(size + 1, kind, scale) - valueOf(size, kind, scale);
+    if (!std::isfinite(found.gap)) found.gap = std::numeric_limits<double>::quiet_NaN();
     return found;
 }
 
@@ -301,7 +318,7 @@ void PrecisionModel::change(PrecisionOptions options) {
     if (options == options_) return;
     PrecisionOptions same = options; // but for what is looked at
     same.kind = options_.kind, same.flipped = options_.flipped;
-    same.layer = options_.layer, same.neuron = options_.neuron, same.input = options_.input;
+    same.place = options_.place;
     if (same != options_) stop(); // it trains under other settings
     options_ = std::move(options);
     changed_ = true;
@@ -334,51 +351,51 @@ void PrecisionModel::takeJob(Machines& machines, bool wait) {
     failed_ = true; // unless all goes well
     const std::shared_ptr<const Dataset> data = loader_.get(options_.run, wait);
     failed_ = false;
-    if (data == nullptr || (data == data_ && !changed_)) return;
+    if (data != nullptr && data == data_ && !changed_) return;
+    if (data == nullptr || data != data_) job_.reset(), numbers_.reset(); // they are of other data
+    if (data == nullptr) return;
     failed_ = true;
     changed_ = false; // also where what follows throws: not again in every frame
     data_ = data;
     job_.reset();
     const TrainJob job = makeJob(options_.run, *data);
     job.validate();
-    layout_ = ParamLayout(job.shape);
-    options_.layer = std::min(options_.layer, layout_.layers() - 1);
-    options_.neuron = std::min(options_.neuron, layer().outputs - 1);
-    options_.input = std::min(options_.input, layer().inputs - 1);
-    options_.flipped &= 2 * signBit(options_.kind) - 1;
-    first_ = initialWeights(job.shape, options_.run.settings.seed);
     const gpu::Device* const device = machines.deviceOf(options_.run.lanes.front());
-    device_ = device == nullptr ? std::string() : device->report().name;
+    layout_ = ParamLayout(job.shape);
+    first_ = initialWeights(job.shape, options_.run.settings.seed);
+    settingsKey_ = fmt::format("{} {} {} ", toJson(options_.run).dump(), options_.steps,
+                               device == nullptr ? std::string() : device->report().name);
     job_ = job;
     failed_ = false;
 }
 
 void PrecisionModel::look() {
     if (!job_ || !looking_.idle()) return;
-    const PrecisionRun* const shown = run(formatOf(options_.kind));
-    std::string wanted = fmt::format("{} {} {} {} {} {} {}", keyOf(precisionOf(formatOf(options_.kind))),
-                                     shown == nullptr ? 0 : shown->steps.size(), rowOf(options_.kind).name,
-                                     options_.layer, options_.neuron, options_.input, options_.flipped);
-    if (wanted == looked_) return;
-    looked_ = wanted;
     const PrecisionSettings precision = precisionOf(formatOf(options_.kind));
-    std::vector<float> flipped;
-    if (options_.flipped != 0) {
+    const PrecisionRun* const shown = run(precision.format);
+    const WeightPlace at = place();
+    std::string wanted =
+        fmt::format("{} {} {} {} {} {} {}", keyOf(precision), shown == nullptr ? 0 : shown->steps.size(),
+                    rowOf(options_.kind).name, at.layer, at.neuron, at.input, flipped());
+    if (wanted == looked_) return;
+    looked_ = std::move(wanted);
+    std::vector<float> changed;
+    if (flipped() != 0) {
         const int scale = weightScale(options_.kind);
-        const std::uint32_t code = codeOf(weight(), options_.kind, scale).code ^ options_.flipped;
-        flipped = parameters();
-        flipped[layer().weightOffset + options_.neuron * layer().rowStride + options_.input] =
-            static_cast<float>(valueOf(code, options_.kind, scale));
+        const WeightCode code = codeOf(weight(), options_.kind, scale);
+        changed = parameters();
+        changed[layer().weightOffset + at.neuron * layer().rowStride + at.input] =
+            static_cast<float>(flippedCode(code, flipped(), options_.kind, scale).value);
     }
-    looking_.post("", [this, data = data_, job = *job_, layer = options_.layer, precision,
-                       parameters = parameters(), flipped = std::move(flipped)](const std::atomic<bool>&) {
+    looking_.post("", [this, data = data_, job = *job_, layer = at.layer, precision,
+                       parameters = parameters(), changed = std::move(changed)](const std::atomic<bool>&) {
         LayerNumbers numbers = lookAt(job, layer, parameters);
         const std::array<Magnitudes, 3> magnitudes{
             magnitudesOf(numbers.weights, roundingOf(precision, Operation::roundWeights)),
             magnitudesOf(numbers.inputs, roundingOf(precision, Operation::roundActivations)),
             magnitudesOf(numbers.dSums, roundingOf(precision, Operation::roundDSums))};
         std::optional<double> loss;
-        if (!flipped.empty()) loss = lookAt(job, layer, flipped).loss;
+        if (!changed.empty()) loss = lookAt(job, layer, changed).loss;
         looking_.tell([this, numbers = std::move(numbers), magnitudes, loss] {
             numbers_ = numbers;
             magnitudes_ = magnitudes;
@@ -397,13 +414,9 @@ PrecisionSettings PrecisionModel::precisionOf(OperandFormat format) const {
     return precision;
 }
 
-std::string PrecisionModel::settingsKey() const {
-    return fmt::format("{} {} {} ", toJson(options_.run).dump(), options_.steps, device_);
-}
-
 std::string PrecisionModel::keyOf(const PrecisionSettings& precision) const {
-    return settingsKey() + fmt::format("{} {} {} {}", name(precision.format), precision.lossScaling,
-                                       precision.masterWeights, name(precision.rounding));
+    return settingsKey_ + fmt::format("{} {} {} {}", name(precision.format), precision.lossScaling,
+                                      precision.masterWeights, name(precision.rounding));
 }
 
 const PrecisionRun* PrecisionModel::run(OperandFormat format) const {
@@ -413,11 +426,23 @@ const PrecisionRun* PrecisionModel::run(OperandFormat format) const {
 
 std::vector<const PrecisionRun*> PrecisionModel::others() const {
     std::vector<const PrecisionRun*> found;
-    const std::string settings = settingsKey();
     for (const auto& [key, each] : runs_)
-        if (key.starts_with(settings) && each.precision != precisionOf(each.precision.format))
+        if (key.starts_with(settingsKey_) && each.precision != precisionOf(each.precision.format))
             found.push_back(&each);
     return found;
+}
+
+WeightPlace PrecisionModel::place() const {
+    WeightPlace found;
+    found.layer = std::min(options_.place.layer, layout_.layers() - 1);
+    const LayerLayout& layer = layout_.layer(found.layer);
+    found.neuron = std::min(options_.place.neuron, layer.outputs - 1);
+    found.input = std::min(options_.place.input, layer.inputs - 1);
+    return found;
+}
+
+std::uint32_t PrecisionModel::flipped() const {
+    return options_.flipped & (signBit(options_.kind) | (signBit(options_.kind) - 1));
 }
 
 const std::vector<float>& PrecisionModel::parameters() const {
@@ -445,6 +470,7 @@ void PrecisionModel::train(Machines& machines) {
         std::string key = keyOf(precision);
         PrecisionRun& run = runs_[key];
         if (run.done) continue;
+        if (precision.wide()) run = {}; // what a trainer in fp64 hands out is rounded to fp32: from the start
         run.precision = precision;
         TrainJob job = *job_;
         job.settings.precision = precision;

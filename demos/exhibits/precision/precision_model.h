@@ -21,16 +21,22 @@
 
 namespace lockstep::demos {
 
+/// A weight, from input `input` to neuron `neuron` of layer `layer`, all from 0.
+struct WeightPlace {
+    std::size_t layer = 0;
+    std::size_t neuron = 0;
+    std::size_t input = 0;
+
+    bool operator==(const WeightPlace&) const = default;
+};
+
 struct PrecisionOptions {
     RunOptions run;                   ///< with one lane, and no format
     PrecisionSettings switches;       ///< of every format that has them; its own format is none
     std::uint64_t steps = 1000;       ///< that every format trains
     FloatKind kind = FloatKind::e4m3; ///< the layout that is looked at
-    // The weight that is looked at: from input `input` to neuron `neuron` of layer `layer`, all from 0.
-    std::size_t layer = 1;
-    std::size_t neuron = 0;
-    std::size_t input = 0;
-    std::uint32_t flipped = 0; ///< the bits of its code in `kind` that are flipped
+    WeightPlace place{.layer = 1};    ///< that is looked at; beyond the network: its last one
+    std::uint32_t flipped = 0;        ///< the bits of its code in `kind` that are flipped
 
     bool operator==(const PrecisionOptions&) const = default;
 };
@@ -82,6 +88,7 @@ struct Magnitudes {
     Rounding rounding;
     int scale = 0; ///< numbers are multiplied by 2^scale before they are rounded
 
+    std::size_t count(Fate fate) const;
     /// Of the numbers that are not 0.
     double share(Fate fate) const;
 };
@@ -98,10 +105,13 @@ struct LayerNumbers {
 struct WeightCode {
     std::uint32_t code = 0;
     double value = 0; ///< that the code stands for
-    /// From this number to the next larger one in size.
+    /// From this number to the next larger one in size; NaN behind the largest.
     double gap = 0;
 };
+/// The nearest number.
 WeightCode codeOf(double weight, FloatKind kind, int scale);
+/// With these bits flipped.
+WeightCode flippedCode(const WeightCode& code, std::uint32_t bits, FloatKind kind, int scale);
 /// The number that a code stands for, in such a format.
 double valueOf(std::uint32_t code, FloatKind kind, int scale);
 /// How many of the format's numbers are not above `value`, counted from the lowest one: as a number line has
@@ -140,17 +150,23 @@ class PrecisionModel {
     PrecisionSettings precisionOf(OperandFormat format) const;
     /// Null: it has not begun.
     const PrecisionRun* run(OperandFormat format) const;
-    /// Those of the same training with other switches.
+    /// The same training's runs with other switches.
     std::vector<const PrecisionRun*> others() const;
 
-    const LayerLayout& layer() const { return layout_.layer(options_.layer); }
+    /// The weight that is looked at, inside of the network at hand.
+    WeightPlace place() const;
+    /// The bits of its code that are flipped.
+    std::uint32_t flipped() const;
+    const LayerLayout& layer() const { return layout_.layer(place().layer); }
     std::size_t layers() const { return layout_.layers(); }
-    /// Of the format's run, or the first ones before it has begun.
+    /// As the format's run has them, or the first ones before it has begun.
     const std::vector<float>& parameters() const;
-    double weight(std::size_t neuron, std::size_t input) const {
-        return static_cast<double>(parameters()[layer().weightOffset + neuron * layer().rowStride + input]);
+    double weight(WeightPlace place) const {
+        const LayerLayout& layer = layout_.layer(place.layer);
+        return static_cast<double>(
+            parameters()[layer.weightOffset + place.neuron * layer.rowStride + place.input]);
     }
-    double weight() const { return weight(options_.neuron, options_.input); }
+    double weight() const { return weight(place()); }
     /// The scale of the chosen layer's weights in a format.
     int weightScale(FloatKind kind) const;
 
@@ -165,7 +181,6 @@ class PrecisionModel {
     void takeJob(Machines& machines, bool wait);
     void look();
     std::string keyOf(const PrecisionSettings& precision) const;
-    std::string settingsKey() const; // of everything but the precision
 
     PrecisionOptions options_ = usualPrecision();
     DataLoader loader_;
@@ -173,7 +188,7 @@ class PrecisionModel {
     std::optional<TrainJob> job_;
     ParamLayout layout_;
     std::vector<float> first_;                 // parameters before training
-    std::string device_;                       // that trains; empty: the processor
+    std::string settingsKey_;                  // everything that a run depends on, but for its precision
     std::map<std::string, PrecisionRun> runs_; // by keyOf()
     bool failed_ = false;                      // settings or data are wrong
     bool changed_ = true;                      // settings, since the last update()

@@ -28,14 +28,18 @@ ImU32 fateColour(const Theme& theme, Fate fate) {
     return theme.muted;
 }
 
+/// A share of numbers, or how many they are where that says more.
+std::string shareText(const Magnitudes& numbers, Fate fate) {
+    const double share = numbers.share(fate);
+    return share > 0 && share < 0.0005 ? grouped(numbers.count(fate)) : percent(share);
+}
+
 /// What rounding does to a tensor, in a few words.
 std::string fateText(const Magnitudes& numbers) {
-    const double lost = numbers.share(Fate::lost);
-    const double coarse = numbers.share(Fate::coarse);
-    const double over = numbers.share(Fate::over);
-    if (over > 0) return translatedFormat("{} overflow", percent(over));
-    if (lost > 0) return translatedFormat("{} become 0", percent(lost));
-    if (coarse > 0) return translatedFormat("{} lose digits", percent(coarse));
+    if (numbers.count(Fate::over) > 0) return translatedFormat("{} overflow", shareText(numbers, Fate::over));
+    if (numbers.count(Fate::lost) > 0) return translatedFormat("{} become 0", shareText(numbers, Fate::lost));
+    if (numbers.count(Fate::coarse) > 0)
+        return translatedFormat("{} lose digits", shareText(numbers, Fate::coarse));
     return std::string(translated("all in range"));
 }
 
@@ -127,13 +131,13 @@ void drawStrip(Ui& ui, const Magnitudes& numbers, const Strip& strip, const Size
                   .values = {{translatedFormat("{} to {}", scientific(std::ldexp(1.0, exponent), 2),
                                                scientific(std::ldexp(1.0, exponent + 1), 2)),
                               grouped(here)},
-                             {"become 0", percent(numbers.share(Fate::lost))},
-                             {"lose digits", percent(numbers.share(Fate::coarse))},
-                             {"overflow", percent(numbers.share(Fate::over))},
+                             {"become 0", shareText(numbers, Fate::lost)},
+                             {"lose digits", shareText(numbers, Fate::coarse)},
+                             {"overflow", shareText(numbers, Fate::over)},
                              {"are 0", grouped(numbers.zeros)},
                              {"format", std::string(row.name)},
-                             {"largest number", threeDigits(static_cast<double>(row.largest()) * scale)},
-                             {"smallest number", threeDigits(static_cast<double>(row.smallest()) * scale)}},
+                             {"largest number", numberText(static_cast<double>(row.largest()) * scale)},
+                             {"smallest number", numberText(static_cast<double>(row.smallest()) * scale)}},
                   .text = strip.words};
     if (numbers.scale != 0) detail.values.emplace_back("scale", fmt::format("2^{}", numbers.scale));
     ui.detail(std::move(detail));
@@ -170,17 +174,28 @@ struct Columns {
 
 Columns columnsFor(const Ui& ui, float left, float width) {
     Columns columns;
+    const float value = ui.px(104);
+    const bool narrow = width < ui.px(600); // no room for the result
     columns.name = left;
     columns.bits = left + ui.px(70);
     columns.end = left + width;
-    columns.accuracy = columns.end - ui.px(66);
-    const float value = ui.px(104);
+    columns.accuracy = narrow ? columns.end : columns.end - ui.px(70);
     const float room = columns.accuracy - columns.bits - value;
-    columns.box = std::clamp(std::floor(room * (room < ui.px(420) ? 0.65f : 0.5f) / 33), 3.0f, ui.px(12));
+    columns.box = std::clamp(std::floor(room * (narrow ? 0.6f : 0.5f) / 33), 3.0f, ui.px(12));
     columns.value = columns.bits + 33 * columns.box + ui.px(8);
     columns.line = columns.value + value;
-    columns.lineEnd = std::max(columns.line, columns.accuracy - ui.px(12));
+    columns.lineEnd = std::max(columns.line, columns.accuracy - ui.px(narrow ? 0 : 12));
     return columns;
+}
+
+bool hasLine(const Ui& ui, const Columns& columns) { return columns.lineEnd - columns.line > ui.px(60); }
+
+bool isRegression(const PrecisionModel& model) { return model.job()->data->classes == 0; }
+
+/// What a run came to.
+std::string resultText(const PrecisionRun& run) {
+    if (!run.failure.empty()) return std::string(translated("diverged"));
+    return std::isnan(run.accuracy) ? lossText(run.loss) : percent(run.accuracy);
 }
 
 } // namespace
@@ -242,11 +257,16 @@ void drawMagnitudes(Ui& ui, const PrecisionModel& model) {
     const float line = ImGui::GetTextLineHeight();
     const SizeAxis axis = sizeAxis(model, start.x, room.x);
     const float bottom = start.y + room.y - line - ui.px(4);
-    const float each = (bottom - start.y) / static_cast<float>(std::size(strips));
-    for (std::size_t at = 0; at < std::size(strips); ++at) {
+    // Where there is no room for all, the last ones: gradients suffer first.
+    const auto fitting = static_cast<std::size_t>(std::max(1.0f, (bottom - start.y) / (line + ui.px(20))));
+    const std::size_t first = std::size(strips) - std::min(fitting, std::size(strips));
+    const float each = (bottom - start.y) / static_cast<float>(std::size(strips) - first);
+    for (std::size_t at = first; at < std::size(strips); ++at) {
         const Magnitudes& numbers = model.magnitudes()[at];
-        const float top = start.y + each * static_cast<float>(at);
-        drawText(draw, {start.x, top}, ui.theme.text, strips[at].title);
+        const float top = start.y + each * static_cast<float>(at - first);
+        const std::string title =
+            fmt::format("{}, {}", translated(strips[at].title), rowOf(numbers.rounding.kind).name);
+        draw.AddText({start.x, top}, ui.theme.text, title.c_str());
         const std::string fate = fateText(numbers);
         const bool all = numbers.share(Fate::lost) + numbers.share(Fate::over) == 0;
         draw.AddText({start.x + room.x - lettersWidth(fate), top},
@@ -278,18 +298,22 @@ WeightPointed drawWeights(Ui& ui, const PrecisionModel& model, ImVec2 size) {
         ui.tile("precision/weights", "The layer's weights: a row for each neuron. A click chooses one.",
                 {cell.x * static_cast<float>(columns), cell.y * static_cast<float>(rows)});
     if (ui.hidden("precision/weights")) return pointed;
+    const float* const weights = model.parameters().data() + layer.weightOffset;
+    const auto weight = [&](std::size_t row, std::size_t column) {
+        return static_cast<double>(weights[row * layer.rowStride + column]);
+    };
     double squares = 0; // one large weight must not make all others pale
     for (std::size_t row = 0; row < rows; ++row)
         for (std::size_t column = 0; column < columns; ++column)
-            squares += model.weight(row, column) * model.weight(row, column);
+            squares += weight(row, column) * weight(row, column);
     const double most = 2.5 * std::sqrt(squares / static_cast<double>(rows * columns));
     if (ImGui::IsItemHovered()) {
         const ImVec2 mouse = ImGui::GetMousePos();
         const auto at = [](float cells, std::size_t count) {
             return static_cast<std::size_t>(std::clamp(cells, 0.0f, static_cast<float>(count - 1)));
         };
-        pointed.hovered =
-            WeightPlace{at((mouse.y - start.y) / cell.y, rows), at((mouse.x - start.x) / cell.x, columns)};
+        pointed.hovered = WeightPlace{model.place().layer, at((mouse.y - start.y) / cell.y, rows),
+                                      at((mouse.x - start.x) / cell.x, columns)};
         if (pressed) pointed.pressed = pointed.hovered;
     }
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -301,23 +325,26 @@ WeightPointed drawWeights(Ui& ui, const PrecisionModel& model, ImVec2 size) {
         for (std::size_t column = 0; column < columns; ++column)
             draw.AddRectFilled(
                 corner(row, column), corner(row + 1, column + 1),
-                signedColour(ui.theme,
-                             most == 0 ? 0.0f : static_cast<float>(model.weight(row, column) / most)));
-    const PrecisionOptions& options = model.options();
+                signedColour(ui.theme, most == 0 ? 0.0f : static_cast<float>(weight(row, column) / most)));
     const auto frame = [&](WeightPlace place, ImU32 colour) {
         if (place.neuron < rows && place.input < columns)
             draw.AddRect(corner(place.neuron, place.input), corner(place.neuron + 1, place.input + 1), colour,
                          0, 0, ui.line(2));
     };
-    frame({options.neuron, options.input}, ui.theme.text);
+    frame(model.place(), ui.theme.text);
     if (pointed.hovered) frame(*pointed.hovered, ui.theme.muted);
     return pointed;
 }
 
-float formatsHeight(const Ui& ui) {
-    return static_cast<float>(std::size(floatKinds)) * (ui.fonts.small->FontSize + ui.px(13)) +
-           2 * ui.fonts.small->FontSize + ui.px(6);
+float formatsHeight(const Ui& ui, const PrecisionModel& model) {
+    const std::size_t rows =
+        std::size(floatKinds) +
+        (formatsOf(model.options().run.lanes.front()).size() > std::size(allOperandFormats) ? 1 : 0);
+    return static_cast<float>(rows) * (ui.fonts.small->FontSize + ui.px(13)) + 2 * ui.fonts.small->FontSize +
+           ui.px(6);
 }
+
+bool showsNumberLines(const Ui& ui, float width) { return hasLine(ui, columnsFor(ui, 0, width)); }
 
 FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place, std::size_t zoom) {
     FormatPointed pointed;
@@ -329,22 +356,28 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
     const float text = ImGui::GetTextLineHeight();
     const Columns columns = columnsFor(ui, start.x, room.x);
     const float header = text + ui.px(4);
-    const float height = std::clamp((room.y - 2 * header) / static_cast<float>(std::size(floatKinds)),
-                                    text + ui.px(3), ui.px(34));
-    const bool own = place == WeightPlace{options.neuron, options.input};
-    const double weight = model.weight(place.neuron, place.input);
+    const PrecisionRun* const wide = model.run(OperandFormat::fp64);
+    const std::size_t rows = std::size(floatKinds) + (wide != nullptr ? 1 : 0);
+    const float height =
+        std::clamp((room.y - 2 * header) / static_cast<float>(rows), text + ui.px(3), ui.px(34));
+    const bool own = place == model.place();
+    const double weight = model.weight(place);
     const double half = std::ldexp(2.0, -static_cast<int>(zoom));
     const double middle = zoom == 0 ? 0 : weight;
     const auto x = [&](double value) {
         return columns.line +
                static_cast<float>((value - middle + half) / (2 * half)) * (columns.lineEnd - columns.line);
     };
-    const bool lines = columns.lineEnd - columns.line > ui.px(60);
-    for (const auto& [at, title] :
-         {std::pair{columns.bits, columns.box > ui.px(6) ? "sign, exponent, fraction" : "bits"},
-          std::pair{columns.value, "value"}, std::pair{columns.line, "numbers nearby"},
-          std::pair{columns.accuracy, "accuracy"}})
-        if (at != columns.line || lines) drawText(draw, {at, start.y}, ui.theme.muted, title);
+    const bool lines = hasLine(ui, columns);
+    const bool results = columns.accuracy < columns.end;
+    const auto title = [&](float from, float to, std::string_view name) {
+        draw.AddText({from, start.y}, ui.theme.muted, fittedText(name, to - from - ui.px(4)).c_str());
+    };
+    title(columns.bits, columns.value, columns.box > ui.px(6) ? "sign, exponent, fraction" : "bits");
+    title(columns.value, columns.line, "value");
+    if (lines) title(columns.line, columns.accuracy, "numbers nearby");
+    if (results)
+        title(columns.accuracy, columns.end + ui.px(8), isRegression(model) ? "test loss" : "accuracy");
     const float top = start.y + header;
     for (std::size_t at = 0; at < std::size(floatKinds); ++at) {
         const FloatKindRow& row = floatKinds[at];
@@ -354,9 +387,8 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
         const bool chosen = row.kind == options.kind;
         const int scale = model.weightScale(row.kind);
         WeightCode code = codeOf(weight, row.kind, scale);
-        const std::uint32_t flipped = chosen && own ? options.flipped : 0;
-        code.code ^= flipped;
-        if (flipped != 0) code.value = valueOf(code.code, row.kind, scale);
+        const std::uint32_t flipped = chosen && own ? model.flipped() : 0;
+        code = flippedCode(code, flipped, row.kind, scale);
         ImGui::SetCursorScreenPos({start.x, y});
         const std::string tile = fmt::format("precision/{}", row.name);
         if (ui.tile(tile.c_str(),
@@ -417,12 +449,8 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
                 std::isfinite(code.value) && nearest >= columns.line && nearest <= columns.lineEnd)
                 draw.AddCircleFilled({nearest, y + height / 2}, ui.px(3.5f), ui.theme.text);
         }
-        if (const PrecisionRun* run = model.run(formatOf(row.kind)); run != nullptr && run->done) {
-            const std::string result = !run->failure.empty()       ? std::string(translated("diverged"))
-                                       : std::isnan(run->accuracy) ? lossText(run->loss)
-                                                                   : percent(run->accuracy);
-            draw.AddText({columns.accuracy, letters}, ui.theme.text, result.c_str());
-        }
+        if (const PrecisionRun* run = model.run(formatOf(row.kind)); results && run != nullptr && run->done)
+            draw.AddText({columns.accuracy, letters}, ui.theme.text, resultText(*run).c_str());
         if (hovered) {
             const double scaled = std::ldexp(1.0, -scale);
             Detail detail{
@@ -433,8 +461,8 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
                            {"value", numberText(code.value)},
                            {"off by", threeDigits(code.value - weight)},
                            {"next number", translatedFormat("{} away", threeDigits(code.gap))},
-                           {"largest number", threeDigits(static_cast<double>(row.largest()) * scaled)},
-                           {"smallest number", threeDigits(static_cast<double>(row.smallest()) * scaled)}}};
+                           {"largest number", numberText(static_cast<double>(row.largest()) * scaled)},
+                           {"smallest number", numberText(static_cast<double>(row.smallest()) * scaled)}}};
             if (scale != 0) detail.values.emplace_back("scale", fmt::format("2^{}", scale));
             if (const PrecisionRun* run = model.run(formatOf(row.kind)); run != nullptr && run->done) {
                 if (!run->failure.empty()) detail.text = translatedParts(run->failure);
@@ -445,14 +473,28 @@ FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place
             ui.detail(std::move(detail));
         }
     }
+    const float bottom = top + height * static_cast<float>(std::size(floatKinds));
+    if (wide != nullptr && wide->done) { // what is inspected is fp32, so there is no more to say of it
+        const float y = bottom + (height - text) / 2;
+        const auto at = static_cast<std::size_t>(OperandFormat::fp64);
+        draw.AddText({start.x, y}, legible(ui.theme, seriesColour(ui.theme, at)), "fp64");
+        draw.AddText({results ? columns.accuracy : columns.value, y}, ui.theme.text,
+                     resultText(*wide).c_str());
+    }
     if (lines) {
-        const float bottom = top + height * static_cast<float>(std::size(floatKinds));
+        const float below = top + height * static_cast<float>(rows) + ui.px(2);
         const float at = std::clamp(x(weight), columns.line, columns.lineEnd);
         draw.AddLine({at, top}, {at, bottom}, faded(ui.theme.text, 0.5f), ui.line());
-        const std::string low = threeDigits(middle - half);
-        const std::string high = threeDigits(middle + half);
-        draw.AddText({columns.line, bottom + ui.px(2)}, ui.theme.muted, low.c_str());
-        draw.AddText({columns.lineEnd - lettersWidth(high), bottom + ui.px(2)}, ui.theme.muted, high.c_str());
+        const auto label = [&](float from, const std::string& number) {
+            draw.AddText({from, below}, ui.theme.muted, number.c_str());
+        };
+        const std::string reach = threeDigits(half);
+        label(columns.line, "-" + reach);
+        label(columns.lineEnd - lettersWidth("+" + reach), "+" + reach);
+        const std::string centre = zoom == 0 ? "0" : numberText(weight);
+        const float width = lettersWidth(centre);
+        if (width + 2 * lettersWidth("+" + reach) + ui.px(24) < columns.lineEnd - columns.line)
+            label((columns.line + columns.lineEnd - width) / 2, centre);
     }
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy(room);

@@ -13,7 +13,7 @@
 
 namespace lockstep::demos {
 
-/// Of the format that numbers of this kind belong to.
+/// The colour of the format that numbers of this kind belong to.
 ImU32 formatColour(const Theme& theme, FloatKind kind);
 /// Eight digits; "NaN", "∞".
 std::string numberText(double value);
@@ -26,12 +26,6 @@ void drawFormatLosses(Ui& ui, const PrecisionModel& model, Plot& plot);
 /// Weights, inputs and gradients of the chosen layer by their size, over the range of the chosen format.
 void drawMagnitudes(Ui& ui, const PrecisionModel& model);
 
-struct WeightPlace {
-    std::size_t neuron = 0;
-    std::size_t input = 0;
-
-    bool operator==(const WeightPlace&) const = default;
-};
 struct WeightPointed {
     std::optional<WeightPlace> hovered, pressed;
 };
@@ -46,6 +40,8 @@ struct FormatPointed {
 ///   zoom   the number line is from -2 to 2 at 0, and half as long around the weight with each 1 more
 FormatPointed drawFormats(Ui& ui, const PrecisionModel& model, WeightPlace place, std::size_t zoom);
 /// Pixels that drawFormats() needs to have room for all rows.
-float formatsHeight(const Ui& ui);
+float formatsHeight(const Ui& ui, const PrecisionModel& model);
+/// Whether drawFormats() has room for number lines within these pixels.
+bool showsNumberLines(const Ui& ui, float width);
 
 } // namespace lockstep::demos

@@ -97,6 +97,7 @@ std::size_t limitFrom(const Json& json, const char* field, std::size_t most) {
 std::string savedText(const TrainSettings& settings) {
     std::string text;
     if (settings.precision.rounds()) text += "  ·  " + translatedParts(emulationText(settings.precision));
+    if (settings.precision.wide()) text += "  ·  fp64";
     for (const std::string& each : savingTexts(settings.memory)) text += "  ·  " + each;
     return text;
 }

@@ -128,6 +128,8 @@ std::vector<std::pair<std::string, std::string>> jobRows(const TrainJob& job, co
         {"until", finishText(finish)}};
     if (settings.precision.rounds())
         rows.emplace_back("numbers", translatedParts(emulationText(settings.precision)));
+    else if (settings.precision.wide())
+        rows.emplace_back("numbers", "fp64");
     if (!saving.empty()) rows.emplace_back("memory", fmt::format("{}", fmt::join(saving, ", ")));
     return rows;
 }

@@ -183,8 +183,56 @@ TEST_CASE("exhibits are hidden from the list and from the keys, but for the last
     CHECK(names(lists[0], "Inside a step"));
     CHECK(names(lists[1], "Race"));
     CHECK(outcome.says("message: One exhibit must stay in the list."));
-    const std::size_t listed = exhibits.size() + 1; // with My machine
+    const std::size_t listed = exhibits.size(); // with My machine; Memory and Precision share an entry
     CHECK(saved(folder, "last")["hidden"].size() == listed - 1);
     CHECK(saved(folder, "last")["exhibit"] == "race");
     CHECK(saved(folder, "two")["hidden"].size() == listed - 2);
+}
+
+TEST_CASE("exhibits that share an entry are reached by it, by its key and by their names above") {
+    const Folder folder;
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "key 5\ncontrols\n" + save(folder, "first") + "click ##shared entry/Precision\n" +
+                       save(folder, "second") + "key 1\nkey 5\n" + save(folder, "last shown") +
+                       "click Race\ncontrols\nclick Memory\n" + save(folder, "by the entry") +
+                       "click menu/Exhibits\nclick menu/Memory\n" + save(folder, "by the menu") + "key 6\n" +
+                       save(folder, "the next") + hideMode + "click Memory\n" + save(folder, "hidden") +
+                       "key Escape\nkey 5\n" + save(folder, "without"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto shown = [&](const char* name) { return saved(folder, name)["exhibit"]; };
+    CHECK(shown("first") == "memory");
+    CHECK(shown("second") == "precision");
+    CHECK(shown("last shown") == "precision");
+    CHECK(shown("by the entry") == "precision");
+    CHECK(shown("by the menu") == "memory");
+    CHECK(shown("the next") == "mosaic");
+    CHECK(saved(folder, "hidden")["hidden"] == Json({"exhibit/memory"}));
+    CHECK(shown("without") == "mosaic"); // the fifth now
+    const auto lists = listsOf(outcome.out);
+    REQUIRE(lists.size() == 2);
+    CHECK(names(lists[0], "##shared entry/Memory"));
+    CHECK_FALSE(names(lists[1], "##shared entry/Memory"));
+}
+
+TEST_CASE(
+    "what a smaller network has no room for comes back with the larger one, and undo ends where it began") {
+    const Folder folder;
+    const std::string undo = "click menu/Edit\nframes 2\nclick menu/Undo\nframes 4\n";
+    Json state = Json::parse(contents(stateOf("precision")));
+    state["exhibits"]["precision"].update({{"layer", 3}, {"neuron", 1}, {"input", 7}, {"kind", "fp16"}});
+    std::ofstream(folder.file("state.json")) << state;
+    std::ofstream(folder.file("script.txt"))
+        << save(folder, "0") << "click ##precision layers\ntype 8\nkey Enter\nframes 4\n"
+        << save(folder, "1") << undo << save(folder, "back") << undo << save(folder, "nothing is left");
+    const Outcome outcome =
+        run("show " + folder.file("state.json") + " --headless --mask --script " + folder.file("script.txt"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto precision = [&](const char* name) { return saved(folder, name)["exhibits"]["precision"]; };
+    CHECK(precision("1")["hidden"] == Json({8}));
+    CHECK(precision("1")["layer"] == 3);
+    CHECK(precision("back").dump(2) == precision("0").dump(2));
+    CHECK(precision("nothing is left").dump(2) == precision("0").dump(2));
 }

@@ -376,8 +376,8 @@ TEST_CASE("the chance in stochastic rounding is the same on both machines, and a
     }
 }
 
-// Adam moves a weight by about the learning rate. Half the distance between two numbers of bf16 is as much
-// from 1/4 on: to the nearest, such weights never move.
+// Adam moves a weight by about the learning rate. Half the distance between two numbers of bf16 is more
+// from 1/2 on: to the nearest, such weights never move.
 TEST_CASE("bf16 without master weights: rounding to nearest stalls, and stochastic rounding learns as fp32") {
     const Dataset data = spiral();
     TrainJob job = jobFor(data, {24, 24});
