@@ -80,8 +80,8 @@ void trainSideBySide(const std::vector<Open>& open, const LaneSpec& lane, const 
                      gpu::Device* device, std::uint64_t steps, const std::atomic<bool>& cancelled,
                      const Tell& tell) {
     std::vector<std::unique_ptr<Trainer>> trainers(open.size());
-    std::vector<std::uint64_t> trained;
-    for (const Open& each : open) trained.push_back(each.state.step);
+    std::vector<std::uint64_t> trained(open.size());
+    std::ranges::transform(open, trained.begin(), [](const Open& each) { return each.state.step; });
     const std::uint64_t part = std::max<std::uint64_t>(1, steps / progressParts);
     const auto trainPart = [&](std::size_t at) {
         PrecisionRun news;
