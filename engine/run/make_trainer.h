@@ -65,7 +65,7 @@ std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Dev
                                         std::size_t workgroups = 0, Tuning* tuning = nullptr);
 
 /// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
-///   share     its threads are for cpu:threads and cpu:best, its workgroups for a GPU lane
+///   share     its threads are for cpu:threads, cpu:best and cpu:bf16, its workgroups for a GPU lane
 ///   device    for a GPU lane; must outlive the trainer. May be null for a CPU lane
 ///   cancelled, tuning   of a GPU lane, as above
 /// Throws std::invalid_argument for an inconsistent job, gpu::GpuError for device errors.

@@ -91,7 +91,8 @@ inline constexpr RungRow rungTable[] = {
      .allCores = true},
     {.rung = Rung::best,
      .lane = "cpu:best",
-     .idea = "The CPU's fastest: vectors, all cores, and oneDNN's sgemm where it wins. Tiny networks run on "
+     .idea = "The CPU's fastest in fp32: vectors, all cores, and oneDNN's sgemm where it wins. Tiny networks "
+             "run on "
              "one thread, one example per vector element.",
      .file = "product.inl",
      .populations = true,
