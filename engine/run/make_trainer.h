@@ -25,7 +25,8 @@ namespace lockstep {
 ///           while other programs need their cores (team_sizing.h); those on slow cores have smaller shares
 ///           (work_shares.h). The other rungs always use one.
 /// A run is bit-identical to any other with the same job, rung and number of threads.
-/// Throws std::invalid_argument for a job that does not fit together.
+/// Throws std::invalid_argument for a job that does not fit together, std::runtime_error for a rung whose
+/// instructions this processor lacks (Rung::bf16).
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads);
 
 /// What that trainer will take, before any of it is allocated. Throws as makeCpuTrainer.
