@@ -15,7 +15,7 @@ namespace lockstep::demos {
 
 class Machines {
   public:
-    /// threads   of cpu:threads and cpu:best; 0 for one per core
+    /// threads   of cpu:threads, cpu:best and cpu:bf16; 0 for one per core
     /// device    for GPU lanes that name none; empty: the best
     Machines(std::size_t threads, std::string device) : threads_(threads), device_(std::move(device)) {}
     /// Stores what the devices' drivers have compiled, for the next start.

@@ -252,10 +252,9 @@ void addPrecisionOptions(CLI::App& command, RunOptions& options) {
                 options.int8 ? OperandFormat::fp32 : operandFormatFromName(text);
         },
         "number format in which products read their operands: " + namesOf(allOperandFormats) +
-            ";\nsums stay fp32. Emulated: operands are rounded, and nothing is faster. int8: trains in fp32, "
-            "and\nevaluates the trained network in 8-bit integers, too. fp64: all of cpu:scalar computes in "
-            "it "
-            "[fp32]");
+            ";\nsums stay fp32. Emulated: operands are rounded, and nothing is faster (cpu:bf16 and gpu:half"
+            "\nhave kernels of their own). int8: trains in fp32, and evaluates the trained network in 8-bit"
+            "\nintegers, too. fp64: all of cpu:scalar computes in it [fp32]");
     addText(command, "--loss-scaling", "on|off", precision.lossScaling, onFromText,
             "fp16 and fp8 scale gradients up before they are rounded; off: small ones become 0 [on]");
     addText(

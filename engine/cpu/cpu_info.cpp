@@ -43,6 +43,22 @@ VectorLevel vectorLevel() {
     return VectorLevel::baseline;
 }
 
+bool hasBf16Instructions() {
+#if defined(__x86_64__)
+    return vectorLevel() == VectorLevel::avx512 && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
+bool hasInt8Instructions() {
+#if defined(__x86_64__)
+    return vectorLevel() == VectorLevel::avx512 && __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
 const char* name(VectorLevel level) {
     switch (level) {
     case VectorLevel::avx512: return "AVX-512";

@@ -24,6 +24,11 @@ CoreCount usablePhysicalCores();
 enum class VectorLevel { baseline, avx2, avx512 };
 VectorLevel vectorLevel();
 
+/// Beside AVX-512, instructions that multiply narrower numbers: pairs of bf16 (AVX-512 BF16), and four
+/// integers of 8 bits (AVX-512 VNNI). Sums have 32 bits.
+bool hasBf16Instructions();
+bool hasInt8Instructions();
+
 /// The elements (floats) of the longest of them.
 inline constexpr std::size_t mostElements = 16;
 

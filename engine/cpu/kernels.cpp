@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/cpu/bf16_products.h"
 #include "engine/cpu/library_products.h"
 #include "engine/cpu/simd_kernels.h"
 
@@ -64,9 +65,26 @@ const CpuKernels& bestKernels() {
     return kernels;
 }
 
+const CpuKernels& bf16Kernels() {
+    static const CpuKernels kernels = [] {
+        CpuKernels table = simdKernels();
+        table.name = "bf16";
+        table.dense = bf16Products.dense;
+        table.denseBackwardInputs = bf16Products.denseBackwardInputs;
+        table.denseBackwardWeights = bf16Products.denseBackwardWeights;
+        return table;
+    }();
+    return kernels;
+}
+
+const CpuKernels& exactKernels(const CpuKernels& kernels) {
+    return &kernels == &bf16Kernels() ? simdKernels() : kernels;
+}
+
 std::string describeKernels(const CpuKernels& kernels) {
     const std::string level = name(vectorLevel());
     if (&kernels == &scalarKernels()) return "plain loops, no vectors";
+    if (&kernels == &bf16Kernels()) return "built-in kernels, AVX-512 BF16, bf16, native";
     const std::string library = &kernels == &bestKernels() ? libraryName() : "";
     return (library.empty() ? "built-in kernels, " : "built-in kernels and " + library + ", ") + level;
 }

@@ -17,7 +17,7 @@ class ThreadTeam;
 /// Shapes, strides and formulas: net/plain_ops.h. A function works on the thread that calls it. Several
 /// threads may call it at once for different rows (or output rows). None of them throws.
 struct CpuKernels {
-    const char* name; ///< "scalar", "simd", "best"
+    const char* name; ///< "scalar", "simd", "best", "bf16"
 
     void (*gatherBatch)(const Dataset& data, const Examples& examples, const BatchOrder& order,
                         const BatchRange& batch, std::size_t rowBegin, std::size_t rowEnd, std::size_t stride,
@@ -59,6 +59,10 @@ const CpuKernels& simdKernels();
 /// `simd`, with oneDNN's matrix products where this build has oneDNN, its products are faster, and they are
 /// large enough to be worth a library call.
 const CpuKernels& bestKernels();
+/// `simd`, with products of numbers that are rounded to bf16. Only where hasBf16Instructions().
+const CpuKernels& bf16Kernels();
+/// What evaluates a network that a table trains: the table itself, or `simd` for the one that rounds.
+const CpuKernels& exactKernels(const CpuKernels& kernels);
 
 /// What a table runs on, for people: "plain loops, no vectors", "built-in kernels, AVX-512", "built-in
 /// kernels and oneDNN 2.6.3 sgemm, AVX-512".

@@ -92,7 +92,7 @@ class CpuTrainer final : public TrainerBase {
 CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, std::size_t first,
                        const SmallKernels* small, std::size_t ofThreads)
     : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads),
-      forward_(job.shape, kernels, team_, arenas_.parameters.data()), sizing_(threads, first),
+      forward_(job.shape, exactKernels(kernels), team_, arenas_.parameters.data()), sizing_(threads, first),
       shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
       secondsOfTeams_(threads + 1) {
     machine_.threads = sizing_.next().threads;
@@ -232,6 +232,7 @@ void CpuTrainer::runTraced(StepTrace& trace) {
         });
     }
     trace.wallMs = 1e3 * (trainingSeconds() - before);
+    trace.bf16 = &arenas_.kernels == &bf16Kernels();
     if (ops_[0]->failed())
         failedStep_ = completed_;
     else
@@ -250,6 +251,7 @@ std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t 
 
 const CpuKernels& trainingKernels(const RungRow& row, std::size_t threads, const CoreCount& cores) {
     if (!row.vectors) return scalarKernels();
+    if (row.rung == Rung::bf16) return bf16Kernels();
     const bool slowCores = cores.fast < cores.physical && threads > cores.fast;
     return row.allCores && !slowCores ? bestKernels() : simdKernels();
 }
@@ -265,6 +267,8 @@ TrainJob onProcessor(TrainJob job) {
 struct CpuChoice {
     CpuChoice(const TrainJob& job, Rung rung, std::size_t threads) {
         const RungRow& row = rowOf(rung, false);
+        if (rung == Rung::bf16 && !hasBf16Instructions())
+            throw std::runtime_error(concat("'", cpuName(), "' cannot run ", row.lane, ": ", row.needs));
         const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
         const CoreCount cores = usablePhysicalCores();
         const std::size_t batch = std::min(job.settings.batch, job.data->train.count);

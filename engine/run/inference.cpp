@@ -97,7 +97,8 @@ std::unique_ptr<Inference> makeInference(const NetShape& shape, std::span<const 
         const CoreCount cores = usablePhysicalCores();
         const std::size_t all = share.threads == 0 ? cores.physical : share.threads;
         const std::size_t threads = spec.row().allCores ? all : 1;
-        made = std::make_unique<CpuInference>(shape, trainingKernels(spec.row(), threads, cores), threads);
+        made = std::make_unique<CpuInference>(
+            shape, exactKernels(trainingKernels(spec.row(), threads, cores)), threads);
     }
     made->setParameters(parameters);
     return made;

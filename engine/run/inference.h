@@ -43,7 +43,7 @@ class Inference {
 ///   spec         the machine, and the rung whose forward kernels to use. Nothing is measured, so `best`
 ///                takes the likeliest. Rungs that compute whole steps, fp16 or one output at a time are no
 ///                good for forward passes: they use the kernels of `gpu:best`
-///   share        its threads: of cpu:threads and cpu:best, at most; 0: one per core
+///   share        its threads: of cpu:threads, cpu:best and cpu:bf16, at most; 0: one per core
 ///   device       for a GPU lane; must outlive the object. May be null for a CPU lane
 /// Throws std::invalid_argument for a shape that makes no sense and for what setParameters() refuses,
 /// std::runtime_error for a rung that the device cannot run, gpu::OutOfMemoryError, and gpu::GpuError.

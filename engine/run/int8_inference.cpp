@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/cpu/cpu_info.h"
+#include "engine/cpu/int8_products.h"
 #include "engine/net/activation.h"
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
@@ -17,6 +18,24 @@ namespace lockstep {
 namespace {
 
 constexpr float most = 127; // of a weight's size: without -128, the range is the same on both sides
+
+void plainMultiply(std::size_t rows, std::size_t inputs, std::size_t outputs, const std::uint8_t* codes,
+                   const std::int8_t* weights, std::int32_t* sums) {
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t o = 0; o < outputs; ++o) {
+            std::int32_t sum = 0;
+            for (std::size_t i = 0; i < inputs; ++i) sum += weights[o * inputs + i] * codes[row * inputs + i];
+            sums[row * outputs + o] = sum;
+        }
+}
+
+void plainEncode(std::size_t count, const float* values, float scale, float zero, std::uint8_t* codes) {
+    for (std::size_t at = 0; at < count; ++at)
+        codes[at] =
+            static_cast<std::uint8_t>(std::clamp(std::nearbyint(values[at] / scale) + zero, 0.0f, 255.0f));
+}
+
+constexpr Int8Products plainProducts{.multiply = plainMultiply, .encode = plainEncode};
 
 /// A tensor's numbers are (q - zero) * scale.
 struct TensorRange {
@@ -31,10 +50,6 @@ struct TensorRange {
         if (const float step = (largest - least) / 255; step >= std::numeric_limits<float>::min())
             scale = step;
         zero = static_cast<std::int32_t>(std::nearbyint(-least / scale));
-    }
-    std::uint8_t code(float value) const {
-        const float q = std::nearbyint(value / scale) + static_cast<float>(zero);
-        return static_cast<std::uint8_t>(std::clamp(q, 0.0f, 255.0f));
     }
 };
 
@@ -51,8 +66,13 @@ struct Int8Layer {
 
 class Int8Inference final : public Inference {
   public:
-    Int8Inference(const NetShape& shape, std::span<const float> calibration)
-        : shape_((shape.validate(), shape)), calibration_(calibration.begin(), calibration.end()) {
+    Int8Inference(const NetShape& shape, std::span<const float> calibration, Int8Kernels kernels)
+        : shape_((shape.validate(), shape)), calibration_(calibration.begin(), calibration.end()),
+          products_(kernels == Int8Kernels::native ? int8Products : plainProducts) {
+        if (kernels == Int8Kernels::native && !hasInt8Instructions())
+            throw std::runtime_error(concat("'", cpuName(),
+                                            "' has no instructions for integers of 8 bits "
+                                            "(AVX-512 VNNI)"));
         if (shape_.rowsIn(calibration) == 0)
             throw std::invalid_argument("integers of 8 bits need examples to find the range of each tensor");
         // Sums of more products might not fit into 32 bits.
@@ -60,7 +80,10 @@ class Int8Inference final : public Inference {
         if (shape_.widest() > widest)
             throw std::invalid_argument(
                 concat("a layer of ", shape_.widest(), " numbers is wider than ", widest));
-        machine_ = {.device = cpuName(), .threads = 1, .kernels = "int8, plain loops"};
+        machine_ = {.device = cpuName(),
+                    .threads = 1,
+                    .kernels =
+                        kernels == Int8Kernels::native ? "int8, native (AVX-512 VNNI)" : "int8, plain loops"};
     }
 
     const NetShape& shape() const override { return shape_; }
@@ -74,6 +97,7 @@ class Int8Inference final : public Inference {
 
     const NetShape shape_;
     const std::vector<float> calibration_;
+    const Int8Products& products_;
     MachineInfo machine_;
     std::vector<Int8Layer> layers_;
 };
@@ -143,19 +167,22 @@ std::vector<float> Int8Inference::pass(const Int8Layer& layer, Activation activa
                                        const std::vector<float>& inputs) const {
     const std::size_t rows = inputs.size() / layer.inputs;
     std::vector<std::uint8_t> codes(inputs.size());
-    std::ranges::transform(inputs, codes.begin(), [&](float value) { return layer.range.code(value); });
-    std::vector<float> outputs;
-    outputs.reserve(rows * layer.outputs());
-    for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t o = 0; o < layer.outputs(); ++o) {
-            const std::uint8_t* q = codes.data() + row * layer.inputs;
-            const std::int8_t* w = layer.weights.data() + o * layer.inputs;
-            std::int32_t sum = 0;
-            for (std::size_t i = 0; i < layer.inputs; ++i) sum += w[i] * q[i];
-            const float z = layer.scales[o] * layer.range.scale * static_cast<float>(sum - layer.offsets[o]) +
-                            layer.bias[o];
-            outputs.push_back(activate(activation, z));
-        }
+    products_.encode(inputs.size(), inputs.data(), layer.range.scale, static_cast<float>(layer.range.zero),
+                     codes.data());
+    std::vector<std::int32_t> sums(rows * layer.outputs());
+    products_.multiply(rows, layer.inputs, layer.outputs(), codes.data(), layer.weights.data(), sums.data());
+    std::vector<float> outputs(sums.size());
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int32_t* sum = sums.data() + row * layer.outputs();
+        float* z = outputs.data() + row * layer.outputs();
+        for (std::size_t o = 0; o < layer.outputs(); ++o)
+            z[o] = layer.scales[o] * layer.range.scale * static_cast<float>(sum[o] - layer.offsets[o]) +
+                   layer.bias[o];
+    }
+    if (activation == Activation::relu) // without a call and a branch for each number
+        for (float& z : outputs) z = z > 0 ? z : 0.0f;
+    else
+        for (float& z : outputs) z = activate(activation, z);
     return outputs;
 }
 
@@ -169,9 +196,11 @@ std::vector<float> Int8Inference::outputs(std::span<const float> inputs) {
 
 } // namespace
 
+Int8Kernels fastestInt8Kernels() { return hasInt8Instructions() ? Int8Kernels::native : Int8Kernels::plain; }
+
 std::unique_ptr<Inference> makeInt8Inference(const NetShape& shape, std::span<const float> parameters,
-                                             std::span<const float> calibration) {
-    auto made = std::make_unique<Int8Inference>(shape, calibration);
+                                             std::span<const float> calibration, Int8Kernels kernels) {
+    auto made = std::make_unique<Int8Inference>(shape, calibration, kernels);
     made->setParameters(parameters);
     return made;
 }

@@ -25,7 +25,8 @@ namespace lockstep {
 ///           while other programs need their cores (team_sizing.h); those on slow cores have smaller shares
 ///           (work_shares.h). The other rungs always use one.
 /// A run is bit-identical to any other with the same job, rung and number of threads.
-/// Throws std::invalid_argument for a job that does not fit together.
+/// Throws std::invalid_argument for a job that does not fit together, std::runtime_error for a rung whose
+/// instructions this processor lacks (Rung::bf16).
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads);
 
 /// What that trainer will take, before any of it is allocated. Throws as makeCpuTrainer.
@@ -65,7 +66,7 @@ std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Dev
                                         std::size_t workgroups = 0, Tuning* tuning = nullptr);
 
 /// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
-///   share     its threads are for cpu:threads and cpu:best, its workgroups for a GPU lane
+///   share     its threads are for cpu:threads, cpu:best and cpu:bf16, its workgroups for a GPU lane
 ///   device    for a GPU lane; must outlive the trainer. May be null for a CPU lane
 ///   cancelled, tuning   of a GPU lane, as above
 /// Throws std::invalid_argument for an inconsistent job, gpu::GpuError for device errors.

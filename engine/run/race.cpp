@@ -34,10 +34,10 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
 }
 
 void addAgreements(std::vector<LaneResult>& results, const PrecisionSettings& precision) {
-    // The first CPU lane, else the first of floats, else any.
+    // The first CPU lane of floats, else the first of floats, else any.
     const auto rank = [](const LaneResult& result) {
         if (result.telemetry.opening().empty()) return 3;
-        return !result.spec.gpu ? 0 : !result.spec.row().half ? 1 : 2;
+        return result.spec.row().half ? 2 : result.spec.gpu ? 1 : 0;
     };
     const auto reference = std::ranges::min_element(results, {}, rank);
     if (reference == results.end() || rank(*reference) == 3) return;

@@ -72,7 +72,7 @@ struct LaneResult {
     std::vector<OperationTiming> operations = {};
     std::vector<MemoryUse> predictedMemory = {}; ///< Trainer::predictedMemory()
     std::vector<MemoryUse> memory = {};
-    /// Comparison with the first CPU lane that has losses, or else the first fp32 lane, or else the first
+    /// Comparison with the first fp32 lane of the CPU that has losses, or else of a GPU, or else the first
     /// lane.
     Agreement agreement = {};
     std::uint64_t skippedSteps = 0; ///< Trainer::skippedSteps

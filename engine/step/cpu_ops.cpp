@@ -87,17 +87,19 @@ void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     const float* below = arenas_.below(layer);
     float* sums = arenas_.layers[layer].sums;
+    // An evaluation has no plan.
+    const CpuKernels& kernels = planned() != nullptr ? arenas_.kernels : exactKernels(arenas_.kernels);
     cutBy(bestCut(layer, place.outputs));
     forBlocks(place.outputs, [&](Share rows, Share columns) {
         DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
         shape.rows = rows.end - rows.begin;
         shape.outputs = columns.end - columns.begin;
         const std::size_t first = rows.begin * shape.outputStride + columns.begin;
-        arenas_.kernels.dense(shape, below + rows.begin * shape.inputStride,
-                              arenas_.weights(layer, planned()) + columns.begin * place.rowStride,
-                              arenas_.parameters.data() + place.biasOffset + columns.begin,
-                              arenas_.shape.activationOf(layer), arenas_.layers[layer].outputs + first,
-                              sums == nullptr ? nullptr : sums + first);
+        kernels.dense(shape, below + rows.begin * shape.inputStride,
+                      arenas_.weights(layer, planned()) + columns.begin * place.rowStride,
+                      arenas_.parameters.data() + place.biasOffset + columns.begin,
+                      arenas_.shape.activationOf(layer), arenas_.layers[layer].outputs + first,
+                      sums == nullptr ? nullptr : sums + first);
     });
     lap();
 }

@@ -73,9 +73,11 @@ void requireFormat(const PrecisionSettings& precision, const LaneSpec& spec) {
     std::string right;
     for (const RungRow& row : rungTable)
         if (row.gpu() == own.gpu() && rounds(row)) right += concat(right.empty() ? "" : ", ", row.lane);
-    throw std::invalid_argument(concat(
-        "'", own.lane, "' ", own.half ? "always computes in fp16" : "stores nothing that could be rounded",
-        "; --format ", name(precision.format), " is for ", right));
+    throw std::invalid_argument(concat("'", own.lane, "' ",
+                                       own.rung == Rung::bf16 ? "always computes in bf16"
+                                       : own.half             ? "always computes in fp16"
+                                                              : "stores nothing that could be rounded",
+                                       "; --format ", name(precision.format), " is for ", right));
 }
 
 std::string_view handicap(const LaneSpec& spec) {

@@ -14,6 +14,7 @@ enum class Rung {
     simd,
     threads,
     best, ///< of either machine
+    bf16,
     one,
     naiveStrided,
     naive,
@@ -62,7 +63,7 @@ struct RungRow {
     bool readsTexels = false; ///< operands through the texture units
     bool foldable = false;    ///< has <operation>_update_<name>.comp, with the optimizer's step in it
     bool foldsUpdate = false; ///< its training steps use such kernels
-    bool half = false;        ///< fp16 operands: results are close to those of the others, not the same
+    bool half = false;        ///< operands of 16 bits: results are close to those of the others, not the same
     ProductSize size{};       ///< for devices on which product_candidates.cpp lists no others
 
     constexpr bool gpu() const { return lane.starts_with("gpu:"); }
@@ -90,12 +91,23 @@ inline constexpr RungRow rungTable[] = {
      .allCores = true},
     {.rung = Rung::best,
      .lane = "cpu:best",
-     .idea = "The CPU's fastest: vectors, all cores, and oneDNN's sgemm where it wins. Tiny networks run on "
+     .idea = "The CPU's fastest in fp32: vectors, all cores, and oneDNN's sgemm where it wins. Tiny networks "
+             "run on "
              "one thread, one example per vector element.",
      .file = "product.inl",
      .populations = true,
      .vectors = true,
      .allCores = true},
+    {.rung = Rung::bf16,
+     .lane = "cpu:bf16",
+     .idea = "All cores and vectors again, but products round their operands to bf16, and one instruction "
+             "multiplies pairs of them. Sums and parameters stay fp32.",
+     .file = "product_bf16.inl",
+     .below = Rung::simd,
+     .needs = "it needs AVX-512 BF16 (AMD from Zen 4, Intel Xeon from Cooper Lake)",
+     .vectors = true,
+     .allCores = true,
+     .half = true},
     {.rung = Rung::one,
      .lane = "gpu:one",
      .idea = "A single invocation computes everything, and all others stand idle.",

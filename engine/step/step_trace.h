@@ -72,6 +72,7 @@ struct StepTrace {
     /// The batch, activations and gradients of preactivations are stored as fp16; products read weights as
     /// fp16.
     bool half = false;
+    bool bf16 = false;         ///< everything is stored as fp32; products read it rounded to bf16
     bool skipped = false;      ///< gradients overflowed (fp16), so the update was skipped
     bool oneSubmission = true; ///< false: the step is long, so each operation was submitted separately
     std::vector<TracedOperation> operations; ///< in the order in which they ran

@@ -56,6 +56,11 @@ void roundToHalves(OperandLine& line) {
         value = static_cast<double>(fromFloat16(toFloat16(static_cast<float>(value))));
 }
 
+void roundToBf16(OperandLine& line) {
+    for (double& value : line.values)
+        value = static_cast<double>(rounded(static_cast<float>(value), FloatKind::bf16));
+}
+
 bool forwardSum(const NetShape& shape, const StepTrace& trace, std::size_t layer, const ElementAt& at,
                 ElementSum& element) {
     const TensorId bias{TensorKind::bias, layer};
@@ -128,6 +133,10 @@ std::optional<ElementSum> elementSum(const NetShape& shape, const StepTrace& tra
         return std::nullopt;
     element.formula = element.stored.name + " = " + element.formula;
     if (trace.half && kind != Operation::denseBackwardWeights) roundToHalves(element.second);
+    if (trace.bf16 && !alone) {
+        roundToBf16(element.first);
+        roundToBf16(element.second);
+    }
     for (std::size_t i = 0; i < element.size(); ++i) element.sum += element.product(i);
     if (element.bias) element.sum += element.bias->value;
     element.result = element.slope ? element.sum * element.slope->value : element.sum;

@@ -24,6 +24,10 @@ constexpr RungWords rungQuestions[] = {
      "Why should a GPU be compared with this rung, and not with cpu:scalar?",
      "Because everyone who has the processor has this, too. A GPU that beats one thread without vectors has "
      "beaten a program that no one would run."},
+    {"cpu:bf16", "As simd on all cores, but products multiply pairs of two-byte numbers.",
+     "An instruction multiplies twice as many numbers. Why is a step less than twice as fast?",
+     "Only the products are faster. Activations, the loss and the optimizer stay fp32, and so do the numbers "
+     "in memory: they are rounded while they are copied for a product."},
     {"gpu:one", "One of the GPU's thousands of invocations does all the work.",
      "How many invocations does the device run here, and how many do work?",
      "One works. A GPU runs invocations in subgroups of 8 to 64: the rest of this subgroup idles, and so do "

@@ -175,7 +175,7 @@ constexpr std::size_t roofChains =
 
 /// The most that a core can compute: multiply-adds in registers, none of which waits for the one before. The
 /// sum is returned so that no compiler leaves anything out.
-float multiplyAdds(std::size_t rounds) {
+inline float multiplyAdds(std::size_t rounds) {
     const Floats factor = splat(0.999f);
     const Floats summand = splat(0.001f);
     Floats sum[roofChains];

@@ -7,9 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/cpu/cpu_info.h"
 #include "engine/data/data_source.h"
 #include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
+#include "engine/net/random.h"
 #include "engine/run/int8_inference.h"
 #include "tests/sanitized.h"
 #include "tests/trainer_jobs.h"
@@ -89,6 +91,42 @@ TEST_CASE("outputs are those of fp32 within the steps of the integers, for every
               0.02 * static_cast<double>(largest - least));
         CHECK(accuracyOf(*network, job) >= accuracyOf(*exact, job) - 0.02);
     }
+}
+
+TEST_CASE("the processor's own instructions for integers answer with the bits of the plain loops") {
+    const NetShape small{.widths = {3, 4, 2}};
+    if (!hasInt8Instructions()) {
+        CHECK(fastestInt8Kernels() == Int8Kernels::plain);
+        CHECK_THROWS_WITH_AS(makeInt8Inference(small, initialWeights(small, 1), std::vector<float>(3, 0.5f),
+                                               Int8Kernels::native),
+                             doctest::Contains("AVX-512 VNNI"), std::runtime_error);
+        return;
+    }
+    CHECK(fastestInt8Kernels() == Int8Kernels::native);
+    std::uint64_t seed = 1;
+    for (const std::size_t inputs : {1, 3, 63, 64, 65, 130, 784})
+        for (const std::size_t outputs : {1, 2, 4, 7, 66})
+            for (const std::size_t rows : {1, 3, 4, 9, 70}) {
+                CAPTURE(inputs);
+                CAPTURE(outputs);
+                CAPTURE(rows);
+                const NetShape shape{.widths = {inputs, outputs, outputs + 1}};
+                std::vector<float> parameters = initialWeights(shape, seed++);
+                for (float& each : parameters) each *= 3; // some sums end at either side of the range
+                std::vector<float> values(rows * inputs);
+                for (std::size_t at = 0; at < values.size(); ++at) {
+                    const double u = uniform01(randomWords(seed, RandomStream::data, at).x);
+                    // Halves of a step, too, which are rounded to even; and beyond what calibration has seen.
+                    values[at] = at % 3 == 0 ? std::floor(static_cast<float>(600 * u - 300)) / 2
+                                             : static_cast<float>(300 * u - 150);
+                }
+                std::vector<float> range(2 * inputs, -55);
+                std::fill_n(range.begin(), inputs, 200.0f); // steps of 1
+                const auto plain = makeInt8Inference(shape, parameters, range, Int8Kernels::plain);
+                const auto native = makeInt8Inference(shape, parameters, range, Int8Kernels::native);
+                CHECK(plain->outputs(values) == native->outputs(values));
+                CHECK(plain->machine().kernels != native->machine().kernels);
+            }
 }
 
 TEST_CASE("calibration takes examples from the whole training split") {

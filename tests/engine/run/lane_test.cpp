@@ -388,6 +388,7 @@ TEST_CASE("lanes are named MACHINE:RUNG@DEVICE") {
     CHECK(handicap(laneSpecFromText("cpu:scalar")) == "one thread, no SIMD");
     CHECK(handicap(laneSpecFromText("cpu:threads")) == "no SIMD");
     CHECK(handicap(laneSpecFromText("gpu:naive")).empty());
+    CHECK(handicap(laneSpecFromText("cpu:bf16")) == "half precision");
 }
 
 TEST_CASE("wrong lanes name the nearest right one") {

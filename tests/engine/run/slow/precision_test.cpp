@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/cpu/cpu_info.h"
 #include "engine/data/data_source.h"
 #include "engine/net/param_layout.h"
 #include "engine/plan/rounding.h"
@@ -162,6 +163,56 @@ TEST_CASE("emulated fp16 reads and writes what the rung of half precision does")
         }
         CHECK(half.loss == doctest::Approx(emulated.loss).epsilon(1e-3)); // halves go into the loss there
     }
+}
+
+// Operands are rounded alike, so the first loss differs by the order of sums alone. Later ones also do
+// because an operand is rounded where a product reads it: gradients of biases and derivatives of activations
+// are those of numbers that are not rounded.
+TEST_CASE("the processor's own bf16 trains as emulated bf16 does") {
+    const Dataset data = pixelData(50, 4, 100);
+    TrainJob job = jobFor(data, {33, 20, 13});
+    job.settings.batch = 37;
+    job.settings.optimizer.kind = Optimizer::momentum;
+    job.settings.optimizer.learningRate = 0.02;
+    if (!hasBf16Instructions()) {
+        CHECK_THROWS_WITH_AS(makeCpuTrainer(job, Rung::bf16, 1),
+                             doctest::Contains("cannot run cpu:bf16: it needs AVX-512 BF16"),
+                             std::runtime_error);
+        return;
+    }
+    for (const Activation activation : {Activation::relu, Activation::tanh, Activation::gelu}) {
+        CAPTURE(name(activation));
+        job.shape.activation = activation;
+        const std::vector<LossPoint> exact = train(*trainerOf("cpu:scalar", job), 20);
+        const std::vector<LossPoint> emulated =
+            train(*trainerOf("cpu:scalar", with(job, {OperandFormat::bf16})), 20);
+        const auto native = makeCpuTrainer(job, Rung::bf16, 1);
+        CHECK(native->machine().kernels.find("bf16, native") != std::string::npos);
+        CHECK(native->machine().kernels.find("emulated") == std::string::npos);
+        const std::vector<LossPoint> losses = train(*native, 20);
+        const auto firstOf = [](const std::vector<LossPoint>& a, const std::vector<LossPoint>& b) {
+            return lossDistance({a.front()}, {b.front()});
+        };
+        const double distance = lossDistance(losses, emulated);
+        MESSAGE(name(activation), ": native bf16 differs from emulated by ", distance, " (at first by ",
+                firstOf(losses, emulated), "), fp32 by ", lossDistance(exact, emulated), " (",
+                firstOf(exact, emulated), ")");
+        CHECK(firstOf(losses, emulated) < 1e-6);
+        CHECK(firstOf(exact, emulated) > 1e-5); // it does round
+        CHECK(distance < 2e-3);
+        CHECK(2 * distance < lossDistance(exact, emulated));
+
+        const auto team = makeCpuTrainer(job, Rung::bf16, 3); // however it is shared out: the same bits
+        CHECK(lossDistance(train(*team, 20), losses) == 0);
+        CHECK(sameValues(team->state().parameters, native->state().parameters));
+
+        const auto vectors = makeCpuTrainer(job, Rung::simd, 1); // evaluations are those of fp32
+        vectors->restore(native->state());
+        CHECK(native->evaluate(Split::test).loss == vectors->evaluate(Split::test).loss);
+    }
+    CHECK_THROWS_WITH_AS(makeCpuTrainer(with(job, {OperandFormat::bf16}), Rung::bf16, 1),
+                         doctest::Contains("'cpu:bf16' always computes in bf16; --format bf16 is for cpu:"),
+                         std::invalid_argument);
 }
 
 // Sums are added in another order, so now and then an operand falls on the other side of a tie: it differs by

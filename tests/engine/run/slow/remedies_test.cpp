@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/cpu/cpu_info.h"
 #include "engine/gpu/error.h"
 #include "engine/run/settings_json.h"
 #include "engine/step/gpu_memory.h"
@@ -45,6 +46,7 @@ void forEachRung(bool all, const std::function<void(const RungRow&)>& check) {
         if (!row.trains || row.rung == Rung::wholeStep) continue;
         if (!all && (row.slow || (row.gpu() && row.rung == Rung::best))) continue;
         if (row.rung == Rung::matrix && testDevice().limits().matrixTiles.tile().m == 0) continue;
+        if (row.rung == Rung::bf16 && !hasBf16Instructions()) continue;
         CAPTURE(row.lane);
         check(row);
     }
