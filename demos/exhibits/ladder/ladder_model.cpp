@@ -506,10 +506,12 @@ std::optional<LadderModel::Climb> LadderModel::climb() const {
     return gpu ? gpu : climb(false);
 }
 
-std::optional<std::size_t> LadderModel::fastest(bool gpu) const {
+std::optional<std::size_t> LadderModel::fastest(bool gpu, bool half) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < rungs_.size(); ++i)
-        if (rungs_[i].gpu() == gpu && timed(i) && (!best || *rate(i) > *rate(*best))) best = i;
+        if (rungs_[i].gpu() == gpu && rungs_[i].half == half && timed(i) &&
+            (!best || *rate(i) > *rate(*best)))
+            best = i;
     return best;
 }
 

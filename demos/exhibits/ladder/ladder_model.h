@@ -144,8 +144,8 @@ class LadderModel {
     /// That of the GPU where two of its rungs have times, else the processor's, if that has them.
     std::optional<Climb> climb() const;
     std::optional<Climb> climb(bool gpu) const; ///< of that machine
-    /// The fastest rung of a machine; empty: none has a time.
-    std::optional<std::size_t> fastest(bool gpu) const;
+    /// The fastest rung of a machine whose products read 16 bits (`half`), or 32; empty: none has a time.
+    std::optional<std::size_t> fastest(bool gpu, bool half) const;
     std::size_t timedRungs() const; ///< with the batch at hand
     /// The most that other programs used while a rung was timed, of those with times; empty: unknown.
     std::optional<OtherLoad> load() const;

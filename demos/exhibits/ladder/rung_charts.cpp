@@ -439,8 +439,10 @@ std::string findingOf(const Ui& ui, const LadderModel& model) {
     for (std::size_t i = 0; i < model.rungs().size(); ++i)
         if (model.result(i) == nullptr) return {};
     const auto climb = model.climb(true);
-    const auto cpu = model.fastest(false);
-    if (!climb || !cpu) return {};
+    if (!climb) return {};
+    auto cpu = model.fastest(false, model.rungs()[climb->to].half); // in as many bits, if that can be had
+    if (!cpu) cpu = model.fastest(false, false);
+    if (!cpu) return {};
     const std::string factor = twoDigits(climb->factor);
     const double ahead = *model.rate(*cpu) / *model.rate(climb->to);
     const std::string_view other = model.rungs()[*cpu].lane;
