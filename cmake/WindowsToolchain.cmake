@@ -25,8 +25,6 @@ set(CMAKE_CXX_FLAGS_INIT "${unaligned_moves}")
 # And no time of linking: the same sources make the same file.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
-# Tests run here, too: tests/windows.sh.
-find_program(LOCKSTEP_WINE wine)
-if(LOCKSTEP_WINE)
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${LOCKSTEP_WINE})
-endif()
+# Tests run here, too: tests/windows.sh, which installs Wine where it is missing. Searched for here, it would not be found by
+# the first configuration on a machine, and every test would be started as a shell script.
+set(CMAKE_CROSSCOMPILING_EMULATOR wine)

@@ -36,6 +36,10 @@ constexpr Term terms[] = {
     {"barrier", "A point of order. In a workgroup, no invocation goes on before all have arrived. Between "
                 "dispatches, later reads wait until earlier writes are visible."},
     {"batch", "The examples of one step; their mean gradient changes the weights once.", "", "minibatch"},
+    {"bf16",
+     "Floating point in 16 bits: the exponent of fp32, and 8 significant bits. Its range is that of fp32, so "
+     "gradients need no loss scaling.",
+     "", "bfloat16"},
     {"bias", "A parameter that is added to a neuron's weighted sum, whatever the inputs are."},
     {"cache line",
      "The unit in which a cache fetches memory, 32 to 128 bytes. A word brings its neighbours along."},
@@ -73,6 +77,10 @@ constexpr Term terms[] = {
      "Floating point in 16 bits: 11 significant bits, at most 65,504. Half the bytes of fp32, and often "
      "faster.",
      "", "half precision"},
+    {"fp8",
+     "Floating point in 8 bits: e4m3 has 4 bits of exponent and 3 of fraction, e5m2 has 5 and 2. Each tensor "
+     "has a scale.",
+     "", "e4m3"},
     {"gradient",
      "For every parameter, how fast the loss grows if that parameter does. A step goes against it.",
      "g = ∂L/∂w"},
@@ -103,6 +111,11 @@ constexpr Term terms[] = {
      "in flight = throughput × latency"},
     {"loss",
      "The number that training minimises: how far predictions are from labels, as a mean over examples."},
+    {"loss scaling",
+     "Multiplies the loss, and with it all gradients, by a power of two, so that small ones do not become 0 "
+     "in few bits. The update divides by it again."},
+    {"master weights",
+     "Parameters in fp32 that the optimizer changes, while products read copies of them in fewer bits."},
     {"momentum", "Adds up past gradients, so that steps keep going in a lasting direction.",
      "m ← µ m + g, w ← w - η m"},
     {"neuron", "A weighted sum of inputs, plus a bias, through an activation."},
@@ -138,6 +151,10 @@ constexpr Term terms[] = {
      "One CPU instruction computes several elements at once: 8 fp32 numbers with AVX2, 16 with AVX-512."},
     {"speed-up", "How many times faster something is than its reference.", "time of reference / time"},
     {"step", "One forward pass, backward pass and update on one batch."},
+    {"stochastic rounding",
+     "Rounds to either neighbour by chance, the nearer the more likely. On average nothing is lost, not even "
+     "updates far smaller than the distance between the two.",
+     "P(up) = (x - low) / (high - low)"},
     {"stride", "The distance between one access and the next, in words or bytes."},
     {"subgroup", "Invocations that the hardware runs together: often 32 on NVIDIA, 32 or 64 on AMD. They can "
                  "exchange registers directly. CUDA calls it a warp."},

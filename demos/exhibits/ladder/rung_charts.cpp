@@ -78,7 +78,7 @@ void explain(Ui& ui, const LadderModel& model, std::size_t index) {
 
 // Units, and as many pixels as the scale makes of them.
 constexpr float lowestStep = 17; // a line can still be read
-constexpr float tightStep = 13;  // in smaller letters, where not all would fit
+constexpr float tightStep = 12;  // in smaller letters, where not all would fit
 constexpr float largeStep = 46;  // has room for larger letters
 constexpr float highestStep = 64;
 constexpr float machineGap = 10;  // between the processor's rungs and the GPU's

@@ -13,6 +13,7 @@
 
 #include "demos/words/language.h"
 #include "demos/words/median.h"
+#include "engine/cpu/cpu_info.h"
 #include "engine/files/json_field.h"
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
@@ -263,7 +264,8 @@ MemoryOptions memoryOptionsFromJson(const Json& state) {
 std::vector<std::string> memoryLanes() {
     std::vector<std::string> names;
     for (const RungRow& row : rungTable)
-        if (knowsKernels(row)) names.emplace_back(row.lane);
+        if (knowsKernels(row) && (row.rung != Rung::bf16 || hasBf16Instructions()))
+            names.emplace_back(row.lane);
     return names;
 }
 
