@@ -163,7 +163,7 @@ class RunForm {
     }
     /// How parameters are stored, where the format allows a choice; else they keep their master weights.
     void parameters(PrecisionSettings& precision);
-    /// The same of many formats, some of which allow a choice.
+    /// How parameters are stored in those of several formats that allow a choice.
     void storage(PrecisionSettings& precision);
     /// A button that opens the remedies for memory.
     /// hiddenLayers   of the network, as far as they are known

@@ -60,7 +60,7 @@ class LessonDesk;
 /// How far somebody has come in a lesson of the list: "done, 4 of 6 as predicted", "step 3 of 7"; empty: not
 /// begun.
 std::string progressText(const LessonEntry& entry, const LessonDesk& desk);
-/// The same over all: "3 of 26 lessons done, 14 of 18 questions as predicted"; empty: none was begun.
+/// Progress over all lessons: "3 of 26 lessons done, 14 of 18 questions as predicted"; empty: none was begun.
 std::string progressText(const std::vector<LessonEntry>& entries, const LessonDesk& desk);
 
 class LessonDesk {

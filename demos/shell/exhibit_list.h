@@ -48,7 +48,7 @@ class ExhibitList {
     void show(std::string_view id);
     /// Those that are not hidden, and the one that is shown.
     std::vector<std::size_t> listed(const Ui& ui) const;
-    /// The same by entries: of those that share one, the exhibit that was shown last.
+    /// One exhibit for each entry of the list: of those that share one, the exhibit that was shown last.
     std::vector<std::size_t> entries(const Ui& ui) const;
     void clear() { exhibits_.clear(), aside_.exhibits.clear(); }
 

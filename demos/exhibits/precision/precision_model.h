@@ -89,7 +89,7 @@ struct Magnitudes {
     int scale = 0; ///< numbers are multiplied by 2^scale before they are rounded
 
     std::size_t count(Fate fate) const;
-    /// Of the numbers that are not 0.
+    /// The fate's share of the numbers that are not 0.
     double share(Fate fate) const;
 };
 /// The scale follows from the numbers, as in training.
@@ -150,7 +150,7 @@ class PrecisionModel {
     PrecisionSettings precisionOf(OperandFormat format) const;
     /// Null: it has not begun.
     const PrecisionRun* run(OperandFormat format) const;
-    /// The same training's runs with other switches.
+    /// Runs of this training with other switches than the present ones.
     std::vector<const PrecisionRun*> others() const;
 
     /// The weight that is looked at, inside of the network at hand.
@@ -172,7 +172,7 @@ class PrecisionModel {
 
     /// The numbers of the chosen layer; null before the first look.
     const LayerNumbers* numbers() const { return numbers_ ? &*numbers_ : nullptr; }
-    /// Of weights, inputs and gradients of sums, in the chosen format.
+    /// The sizes of weights, inputs and gradients of sums, as the chosen format rounds them.
     const std::array<Magnitudes, 3>& magnitudes() const { return magnitudes_; }
     /// The batch's loss with the flipped bits; empty: none is flipped, or it is being computed.
     std::optional<double> flippedLoss() const { return flippedLoss_; }
