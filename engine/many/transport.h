@@ -1,0 +1,46 @@
+// Messages between the ranks that train one network together: between threads of one process
+// (localTransports()), or between processes and machines by MPI (mpi.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// One rank's end. Used by one thread at a time, the one that made it. Nothing here waits.
+class Transport {
+  public:
+    using Ticket = std::uint64_t;
+
+    virtual ~Transport() = default;
+    Transport() = default;
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+
+    virtual std::size_t rank() const = 0;  ///< of this end, from 0
+    virtual std::size_t ranks() const = 0; ///< how many there are
+    /// Ranks on this rank's machine, and which of them this one is, from 0: by it, ranks share out the
+    /// machine's devices and cores.
+    virtual std::size_t localRank() const = 0;
+    virtual std::size_t localRanks() const = 0;
+
+    /// Begins to send or to receive. The bytes have to stay until it is done. Messages from one rank to
+    /// another arrive in the order in which they were sent, and have the size that the receiver expects.
+    virtual Ticket send(std::size_t to, std::span<const std::byte> bytes) = 0;
+    virtual Ticket receive(std::size_t from, std::span<std::byte> bytes) = 0;
+    /// Whether it is over; true only once for each ticket. Throws RankError where the other side is gone.
+    virtual bool done(Ticket ticket) = 0;
+
+    /// Ends all ranks, after `why` has been told: between processes, those of the others and this one, with
+    /// exit code 1; between threads, the others' done() throws RankError from then on.
+    virtual void abort(const std::string& why) = 0;
+};
+
+/// The ends of `ranks` threads of this process. Each may be used by another thread.
+std::vector<std::unique_ptr<Transport>> localTransports(std::size_t ranks);
+
+} // namespace lockstep
