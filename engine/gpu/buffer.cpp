@@ -216,6 +216,13 @@ VkMappedMemoryRange Buffer::alignedRange(std::uint64_t offset, std::uint64_t siz
     return range;
 }
 
+std::span<std::byte> Buffer::mappedToWrite(std::uint64_t offset, std::uint64_t size) {
+    if (!direct()) throw std::logic_error("buffer '" + name_ + "' is not mapped");
+    const BufferView range = view(offset, size);
+    invalidate(range.offset, range.size);
+    return {host_ + offset, static_cast<std::size_t>(size)};
+}
+
 void Buffer::flush(std::uint64_t offset, std::uint64_t size) const {
     if (coherent_) return;
     const VkMappedMemoryRange range = alignedRange(offset, size);

@@ -86,6 +86,10 @@ class Buffer {
 
     /// Memory::readback only: makes the writes of completed submissions visible and returns the mapped bytes.
     std::span<const std::byte> mapped() const;
+    /// Memory::readback only: mapped bytes, with what completed submissions have written, for the host to
+    /// change; and what makes the change visible to later submissions. None in flight may use those bytes.
+    std::span<std::byte> mappedToWrite(std::uint64_t offset, std::uint64_t size);
+    void wrote(std::uint64_t offset, std::uint64_t size) const { flush(offset, size); }
 
   private:
     void allocate();

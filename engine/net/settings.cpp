@@ -98,6 +98,18 @@ void MemorySettings::validate(std::size_t batch) const {
                                     std::to_string(batch) + " has no more parts than examples");
 }
 
+void RankShare::validate(std::size_t batch) const {
+    if (rank >= ranks)
+        throw std::invalid_argument("rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
+                                    " ranks; they count from 0");
+    if (ranks > batch)
+        throw std::invalid_argument("a batch of " + std::to_string(batch) + " cannot be shared by " +
+                                    std::to_string(ranks) + " ranks; each needs an example at least");
+    if (shard > 1)
+        throw std::invalid_argument("'shard' is " + std::to_string(shard) +
+                                    "; 0 keeps all of it on every rank, 1 shares out the optimizer's state");
+}
+
 void PrecisionSettings::validate() const {
     if (!storesParameters() || canStoreParameters(format)) return;
     throw std::invalid_argument(std::string(name(format)) + " needs master weights" +

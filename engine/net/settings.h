@@ -128,6 +128,22 @@ struct PrecisionSettings {
     bool operator==(const PrecisionSettings&) const = default;
 };
 
+/// What part one of several ranks has in a training: a device, or a group of cores. All of them have the same
+/// network, data, seed and batches, so the results are the same however many they are, up to rounding.
+struct RankShare {
+    std::size_t rank = 0;  ///< of this part, from 0
+    std::size_t ranks = 1; ///< each takes a part of every batch (rewrite_share_batch.cpp)
+    /// What a rank keeps its part of only, and not a whole copy: 0 nothing; 1 the optimizer's state.
+    std::size_t shard = 0;
+
+    bool alone() const { return ranks == 1; }
+    /// Throws std::invalid_argument for a rank that there is not, more ranks than examples in a batch, and
+    /// other values of `shard`.
+    void validate(std::size_t batch) const;
+
+    bool operator==(const RankShare&) const = default;
+};
+
 struct TrainSettings {
     OptimizerSettings optimizer;
     std::size_t batch = 128;
@@ -135,6 +151,18 @@ struct TrainSettings {
     bool shuffle = true;
     MemorySettings memory = {};
     PrecisionSettings precision = {};
+    RankShare share = {}; ///< no part of the result, and so of no file
+
+    /// Pieces in which all ranks together take a batch.
+    std::size_t pieces() const { return share.ranks * memory.accumulate; }
+    /// This rank has nothing to do in a batch of so few rows.
+    bool idleFor(std::size_t rows) const {
+        return std::min(pieces(), rows) <= share.rank * memory.accumulate;
+    }
+    /// A step stores its gradients, because they are added up over pieces of the batch.
+    bool addsGradients() const { return pieces() > 1; }
+    /// A step consists of other operations than the recipe's, or takes the batch otherwise than as a whole.
+    bool changeSteps() const { return memory.changeSteps() || !share.alone(); }
 
     bool operator==(const TrainSettings&) const = default;
 };

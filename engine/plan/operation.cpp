@@ -86,7 +86,9 @@ double flopsOf(const NetShape& net, const OptimizerSettings& optimizer, const Pl
         for (const PlannedOperation& part : operation.parts) flops += flopsOf(net, optimizer, part, rows);
         break;
     case Operation::gatherBatch:
-    case Operation::exchange:         // on a single device
+    case Operation::exchange: // other processors add
+    case Operation::awaitExchange:
+    case Operation::gatherParameters:
     case Operation::roundActivations: // in integers
     case Operation::roundWeights:
     case Operation::roundDSums:
@@ -130,10 +132,11 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
     case Operation::denseBackwardWeights:
         operands.reads = {{TensorKind::dSums, layer}, {TensorKind::activations, layer}};
         operands.writes = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
-        if (operation.piece > 0) // adds to them
+        if (operation.adds())
             operands.reads.insert(operands.reads.end(), operands.writes.begin(), operands.writes.end());
         break;
     case Operation::exchange:
+    case Operation::awaitExchange:
         operands.reads = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
         operands.writes = operands.reads;
         break;
@@ -150,6 +153,7 @@ Operands operandsOf(const NetShape& net, const OptimizerSettings& optimizer,
         operands.writes = operands.reads;
         break;
     case Operation::roundParameters:
+    case Operation::gatherParameters:
         for (std::size_t each = layer; each < layer + operation.layers; ++each)
             addTrained(operands.reads, each, 0, true);
         operands.writes = operands.reads;

@@ -28,8 +28,10 @@ enum class Operation {
     lastLayer,
     weightGradients,
     wholeStep,
-    // What a rewrite adds between them, for a network that trains on several devices.
+    // What rewrites add between them, for a network that several ranks train.
     exchange,
+    awaitExchange,
+    gatherParameters,
     // What a rewrite adds where products read another number format than operations write.
     roundActivations,
     roundWeights,
@@ -95,10 +97,15 @@ inline constexpr OperationRow operationTable[] = {
      "Batch, forward, loss, backward and update of the whole network in one kernel, for many steps at a "
      "time. Between them, nothing leaves shared memory.",
      false, NeverStored::allButParameters},
-    {Operation::exchange, "exchange", Operation::denseBackwardWeights,
-     "dW[l], db[l] = their sums over all devices",
-     "Adds up the layer's gradients of all devices that train together. A single device has nothing to add.",
+    {Operation::exchange, "exchange", Operation::exchange, "dW[l], db[l] = their sums over all ranks",
+     "Begins to add up the layer's gradients of all ranks that train together. One rank alone has nothing to "
+     "add.",
      true},
+    {Operation::awaitExchange, "await_exchange", Operation::awaitExchange,
+     "dW[l], db[l] = their sums over all ranks", "Waits until the layer's exchange is over.", true},
+    {Operation::gatherParameters, "gather_parameters", Operation::gatherParameters,
+     "W, b = every rank's part of them",
+     "Collects the parameters that other ranks have updated, where each updates a part of them only."},
     {Operation::roundActivations, "round_activations", Operation::dense,
      "A[l] = the nearest numbers of a format",
      "Rounds a layer's inputs in place, to the number format in which products are to read them.", true},
@@ -156,7 +163,13 @@ struct PlannedOperation {
     /// gradients of later pieces are added to those of the ones before.
     std::size_t piece = 0;
     std::size_t pieces = 1;
+    /// Those of the pieces that this device takes, [first, end); the others are other ranks' (shareBatch()).
+    std::size_t firstPiece = 0;
+    std::size_t endPiece = 1;
     bool rounded = false; ///< it reads copies of the weights (roundOperands())
+
+    /// Weight gradients are added to those of a piece before.
+    bool adds() const { return piece > firstPiece; }
 
     bool operator==(const PlannedOperation&) const = default;
 };
@@ -164,6 +177,11 @@ struct PlannedOperation {
 /// In how many pieces a batch of so many rows is taken: none is empty.
 inline std::size_t piecesOf(const PlannedOperation& operation, std::size_t rows) {
     return std::min(operation.pieces, std::max<std::size_t>(rows, 1));
+}
+/// Those of them that this device takes; none, where a batch has fewer rows than pieces.
+inline std::size_t ownPiecesOf(const PlannedOperation& operation, std::size_t rows) {
+    const std::size_t end = std::min(operation.endPiece, piecesOf(operation, rows));
+    return end - std::min(operation.firstPiece, end);
 }
 
 struct Operands {

@@ -22,6 +22,7 @@ void freeze(StepPlan& plan, std::span<const std::size_t> layers) {
         switch (each.operation) {
         case Operation::denseBackwardWeights:
         case Operation::exchange:
+        case Operation::awaitExchange:
             if (!frozen(each.layer)) kept.operations.push_back(each);
             break;
         case Operation::denseBackwardInputs:

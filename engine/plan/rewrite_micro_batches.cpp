@@ -14,13 +14,14 @@ void microBatches(StepPlan& plan, std::size_t pieces) {
         throw std::invalid_argument("the plan stores no gradients that could be added up");
     StepPlan whole;
     const auto ofAll = [](const PlannedOperation& each) { // once per step, when all gradients are there
-        return each.operation == Operation::update || each.operation == Operation::exchange;
+        return each.operation == Operation::update || each.operation == Operation::exchange ||
+               each.operation == Operation::awaitExchange;
     };
     for (std::size_t piece = 0; piece < pieces; ++piece)
         for (PlannedOperation each : plan.operations) {
             if (ofAll(each)) continue;
             each.piece = piece;
-            each.pieces = pieces;
+            each.pieces = each.endPiece = pieces;
             whole.operations.push_back(std::move(each));
         }
     for (const PlannedOperation& each : plan.operations)

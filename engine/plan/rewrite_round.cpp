@@ -86,7 +86,8 @@ void roundOperands(StepPlan& plan, const NetShape& net, const PrecisionSettings&
         each.rounded = !precision.storesParameters() && readsCopies(each);
         rounded.operations.push_back(each);
         const auto then = [&](Operation operation, std::size_t layer) {
-            rounded.operations.push_back({operation, layer, 1, {}, each.piece, each.pieces});
+            rounded.operations.push_back(
+                {operation, layer, 1, {}, each.piece, each.pieces, each.firstPiece, each.endPiece});
         };
         switch (each.operation) {
         case Operation::gatherBatch:

@@ -8,15 +8,19 @@
 
 namespace lockstep {
 
-void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory) {
-    if (memory.shareMemory()) gradientsEarly(plan); // or every layer's outputs would be needed to the end
+void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory, const RankShare& share) {
+    // Or every layer's outputs would be needed to the end, and its gradients would be exchanged late.
+    if (memory.shareMemory() || !share.alone()) gradientsEarly(plan);
     if (memory.recompute > 1) {
         const std::size_t lastKept = (net.layers() - 1) / memory.recompute * memory.recompute;
         for (std::size_t level = lastKept; level-- > 1;)
             if (level % memory.recompute != 0) recomputeForward(plan, net, level - 1);
     }
     if (includes(memory.offload, Offload::activations)) offloadActivations(plan, net);
-    if (memory.accumulate > 1) microBatches(plan, memory.accumulate);
+    if (!share.alone())
+        shareBatch(plan, net, share, memory.accumulate);
+    else if (memory.accumulate > 1)
+        microBatches(plan, memory.accumulate);
 }
 
 } // namespace lockstep

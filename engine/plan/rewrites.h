@@ -49,9 +49,10 @@ void recomputeForward(StepPlan& plan, const NetShape& net, std::size_t layer);
 /// std::logic_error for a plan whose operations are joined, except for updates that are folded.
 void offloadActivations(StepPlan& plan, const NetShape& net);
 
-/// All that `memory` asks for, layer by layer and piece by piece (rewrite_save_memory.cpp). In place. Throws
-/// as offloadActivations() and microBatches().
-void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory);
+/// All that `memory` asks for, layer by layer and piece by piece (rewrite_save_memory.cpp), of one rank's
+/// share of the batch. In place. Throws as offloadActivations() and microBatches().
+void saveMemory(StepPlan& plan, const NetShape& net, const MemorySettings& memory,
+                const RankShare& share = {});
 
 /// The batch is taken in so many pieces, one after the other, and their gradients are added up
 /// (rewrite_micro_batches.cpp). In place. Throws std::invalid_argument for none, and for a plan that stores
@@ -70,8 +71,12 @@ void roundOperands(StepPlan& plan, const NetShape& net, const PrecisionSettings&
 /// layer is left to train.
 void freeze(StepPlan& plan, std::span<const std::size_t> layers);
 
-/// Each layer's gradients are exchanged between devices before the update reads them (rewrite_exchange.cpp).
-/// In place.
+/// Each layer's gradients are exchanged between ranks before its update reads them (rewrite_exchange.cpp). In
+/// place.
 void exchangeGradients(StepPlan& plan);
+
+/// A rank takes its share of the batch, in so many pieces, and exchanges gradients
+/// (rewrite_share_batch.cpp). In place. Throws as microBatches().
+void shareBatch(StepPlan& plan, const NetShape& net, const RankShare& share, std::size_t pieces);
 
 } // namespace lockstep

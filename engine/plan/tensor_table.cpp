@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/net/shards.h"
+
 namespace lockstep {
 
 namespace {
@@ -89,9 +91,16 @@ void TensorTable::place(StoredTensor& tensor, bool reuse) {
     std::uint64_t& end = arenas_[static_cast<std::size_t>(tensor.arena)];
     if (byParamLayout(tensor.arena)) {
         const LayerLayout& layer = layout_.layer(tensor.id.layer);
-        const std::size_t first = rowOf(tensor.id.kind).vector ? layer.biasOffset : layer.weightOffset;
+        std::size_t first = rowOf(tensor.id.kind).vector ? layer.biasOffset : layer.weightOffset;
+        std::size_t floats = layout_.size();
+        const bool state = tensor.arena == TensorArena::state1 || tensor.arena == TensorArena::state2;
+        if (state && storage_.share.shard > 0) { // a part of weights and biases together
+            const Shards shards(layout_, storage_.share);
+            first = shards.stateOf(tensor.id.layer);
+            floats = shards.stateSize();
+        }
         tensor.offset = first * bytesOf(tensor.format);
-        end = layout_.size() * bytesOf(tensor.format);
+        end = floats * bytesOf(tensor.format);
         return;
     }
     const std::uint64_t size = roundUp(tensor.bytes(), storage_.alignment);

@@ -27,6 +27,7 @@ struct TensorStorage {
     /// Tensors of the batch that no operation needs at the same time may share memory. What a plan leaves
     /// behind is then only what its last operation wrote.
     bool reuse = false;
+    RankShare share = {}; ///< whose shards the optimizer's state is
 };
 
 /// Operations of a plan, by their places.

@@ -56,11 +56,11 @@ void StepWork::count(const StepPlan& plan, std::size_t rows) {
 Work StepWork::of(const PlannedOperation& operation, std::size_t rows) {
     for (const Known& each : known_)
         if (each.operation == operation.operation && each.layer == operation.layer && each.rows == rows &&
-            each.layers == operation.layers && each.adds == (operation.piece > 0))
+            each.layers == operation.layers && each.adds == operation.adds())
             return each.work;
     constexpr std::size_t most = 1024; // batches have two sizes; chunks of evaluations a few more
     if (known_.size() == most) known_.clear();
-    known_.push_back({operation.operation, operation.layer, operation.layers, operation.piece > 0, rows,
+    known_.push_back({operation.operation, operation.layer, operation.layers, operation.adds(), rows,
                       workOf(sizes_, operation, rows)});
     return known_.back().work;
 }

@@ -70,6 +70,10 @@ class CpuTrainer final : public TrainerBase {
     }
     void runChunk(std::uint64_t steps, std::size_t threads);
     void marchThrough(std::size_t thread, std::uint64_t first, std::uint64_t steps);
+    /// After the threads are done: a rank that is lost ends the run.
+    void throwIfRanksFailed() const {
+        if (arenas_.rankFailure) std::rethrow_exception(arenas_.rankFailure);
+    }
     void timeLosses() {
         const double seconds = trainingSeconds();
         for (; lossesWithoutTime_ > 0; --lossesWithoutTime_)
@@ -128,8 +132,12 @@ void CpuTrainer::warmUp() {
     platform::preferHugePages(examples.pixels.data(), examples.pixels.size());
     platform::preferHugePages(examples.values.data(), examples.values.size() * sizeof(float));
     platform::preferHugePages(arenas_.parameters.data(), arenas_.parameters.size() * sizeof(float));
-    const TrainerState initial = state();
+    TrainerState initial;
+    initial.parameters = parameters();
+    initial.optimizerState.assign(arenas_.optimizerState.size(), std::vector<float>(arenas_.layout.size()));
+    arenas_.exchanging = false; // not all ranks may be on processors
     runChunk(1, team_.size());
+    arenas_.exchanging = true;
     restore(initial);
     timing_.clear();
     warmUpSeconds_ = secondsSince(start);
@@ -159,6 +167,7 @@ void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads) {
         losses_.reserve(std::max(2 * losses_.capacity(), losses_.size() + steps));
     const std::uint64_t first = completed_;
     runTeam(shares_.next(threads), [&](std::size_t thread) { marchThrough(thread, first, steps); });
+    throwIfRanksFailed();
     if (ops_[0]->failed()) failedStep_ = completed_;
 }
 
@@ -205,7 +214,10 @@ TrainerState CpuTrainer::state() {
     result.step = completed_;
     result.parameters = parameters();
     for (const AlignedArray<float>& array : arenas_.optimizerState)
-        result.optimizerState.emplace_back(array.span().begin(), array.span().end());
+        if (arenas_.ranks)
+            result.optimizerState.push_back(arenas_.ranks->wholeState(array.span()));
+        else
+            result.optimizerState.emplace_back(array.span().begin(), array.span().end());
     return result;
 }
 
@@ -214,7 +226,11 @@ void CpuTrainer::restore(const TrainerState& state) {
     std::ranges::copy(state.parameters, arenas_.parameters.data());
     roundStored(job_.settings.precision, {arenas_.parameters.data(), arenas_.parameters.size()});
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
-        std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
+        if (arenas_.ranks)
+            arenas_.ranks->ownState(state.optimizerState[array], {arenas_.optimizerState[array].data(),
+                                                                  arenas_.optimizerState[array].size()});
+        else
+            std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
 }
 
 /// All threads are awake before the clock starts.
@@ -272,8 +288,8 @@ struct CpuChoice {
         const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
         const CoreCount cores = usablePhysicalCores();
         const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-        small = rung == Rung::best && !job.settings.memory.changeSteps() &&
-                !job.settings.precision.rounds() && fitsSmallOps(job.shape, batch);
+        small = rung == Rung::best && !job.settings.changeSteps() && !job.settings.precision.rounds() &&
+                fitsSmallOps(job.shape, batch);
         const auto teamOf = [&](std::size_t most) {
             return row.allCores && !small ? usefulThreads(job.shape, batch, most, flopsPerMicrosecond) : 1;
         };
@@ -301,6 +317,7 @@ CpuMemory cpuMemoryOf(const TrainJob& job, Rung rung, std::size_t threads) {
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
+    job.requireExchange();
     requireFormat(job.settings.precision, LaneSpec{false, rung, {}});
     if (job.settings.precision.wide()) return makeDoubleTrainer(job);
     const TrainJob own = onProcessor(job);

@@ -31,6 +31,8 @@ class GpuSteps {
     void recordApart(std::uint64_t step);
     /// What that step is.
     StepPlan planApart() const { return whole() ? wholeStepPlan(arenas_.shape) : fusions_.apart(); }
+    /// GpuOps::exchange.
+    void exchange(bool on) { ops_.exchange(on); }
     /// GpuOps::submitEachOperation.
     void submitEachOperation(bool on) { ops_.submitEachOperation(on); }
 

@@ -162,7 +162,7 @@ StepKernels GpuTrainer::choose(const ReplacedShaders& replaced, const std::atomi
                                Tuning& tuning) {
     StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
                                     job_.pieceRows(), tuning, cancelled);
-    if (job_.settings.memory.accumulate > 1) how.foldsUpdate = false; // pieces add up stored gradients
+    if (job_.settings.addsGradients()) how.foldsUpdate = false; // pieces add up stored gradients
     kernels_.replace(replaced);
     return how;
 }
@@ -193,6 +193,7 @@ void GpuTrainer::warmUp(const std::atomic<bool>* cancelled, Tuning& tuning) {
     const TuningProgress chosen = tuning.progress();
     if (chosen.skipped && chosen.compared < chosen.comparisons)
         choiceCutShort_ = concat(", comparison skipped after ", chosen.compared, " of ", chosen.comparisons);
+    steps_.exchange(true);
     evaluation_.warmUp(cancelled);
     warmUpRecorded_ = recorder_.deviceSeconds();
     setStatus(shared::noStep);
@@ -204,7 +205,9 @@ void GpuTrainer::run(std::uint64_t steps) {
         const Stopwatch::Running running(training_);
         while (steps > 0 && !failedStep_) {
             const bool profile = profilesNow();
-            const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
+            // Ranks meet in every step, so none is recorded ahead.
+            const bool alone = job_.settings.share.alone();
+            const std::uint64_t count = profile || !alone ? 1 : std::min(steps, submission_.units());
             submitSteps(count, profile);
             steps -= count;
             collectFinished();
@@ -331,7 +334,11 @@ TrainerState GpuTrainer::state() {
     state.step = completed_;
     state.parameters = parameters();
     for (const gpu::Buffer& kept : arenas_.optimizerState)
-        state.optimizerState.push_back(kept.downloadValues<float>(arenas_.layout.size()));
+        if (arenas_.ranks)
+            state.optimizerState.push_back(
+                arenas_.ranks->wholeState(kept.downloadValues<float>(arenas_.ranks->shards().stateSize())));
+        else
+            state.optimizerState.push_back(kept.downloadValues<float>(arenas_.layout.size()));
     if (half_) state.lossScaling = half_->scaling();
     if (steps_.mayChange()) state.wholeSteps = steps_.whole();
     return state;
@@ -361,8 +368,15 @@ void GpuTrainer::putBack(const TrainerState& state) {
     roundStored(job_.settings.precision, parameters);
     arenas_.parameters.uploadValues<float>(parameters);
     if (half_) half_->restore(state.parameters, state.lossScaling);
-    for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
-        arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);
+    for (std::size_t array = 0; array < state.optimizerState.size(); ++array) {
+        if (!arenas_.ranks) {
+            arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);
+            continue;
+        }
+        std::vector<float> own(arenas_.ranks->shards().stateSize());
+        arenas_.ranks->ownState(state.optimizerState[array], own);
+        arenas_.optimizerState[array].uploadValues<float>(own);
+    }
 }
 
 std::vector<OperationTiming> GpuTrainer::operations() const {
@@ -447,10 +461,15 @@ std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Dev
                                         const ReplacedShaders& replaced, const std::atomic<bool>* cancelled,
                                         std::size_t workgroups, Tuning* tuning) {
     job.validate();
-    if (rowOf(rung, true).foldsUpdate && job.settings.memory.accumulate > 1)
+    if (rowOf(rung, true).foldsUpdate && job.settings.addsGradients())
         throw std::invalid_argument(concat("gpu:", name(rung),
                                            " stores no gradients that could be added up; "
                                            "take another rung, or the whole batch at once"));
+    job.requireExchange();
+    if (!job.settings.share.alone() && rowOf(rung, true).half)
+        throw std::invalid_argument(concat("gpu:", name(rung),
+                                           " scales its loss by what overflows on one device; "
+                                           "ranks share a batch on rungs of fp32"));
     requireFormat(job.settings.precision, LaneSpec{true, rung, {}});
     requireMemory(device, job, rung);
     Tuning unseen;

@@ -141,18 +141,18 @@ void Lane::fail(const std::exception& error) {
 // evaluate, save or end. The size is chosen by device time: beside a window, every request waits for a frame
 // regardless of its size, and small ones would starve training.
 void Lane::train() {
-    while (!lineReached()) {
-        if (runPosted()) continue; // it may have moved the lane past the finish line
-        const std::uint64_t allowed = allowedSteps();
-        if (allowed == 0) {
+    for (;;) {
+        if (!lineReached() && runPosted()) continue; // it may have moved the lane past the finish line
+        std::uint64_t move = nextMove();
+        if (options_.agree) move = options_.agree(move);
+        if (move == LaneOptions::stops) {
             settle();
             setStatus(LaneStatus::stopped);
             return;
         }
-        if (lineReached()) break; // moved there while paused
+        if (move == LaneOptions::finishes) break;
         rehearse();
-        const std::uint64_t room = std::min(allowed, nextHalt(asked_) - asked_);
-        const std::uint64_t steps = std::min(request_.units(), room);
+        const std::uint64_t steps = move - LaneOptions::finishes;
         trainer_->run(steps);
         asked_ += steps;
         evaluated_ = false;
@@ -202,6 +202,15 @@ void Lane::noteEnergy() {
 bool Lane::mayTrain() const {
     const std::lock_guard lock(mutex_);
     return !stopWanted_ && !pauseWanted_;
+}
+
+/// As LaneOptions::agree takes it.
+std::uint64_t Lane::nextMove() {
+    if (lineReached()) return LaneOptions::finishes;
+    const std::uint64_t allowed = allowedSteps();
+    if (allowed == 0) return LaneOptions::stops;
+    if (lineReached()) return LaneOptions::finishes; // moved there while paused
+    return std::min({allowed, request_.units(), nextHalt(asked_) - asked_}) + LaneOptions::finishes;
 }
 
 /// The number of steps to request now; 0 once the lane must stop. Waits while the lane is paused.

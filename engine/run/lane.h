@@ -100,7 +100,12 @@ struct LaneOptions {
         timeOn();
     }
     void timeOn() { leastSeconds = 1; }
-    std::uint64_t saveEvery = 0; ///< epochs between calls of `save`; 0: never
+    /// Where ranks in other processes train with this lane, they make the same steps, and end together.
+    /// Called with what this rank would do next, and returns what all do: the smallest of all ranks' numbers.
+    std::function<std::uint64_t(std::uint64_t)> agree;
+    static constexpr std::uint64_t stops = 0;    ///< by request
+    static constexpr std::uint64_t finishes = 1; ///< the line is reached; above, that many steps more
+    std::uint64_t saveEvery = 0;                 ///< epochs between calls of `save`; 0: never
     /// Called on the lane's thread when no steps are pending. An exception from it, of whatever type, fails
     /// the lane.
     std::function<void(Trainer&)> save;
@@ -216,6 +221,7 @@ class Lane {
     void work();
     void train();
     std::uint64_t allowedSteps();
+    std::uint64_t nextMove();
     void hold();
     bool runPosted();
     Action takePosted();

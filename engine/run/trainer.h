@@ -74,7 +74,8 @@ class Trainer {
     /// Trains as many steps as surely end within `budget`, by the time that steps have taken so far, and
     /// waits for them: for a share of each frame of a host's own loop. One step at least, however long it
     /// takes. Returns the number of steps: 0 once a loss was not finite, for which completedSteps() throws.
-    /// Those that were requested before are waited for, too.
+    /// Those that were requested before are waited for, too. Throws std::invalid_argument for a rank among
+    /// several, which all have to make the same number of steps.
     virtual std::uint64_t runFor(std::chrono::duration<double, std::milli> budget) = 0;
     /// Waits until all requested steps are done.
     virtual void finish() = 0;
@@ -120,7 +121,7 @@ class Trainer {
     /// Trains on until the machine's speed settles: for half a second and three looks of `lookSeconds` at
     /// least, until two looks agree within 3 %, for at most `mostSeconds` and while `goesOn` (asked often).
     /// Then takes it all back: weights, losses and times are as before. Returns the steps and seconds of the
-    /// last look.
+    /// last look; for one rank among several, none.
     virtual Pace rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) = 0;
 
     /// LossScaling::skippedSteps; 0 unless in half precision. Waits for the requested steps.
@@ -139,6 +140,8 @@ class Trainer {
     /// read the data set where it is; what their threads and kernels keep besides is not counted.
     virtual std::vector<MemoryUse> predictedMemory() const = 0;
     virtual std::vector<MemoryUse> memory() const = 0;
+    /// What each of the ranks has allocated whose trainer this is (rank_team.h).
+    virtual std::vector<std::vector<MemoryUse>> memoryByRank() const { return {memory()}; }
 
     /// Trains exactly one step, with the same bits as run(1) and finish(), and records what happened in it.
     /// Throws NonFiniteError if its loss is not finite.

@@ -73,6 +73,8 @@ void TrainerBase::reloadExamples(std::size_t first, std::size_t count) {
 }
 
 std::uint64_t TrainerBase::runFor(std::chrono::duration<double, std::milli> budget) {
+    if (!job_.settings.share.alone())
+        throw std::invalid_argument("ranks that share a job make the same number of steps: use run()");
     constexpr double sure = 0.7; // steps differ
     const auto start = std::chrono::steady_clock::now();
     finish();
@@ -102,6 +104,7 @@ void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
 }
 
 Pace TrainerBase::rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) {
+    if (!job_.settings.share.alone()) return {}; // ranks would make different numbers of steps
     // Clocks may rest on their way up: two looks that agree soon after the start prove little.
     const double leastLooks = std::max(3.0, 0.5 / lookSeconds);
     const auto start = std::chrono::steady_clock::now();
@@ -155,6 +158,8 @@ void TrainerBase::goOnFrom(const TrainerState& state) {
 StepTrace TrainerBase::traceStep(const TraceOptions& options) {
     finish();
     throwIfFailed();
+    if (!job_.settings.share.alone())
+        throw std::invalid_argument("a step that several ranks share is not traced; one rank alone can be");
     if (options.tensors && job_.settings.memory.changeSteps())
         throw std::invalid_argument(
             "a step that saves memory ('recompute', 'accumulate', 'offload') overwrites its tensors; "

@@ -22,12 +22,12 @@ constexpr std::size_t partsWorthDividing = 16;
 // The update is folded where kernels add a scaled gradient to weights: the plain one of SGD without L1.
 // Pieces of a batch add up gradients that are stored.
 StepPlan planFor(const NetShape& shape, const CpuKernels& kernels, const OptimizerSettings& optimizer,
-                 const MemorySettings& memory, const PrecisionSettings& precision) {
+                 const TrainSettings& settings) {
     StepPlan plan = trainStep(shape);
-    if (kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0 && memory.accumulate == 1)
+    if (kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0 && !settings.addsGradients())
         foldUpdate(plan);
-    saveMemory(plan, shape, memory);
-    roundOperands(plan, shape, precision);
+    saveMemory(plan, shape, settings.memory, settings.share);
+    roundOperands(plan, shape, settings.precision);
     return plan;
 }
 
@@ -43,7 +43,8 @@ TensorStorage storageFor(const TrainJob& job, std::size_t capacity, bool byNeuro
             .gradientRows = byNeuron ? capacity : job.pieceRows(),
             .targetWidth = job.data->targetWidth,
             .widthGrain = byNeuron ? roundUpToGrain(1) : 4,
-            .reuse = job.settings.memory.shareMemory()};
+            .reuse = job.settings.memory.shareMemory(),
+            .share = job.settings.share};
 }
 
 std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
@@ -53,9 +54,8 @@ std::size_t floatsOf(const TensorTable& tensors, TensorArena arena) {
 } // namespace
 
 CpuMemory::CpuMemory(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, bool byNeuron)
-    : plan(planFor(job.shape, kernels, job.settings.optimizer, job.settings.memory, job.settings.precision)),
-      pieceRows(job.pieceRows()), capacity(capacityFor(job, threads, byNeuron)),
-      storage(storageFor(job, capacity, byNeuron)),
+    : plan(planFor(job.shape, kernels, job.settings.optimizer, job.settings)), pieceRows(job.pieceRows()),
+      capacity(capacityFor(job, threads, byNeuron)), storage(storageFor(job, capacity, byNeuron)),
       tensors(job.shape, job.settings.optimizer, plan, storage) {}
 
 std::vector<MemoryUse> CpuMemory::uses() const {
@@ -74,8 +74,7 @@ std::vector<MemoryUse> CpuMemory::uses() const {
 
 CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
     : CpuMemory(job, kernelTable, threads, perNeuron), data(*job.data), shape(job.shape),
-      optimizer(job.settings.optimizer), layout(job.shape), order(job.order()), saving(job.settings.memory),
-      precision(job.settings.precision), seed(job.settings.seed),
+      optimizer(job.settings.optimizer), layout(job.shape), order(job.order()), settings(job.settings),
       targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable), byNeuron(perNeuron),
       partsPerThread(threads == 1 ? 1 : partsWorthDividing),
       parameters(floatsOf(tensors, TensorArena::parameters)),
@@ -85,11 +84,12 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
       dSums(floatsOf(tensors, TensorArena::dSums)), targets(floatsOf(tensors, TensorArena::targets)),
       work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
     countWork();
-    if (scales(precision)) largestParts.resize(scaleSlots(shape.layers()) * parts());
-    std::ranges::copy(initialWeights(shape, seed), parameters.data());
-    roundStored(precision, {parameters.data(), parameters.size()});
+    if (job.exchange != nullptr) ranks.emplace(*job.exchange, layout, settings.share);
+    if (scales(settings.precision)) largestParts.resize(scaleSlots(shape.layers()) * parts());
+    std::ranges::copy(initialWeights(shape, settings.seed), parameters.data());
+    roundStored(settings.precision, {parameters.data(), parameters.size()});
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
-        optimizerState.emplace_back(layout.size());
+        optimizerState.emplace_back(ranks ? ranks->shards().stateSize() : layout.size());
     placeLayers();
 }
 
@@ -103,13 +103,12 @@ void CpuArenas::placeLayers() {
              at(dSums, {TensorKind::dSums, layer})});
 }
 
-void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
-    StepPlan now =
-        planFor(shape, kernels, settings, saving, precision); // what can throw comes before the first change
-    TensorTable table(shape, settings, now, storage);
+void CpuArenas::setOptimizer(const OptimizerSettings& other) {
+    StepPlan now = planFor(shape, kernels, other, settings); // what can throw comes before the first change
+    TensorTable table(shape, other, now, storage);
     const std::size_t floats = floatsOf(table, TensorArena::gradients);
     if (floats != gradients.size()) gradients = AlignedArray<float>(floats);
-    optimizer = settings;
+    optimizer = other;
     tensors = std::move(table);
     plan = std::move(now);
     placeLayers();
@@ -119,7 +118,7 @@ void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
 
 void CpuArenas::countWork() {
     for (const std::size_t batch : {order.batch(), order.range(order.stepsPerEpoch() - 1).rows}) {
-        const std::size_t pieces = std::min(saving.accumulate, batch);
+        const std::size_t pieces = std::min(settings.pieces(), batch);
         work.count(plan, batch / pieces);
         work.count(plan, (batch + pieces - 1) / pieces);
     }

@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <vector>
 
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
+#include "engine/many/step_exchange.h"
 #include "engine/net/param_layout.h"
 #include "engine/plan/memory_use.h"
 #include "engine/plan/plan.h"
@@ -53,9 +56,7 @@ struct CpuArenas : CpuMemory {
     OptimizerSettings optimizer;
     const ParamLayout layout;
     const BatchOrder order;
-    const MemorySettings saving;
-    const PrecisionSettings precision;
-    const std::uint64_t seed;
+    const TrainSettings settings; ///< but for the optimizer
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
     const bool byNeuron;
@@ -77,10 +78,15 @@ struct CpuArenas : CpuMemory {
 
     StepWork work; ///< of the plan, counted for every batch; only the thread that is timed asks
 
+    std::optional<StepExchange> ranks; ///< where several share the job
+    bool exchanging = true;            ///< else a step of one of them goes without the others
+    double summedLoss = 0;             ///< of all ranks
+    std::exception_ptr rankFailure;    ///< why an exchange failed, for whoever waits for the threads
+
     std::vector<double> partialLosses; ///< of a batch, one per part of a step
 
     /// Tensors that are not needed at the same time lie in the same memory.
-    bool sharesMemory() const { return saving.shareMemory(); }
+    bool sharesMemory() const { return settings.memory.shareMemory(); }
     /// How many parts a step has.
     std::size_t parts() const { return partialLosses.size(); }
     /// Shares are cut at multiples of so many parts. Kernels whose results depend on the cuts always work on
@@ -93,7 +99,7 @@ struct CpuArenas : CpuMemory {
     float* weightCopy(std::size_t layer) { return at(weightCopies, {TensorKind::weightCopies, layer}); }
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
-    void setOptimizer(const OptimizerSettings& settings);
+    void setOptimizer(const OptimizerSettings& other);
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     float* stateArray(std::size_t index);  ///< null when the optimizer keeps fewer

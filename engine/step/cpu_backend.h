@@ -28,7 +28,7 @@ class CpuBackend : public Ops {
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() {}
     void denseBackwardWeights(std::size_t layer) final {
-        addWeightGradient(layer, piece() > 0 ? 1 : 0, 1, arenas_.gradients.data());
+        addWeightGradient(layer, addsPiece() ? 1 : 0, 1, arenas_.gradients.data());
     }
     /// w -= rate * (gradient + l2 * w).
     void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) final {
@@ -48,8 +48,8 @@ class CpuBackend : public Ops {
 
     /// target = keep target + scale gradient, for the layer's weights and biases in an arena.
     virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
-    /// Of the batch, which the operation at hand is about.
-    std::size_t piece() const { return planned() != nullptr ? planned()->piece : 0; }
+    /// The operation at hand adds to what it did for an earlier piece of the batch.
+    bool addsPiece() const { return planned() != nullptr && planned()->adds(); }
     /// Ends an operation of a plan: the time since the last one was its.
     void lap() {
         if (timing_ != nullptr && timing_->watching() && planned() != nullptr)

@@ -70,7 +70,7 @@ void CpuOps::gather(const Examples& examples, const BatchOrder& order, const Bat
 }
 
 void CpuOps::gatherBatch(const StepSettings& step) { // endStep() waited, if it is the first piece
-    if (piece() > 0) meetOthers();
+    if (addsPiece()) meetOthers();
     gather(arenas_.data.train, arenas_.order, step.batch);
     lap();
 }
@@ -112,7 +112,7 @@ void CpuOps::lossAndGradient(const StepSettings& step) {
         const Share rows = itemsOf(rows_, {part, part + 1});
         const LossShape shape = arenas_.lossShape(rows.end - rows.begin, batchRows_);
         const std::size_t offset = rows.begin * shape.stride;
-        const double before = piece() > 0 ? arenas_.partialLosses[part] : 0;
+        const double before = addsPiece() ? arenas_.partialLosses[part] : 0;
         arenas_.partialLosses[part] =
             before + arenas_.kernels.lossAndGradient(shape, arenas_.layers[last].outputs + offset,
                                                      arenas_.layers[last].saved() + offset,
@@ -162,6 +162,7 @@ void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float
 // its cache, and it needs no barrier.
 void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t layers) {
     if (failed_) return;
+    if (arenas_.ranks && arenas_.settings.share.shard > 0) return updateShard(step, first);
     const auto updateSlice = [&](std::size_t begin, std::size_t end) {
         arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
                                arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
@@ -174,6 +175,73 @@ void CpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
             updateSlice(place.biasOffset + begin, place.biasOffset + end);
         });
     }
+    lap();
+}
+
+// Cut anywhere, because the exchange has waited for all threads.
+void CpuOps::updateShard(const StepSettings& step, std::size_t layer) {
+    const Shards& shards = arenas_.ranks->shards();
+    const FloatRange own = shards.own(layer);
+    const auto from = [](float* array, std::size_t first) {
+        return array == nullptr ? nullptr : array + first;
+    };
+    forPieces(own.size() / 64, 1, [&](Share lines) {
+        arenas_.kernels.update(arenas_.optimizer.kind, step.update, lines.begin * 64, lines.end * 64,
+                               arenas_.gradients.data() + own.begin, arenas_.parameters.data() + own.begin,
+                               from(arenas_.stateArray(0), shards.stateOf(layer)),
+                               from(arenas_.stateArray(1), shards.stateOf(layer)));
+    });
+    lap();
+}
+
+/// What only one thread does for all, while the others wait: it must not throw.
+template <class Work> void CpuOps::leadExchange(const Work& work) {
+    if (parts_.begin != 0 || arenas_.rankFailure) return;
+    try {
+        work(*arenas_.ranks);
+    } catch (...) {
+        arenas_.rankFailure = std::current_exception();
+    }
+}
+
+// What follows is cut by rows, and so has waited, too. A rank whose share of a small batch is empty has
+// nothing to add.
+void CpuOps::beginExchange(std::size_t layer, const StepSettings& step) {
+    cutBy(Cut::rows);
+    leadExchange([&](StepExchange& ranks) {
+        const bool idle = arenas_.settings.idleFor(step.batch.rows);
+        if (isFirstExchange(layer)) {
+            const auto& partial = arenas_.partialLosses;
+            ranks.beginLoss(step.step, idle ? 0 : std::accumulate(partial.begin(), partial.end(), 0.0));
+        }
+        const std::size_t begin = arenas_.layout.layer(layer).weightOffset;
+        const std::span own(arenas_.gradients.data() + begin, arenas_.layout.endOf(layer) - begin);
+        if (idle) std::ranges::fill(own, 0.0f);
+        ranks.begin(step.step, layer, own);
+    });
+    lap();
+}
+
+void CpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
+    leadExchange([&](StepExchange& ranks) {
+        if (isFirstExchange(layer)) arenas_.summedLoss = ranks.awaitLoss();
+        ranks.await(layer);
+    });
+    meetOthers();
+    cut_ = Cut::weights;
+    if (isFirstExchange(layer)) setLoss(arenas_.summedLoss, step.batch.rows);
+    if (arenas_.rankFailure) failed_ = true;
+    lap();
+}
+
+void CpuOps::gatherParameters(const StepSettings& step) {
+    if (failed_) return; // and so have all ranks
+    meetOthers();
+    leadExchange([&](StepExchange& ranks) {
+        ranks.gatherParameters(step.step, {arenas_.parameters.data(), arenas_.parameters.size()});
+    });
+    meetOthers();
+    if (arenas_.rankFailure) failed_ = true;
     lap();
 }
 
@@ -192,7 +260,7 @@ std::uint32_t CpuOps::largestOfAll(const PlannedOperation& operation, std::uint3
 // Each thread rounds what it has just computed, so it need not wait; for a scale it waits within.
 void CpuOps::roundBatch(const PlannedOperation& operation, float* values, std::size_t width) {
     const std::size_t stride = roundUpToFour(width);
-    const Rounding how = roundingOf(arenas_.precision, operation.operation);
+    const Rounding how = roundingOf(arenas_.settings.precision, operation.operation);
     const auto forOwn = [&](const auto& work) {
         forBlocks(width, [&](Share rows, Share columns) {
             work(plain::RoundShape{rows.end - rows.begin, columns.end - columns.begin, stride},
@@ -218,7 +286,7 @@ void CpuOps::roundWeights(const PlannedOperation& operation) {
     const LayerLayout& place = arenas_.layout.layer(operation.layer);
     const float* from = arenas_.parameters.data() + place.weightOffset;
     float* to = arenas_.weightCopy(operation.layer);
-    const Rounding how = roundingOf(arenas_.precision, operation.operation);
+    const Rounding how = roundingOf(arenas_.settings.precision, operation.operation);
     const auto shapeOf = [&](std::size_t begin, std::size_t end) {
         return plain::RoundShape{end - begin, place.inputs, place.rowStride};
     };
@@ -242,10 +310,10 @@ void CpuOps::roundWeights(const PlannedOperation& operation) {
 // A thread rounds the slices that it has just updated, without a barrier.
 void CpuOps::roundParameters(const PlannedOperation& operation, const StepSettings& step) {
     if (failed_) return;
-    const FloatKind kind = roundingOf(arenas_.precision, operation.operation).kind;
+    const FloatKind kind = roundingOf(arenas_.settings.precision, operation.operation).kind;
     const auto roundSlice = [&](std::size_t begin, std::size_t end) {
-        if (arenas_.precision.rounding == RoundingMode::stochastic)
-            plain::roundParametersStochastic(kind, arenas_.seed, step.step, begin, end,
+        if (arenas_.settings.precision.rounding == RoundingMode::stochastic)
+            plain::roundParametersStochastic(kind, arenas_.settings.seed, step.step, begin, end,
                                              arenas_.parameters.data());
         else
             plain::roundParameters(kind, begin, end, arenas_.parameters.data());
@@ -264,7 +332,9 @@ void CpuOps::roundParameters(const PlannedOperation& operation, const StepSettin
 void CpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     const std::size_t layer = operation.layer;
     switch (operation.operation) {
-    case Operation::exchange: break; // a single machine has nothing to add
+    case Operation::exchange: return exchanges() ? beginExchange(layer, step) : void();
+    case Operation::awaitExchange: return exchanges() ? awaitExchange(layer, step) : meetOthers();
+    case Operation::gatherParameters: return exchanges() ? gatherParameters(step) : void();
     case Operation::roundActivations:
         return roundBatch(operation, layer == 0 ? arenas_.inputs : arenas_.layers[layer - 1].outputs,
                           arenas_.shape.widths[layer]);

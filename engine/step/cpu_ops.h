@@ -46,6 +46,14 @@ class CpuOps final : public CpuBackend {
     /// a layer, or by rows of its weights.
     enum class Cut { rows, columns, weights };
 
+    void updateShard(const StepSettings& step, std::size_t layer);
+    template <class Work> void leadExchange(const Work& work);
+    void beginExchange(std::size_t layer, const StepSettings& step);
+    void awaitExchange(std::size_t layer, const StepSettings& step);
+    void gatherParameters(const StepSettings& step);
+    bool exchanges() const { return arenas_.ranks && arenas_.exchanging; }
+    /// The last layer's comes first, and the loss with it.
+    bool isFirstExchange(std::size_t layer) const { return layer + 1 == arenas_.shape.layers(); }
     void roundBatch(const PlannedOperation& operation, float* values, std::size_t width);
     void roundWeights(const PlannedOperation& operation);
     void roundParameters(const PlannedOperation& operation, const StepSettings& step);

@@ -29,7 +29,7 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
     : memory(std::move(needed)), shape(job.shape), layout(job.shape), order(job.order()),
       targetKind(lockstep::targetKind(*job.data, job.shape)),
       targetWidth(static_cast<std::uint32_t>(job.data->classes > 0 ? 1 : job.data->targetWidth)),
-      pixels(job.data->bytes()), classes(job.data->classes),
+      pixels(job.data->bytes()), classes(job.data->classes), settings(job.settings),
       parameters(device, memory.specOf(RunBuffer::parameters)),
       gradients(device, memory.specOf(RunBuffer::gradients)),
       train(device, memory, *job.data, job.data->train, RunBuffer::trainInputs, RunBuffer::trainAnswers),
@@ -55,6 +55,8 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
                      RunBuffer::testAnswers);
     if (memory.has(RunBuffer::stepRecords))
         stepRecords.emplace(device, memory.specOf(RunBuffer::stepRecords));
+    if (memory.has(RunBuffer::exchanged)) exchanged.emplace(device, memory.specOf(RunBuffer::exchanged));
+    if (job.exchange != nullptr) ranks.emplace(*job.exchange, layout, job.settings.share);
     std::vector<float> initial = initialWeights(shape, job.settings.seed);
     roundStored(job.settings.precision, initial);
     parameters.uploadValues<float>(initial);
@@ -91,7 +93,15 @@ std::vector<AllocatedBuffer> GpuArenas::buffers() const {
         all.push_back({RunBuffer::testAnswers, test->answers});
     }
     if (stepRecords) all.push_back({RunBuffer::stepRecords, *stepRecords});
+    if (exchanged) all.push_back({RunBuffer::exchanged, *exchanged});
     return all;
+}
+
+std::span<float> GpuArenas::exchangedFloats(std::size_t first, std::size_t layers) {
+    const std::size_t begin = layout.layer(first).weightOffset;
+    const std::size_t floats = layout.endOf(first + layers - 1) - begin;
+    const auto bytes = exchanged.value().mappedToWrite(begin * sizeof(float), floats * sizeof(float));
+    return {reinterpret_cast<float*>(bytes.data()), floats};
 }
 
 const GpuExamples& GpuArenas::examples(Split split) const {

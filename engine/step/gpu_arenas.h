@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/gpu/buffer.h"
+#include "engine/many/step_exchange.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 #include "engine/plan/tensor.h"
@@ -49,6 +51,7 @@ class GpuArenas {
     const std::uint32_t targetWidth; ///< words per target
     const bool pixels;
     const std::size_t classes;
+    const TrainSettings settings; ///< as the run began
 
     gpu::Buffer parameters;
     gpu::Buffer gradients; ///< not to be touched when no operation of the plan writes them
@@ -59,6 +62,8 @@ class GpuArenas {
     GpuExamples train;
     std::optional<GpuExamples> test; ///< absent when the test split is empty
 
+    std::optional<StepExchange> ranks; ///< where several share the job
+
     gpu::Buffer losses; ///< ring of GpuMemory::ringSlots floats, mapped: step s is at slot s % ringSlots
     gpu::Buffer status; ///< one word: the first step whose loss was not finite, or noStep
     gpu::Buffer lossPartials;
@@ -67,8 +72,13 @@ class GpuArenas {
     gpu::Buffer scoreSums;         ///< mapped
     gpu::Buffer scoreCounts;       ///< hits, then the confusion matrix
     gpu::Buffer layerPlaces;       ///< for weight_gradients.comp or, in half precision, layer_table.glsl
+    /// Gradients of all layers, mapped, on their way to other ranks and back; later, the parameters.
+    std::optional<gpu::Buffer> exchanged;
     std::optional<gpu::Buffer>
         stepRecords; ///< of whole steps, a ring: step s is at s % GpuMemory::stepRecords
+
+    /// What ranks exchange of some layers, in the host's memory.
+    std::span<float> exchangedFloats(std::size_t first, std::size_t layers);
 
     const GpuExamples& examples(Split split) const;
     /// Floats per row of A[level].

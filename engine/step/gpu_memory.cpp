@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-static_assert(std::size(runBuffers) == static_cast<std::size_t>(RunBuffer::stepRecords) + 1);
+static_assert(std::size(runBuffers) == static_cast<std::size_t>(RunBuffer::exchanged) + 1);
 static_assert(static_cast<std::size_t>(RunBuffer::weightCopies) ==
               static_cast<std::size_t>(TensorArena::weightCopies)); // arenas first, in their order
 
@@ -235,7 +235,8 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
                         .targetWidth = targetWidth,
                         .alignment = alignment,
                         .half = how.half,
-                        .reuse = memory.shareMemory()});
+                        .reuse = memory.shareMemory(),
+                        .share = job.settings.share});
     const auto evaluationOf = [&](std::size_t rows) {
         return TensorTable(job.shape, optimizer, forwardPass(job.shape),
                            {.rows = rows, .targetWidth = targetWidth, .alignment = alignment, .reuse = true});
@@ -271,8 +272,9 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     }
     set(RunBuffer::losses, ringSlots * sizeof(float));
     set(RunBuffer::status, sizeof(std::uint32_t));
-    set(RunBuffer::lossPartials, memory.accumulate > 1 ? memory.accumulate * partialsOfPiece(pieceRows)
-                                                       : (batch / Kernels::rowsPerGroup + 1) * sizeof(float));
+    set(RunBuffer::lossPartials, job.settings.addsGradients()
+                                     ? memory.accumulate * partialsOfPiece(pieceRows)
+                                     : (batch / Kernels::rowsPerGroup + 1) * sizeof(float));
     set(RunBuffer::lastLayerPartials, (1 + lastLayerGroups(batch)) * sizeof(float));
     set(RunBuffer::scoreSums, scoreGroups(job, evaluationRows) * sizeof(float));
     set(RunBuffer::scoreCounts, scoreCountBytes(data.classes));
@@ -281,6 +283,7 @@ GpuMemory::GpuMemory(const gpu::Device& device, const TrainJob& job, Rung rung, 
     if (how.half) set(RunBuffer::lossScale, HalfArenas::lossScaleBytes);
     if (scales(job.settings.precision))
         set(RunBuffer::largestOperands, scaleSlots(job.shape.layers()) * sizeof(std::uint32_t));
+    if (!job.settings.share.alone()) set(RunBuffer::exchanged, ParamLayout(job.shape).size() * sizeof(float));
     const WholeStepLayout whole = wholeStepLayout(device, job);
     if (!mayTakeWholeSteps(rung, whole)) return;
     set(RunBuffer::stepRecords, stepRecords * sizeof(shared::StepRecord));

@@ -46,6 +46,7 @@ enum class RunBuffer {
     lossScale,
     largestOperands,
     stepRecords,
+    exchanged,
 };
 
 struct RunBufferRow {
@@ -80,6 +81,7 @@ inline constexpr RunBufferRow runBuffers[] = {
     {"loss scale", MemoryCategory::workspace},
     {"largest operands", MemoryCategory::workspace},
     {"records of steps", MemoryCategory::workspace, gpu::Memory::upload},
+    {"what ranks exchange", MemoryCategory::workspace, gpu::Memory::readback},
 };
 
 /// A buffer of a run, once it is allocated.

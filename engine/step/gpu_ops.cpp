@@ -8,6 +8,8 @@
 #include "engine/step/gpu_ops.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <stdexcept>
 
 #include "engine/plan/rewrites.h"
@@ -21,6 +23,9 @@ namespace lockstep {
 namespace {
 
 using gpu::asUint;
+
+/// Where the ring of losses has a step's, in bytes.
+std::uint64_t slotOf(const StepSettings& step) { return step.step % GpuMemory::ringSlots * sizeof(float); }
 
 std::uint32_t groupsOf(std::size_t rows) {
     return asUint((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
@@ -112,11 +117,13 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
     bool complete = true;
     if (planned() != nullptr && planned()->pieces > 1) {
         const std::uint64_t bytes = GpuMemory::partialsOfPiece(arenas_.memory.pieceRows);
-        if (planned()->piece == 0) recorder_.fill(partials, 0);
+        const std::size_t piece = planned()->piece - planned()->firstPiece; // of this device's
+        if (piece == 0) recorder_.fill(partials, 0);
         params.rows = asUint(rows_);
-        params.groups = groups = asUint(planned()->pieces * bytes / sizeof(float)); // more than 1
-        complete = planned()->piece + 1 == piecesOf(*planned(), step.batch.rows);
-        partials = arenas_.lossPartials.view(planned()->piece * bytes, bytes);
+        groups = asUint((planned()->endPiece - planned()->firstPiece) * bytes / sizeof(float)); // more than 1
+        params.groups = groups;
+        complete = piece + 1 == ownPiecesOf(*planned(), step.batch.rows);
+        partials = arenas_.lossPartials.view(piece * bytes, bytes);
     }
     // Only fp16 scales the loss; without it, the binding needs some other buffer.
     const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
@@ -139,7 +146,7 @@ void GpuOps::denseBackwardInputs(std::size_t layer) {
 }
 
 void GpuOps::denseBackwardWeights(std::size_t layer) {
-    const bool adds = planned() != nullptr && planned()->piece > 0;
+    const bool adds = planned() != nullptr && planned()->adds();
     product(adds ? layers_[layer].addedWeights : layers_[layer].backwardWeights,
             {Operation::denseBackwardWeights, layer},
             {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
@@ -176,8 +183,16 @@ void GpuOps::weightGradients(const StepSettings& step) {
 }
 
 void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t layers) {
-    const std::size_t begin = arenas_.layout.layer(first).weightOffset;
-    const std::size_t floats = arenas_.layout.endOf(first + layers - 1) - begin;
+    std::size_t begin = arenas_.layout.layer(first).weightOffset;
+    std::size_t floats = arenas_.layout.endOf(first + layers - 1) - begin;
+    std::size_t state = begin;
+    if (arenas_.ranks) { // then it is about one layer
+        const Shards& shards = arenas_.ranks->shards();
+        begin = shards.own(first).begin;
+        floats = shards.own(first).size();
+        state = shards.stateOf(first);
+        if (floats == 0 || failed_) return;
+    }
     shared::UpdateParams params = step.update;
     params.count = asUint(floats);
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit()); // whole workgroups
@@ -186,12 +201,15 @@ void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
             throw std::logic_error("in half precision, the update is that of all layers");
         return updateWithHalves(params);
     }
-    const auto part = [&](const gpu::Buffer& arena) {
-        return arena.view(begin * sizeof(float), floats * sizeof(float));
+    const auto part = [&](const gpu::Buffer& arena, std::size_t from) {
+        return arena.view(from * sizeof(float), floats * sizeof(float));
+    };
+    const auto stateOf = [&](std::size_t index) {
+        return part(arenas_.state(index), index < arenas_.optimizerState.size() ? state : begin);
     };
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
-                       {arenas_.status.view(), part(arenas_.gradients), part(arenas_.parameters),
-                        part(arenas_.state(0)), part(arenas_.state(1))},
+                       {arenas_.status.view(), part(arenas_.gradients, begin),
+                        part(arenas_.parameters, begin), stateOf(0), stateOf(1)},
                        cost({Operation::update, first, layers}));
     endOperation();
 }
@@ -276,11 +294,63 @@ void GpuOps::copyActivations(const PlannedOperation& operation) {
     endOperation();
 }
 
+// The gradients go to the host's memory, in a submission of their own: the host waits for it while the device
+// computes those of the layers below.
+void GpuOps::beginExchange(std::size_t layer, const StepSettings& step) {
+    if (!arenas_.ranks) return;
+    const gpu::BufferView gradients = arenas_.layerOf(arenas_.gradients, layer);
+    if (arenas_.settings.idleFor(step.batch.rows)) recorder_.fill(gradients, 0);
+    recorder_.copy(gradients, arenas_.layerOf(*arenas_.exchanged, layer));
+    onTheirWay_.resize(arenas_.shape.layers());
+    if (exchanging_) onTheirWay_[layer] = recorder_.submitAndGoOn();
+}
+
+/// Hands each layer's gradients to the exchange as they arrive.
+void GpuOps::sendOff(const StepSettings& step) {
+    for (std::size_t layer = arenas_.shape.layers(); layer-- > 0;) {
+        recorder_.device().wait(onTheirWay_[layer]);
+        if (layer + 1 == arenas_.shape.layers()) {
+            float loss = 0; // of this rank's examples, as their part of the batch's mean
+            std::memcpy(&loss, arenas_.losses.mapped().data() + slotOf(step), sizeof loss);
+            arenas_.ranks->beginLoss(step.step, arenas_.settings.idleFor(step.batch.rows) ? 0 : loss);
+        }
+        arenas_.ranks->begin(step.step, layer, arenas_.exchangedFloats(layer, 1));
+    }
+}
+
+// The loss of all ranks takes the place of this one's. If it is not finite, this rank updates nothing, as
+// devices do whose own loss is not.
+void GpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
+    if (!arenas_.ranks || !exchanging_) return;
+    if (layer + 1 == arenas_.shape.layers()) {
+        sendOff(step);
+        const auto loss = static_cast<float>(arenas_.ranks->awaitLoss());
+        std::memcpy(arenas_.losses.mappedToWrite(slotOf(step), sizeof loss).data(), &loss, sizeof loss);
+        arenas_.losses.wrote(slotOf(step), sizeof loss);
+        failed_ = !std::isfinite(loss);
+    }
+    arenas_.ranks->await(layer);
+    const gpu::BufferView there = arenas_.layerOf(*arenas_.exchanged, layer);
+    arenas_.exchanged->wrote(there.offset, there.size);
+    recorder_.copy(there, arenas_.layerOf(arenas_.gradients, layer));
+}
+
+void GpuOps::gatherParameters(const StepSettings& step) {
+    if (!arenas_.ranks || !exchanging_ || failed_) return;
+    recorder_.copy(arenas_.parameters.view(), arenas_.exchanged->view());
+    recorder_.device().wait(recorder_.submitAndGoOn());
+    arenas_.ranks->gatherParameters(step.step, arenas_.exchangedFloats(0, arenas_.shape.layers()));
+    arenas_.exchanged->wrote(0, arenas_.exchanged->size());
+    recorder_.copy(arenas_.exchanged->view(), arenas_.parameters.view());
+}
+
 void GpuOps::carryOut(const PlannedOperation& operation, const StepSettings& step) {
     const std::size_t layer = operation.layer;
     const std::vector<std::size_t>& widths = arenas_.shape.widths;
     switch (operation.operation) {
-    case Operation::exchange: break; // a single device has nothing to add
+    case Operation::exchange: return beginExchange(layer, step);
+    case Operation::awaitExchange: return awaitExchange(layer, step);
+    case Operation::gatherParameters: return gatherParameters(step);
     case Operation::roundActivations:
         return round(operation, rows_, widths[layer], activations(layer), activations(layer));
     case Operation::roundDSums: return round(operation, rows_, widths[layer + 1], dSums(layer), dSums(layer));
@@ -341,7 +411,7 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
         else
             pipelines.backwardWeights =
                 kernels.dense(Product::backwardWeights, products.backwardWeights, own);
-        if (settings.memory.accumulate > 1)
+        if (settings.addsGradients())
             pipelines.addedWeights =
                 kernels.dense(Product::backwardWeights, products.backwardWeights, own, true);
     }

@@ -51,6 +51,10 @@ class GpuOps final : public Ops {
     /// systems reset a GPU that does not respond for two seconds.
     void submitEachOperation(bool on) { submitEach_ = on; }
 
+    /// True: exchanges with other ranks take place. False at first: what warms up or is compared exchanges
+    /// nothing, for ranks do so in different numbers.
+    void exchange(bool on) { exchanging_ = on; }
+
     /// True: of a product in many pieces (rung `one`), record only the first, to compile its pipeline.
     void firstPiecesOnly(bool on) { firstPiecesOnly_ = on; }
 
@@ -78,6 +82,10 @@ class GpuOps final : public Ops {
     void roundParameters(const PlannedOperation& operation, const StepSettings& step);
     /// To the host's memory, or back.
     void copyActivations(const PlannedOperation& operation);
+    void beginExchange(std::size_t layer, const StepSettings& step);
+    void awaitExchange(std::size_t layer, const StepSettings& step);
+    void sendOff(const StepSettings& step);
+    void gatherParameters(const StepSettings& step);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
     }
@@ -127,6 +135,9 @@ class GpuOps final : public Ops {
     std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;
+    bool exchanging_ = false;
+    bool failed_ = false;                 ///< the ranks' loss was not finite
+    std::vector<gpu::Ticket> onTheirWay_; ///< by layer: after it, the gradients are in the host's memory
 };
 
 } // namespace lockstep

@@ -43,8 +43,7 @@ StepFusions::StepFusions(Kernels& kernels, GpuArenas& arenas, const TrainSetting
                limits.sharedMemory >= shared;
     };
     if (how.half || !kernels.replacedShaders().empty()) return; // edited shaders are to be seen at work
-    if (settings.memory.changeSteps())
-        return;                              // what is joined wants its tensors, and the whole batch, at once
+    if (settings.changeSteps()) return;      // what is joined wants its tensors, and the whole batch, at once
     if (settings.precision.rounds()) return; // between operations
 
     // A workgroup holds its rows' inputs and outputs, and one invocation goes over a row's outputs.

@@ -28,7 +28,7 @@ struct StepKernels {
     StepPlan plan(const NetShape& net, const TrainSettings& settings) const {
         StepPlan plan = trainStep(net);
         if (foldsUpdate) foldUpdate(plan);
-        saveMemory(plan, net, settings.memory);
+        saveMemory(plan, net, settings.memory, settings.share);
         roundOperands(plan, net, settings.precision);
         return plan;
     }

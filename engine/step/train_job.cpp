@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/gpu/device.h"
+#include "engine/many/exchange.h"
 
 namespace lockstep {
 
@@ -49,6 +50,9 @@ void TrainJob::validate() const {
     if (settings.batch == 0) throw std::invalid_argument("the batch needs at least 1 example");
     settings.memory.validate(settings.batch);
     settings.precision.validate();
+    settings.share.validate(settings.batch);
+    if (!settings.share.alone() && settings.precision.wide())
+        throw std::invalid_argument("fp64 is computed by the plain loops, by one rank alone");
     if (settings.precision.wide() && settings.memory != MemorySettings{})
         throw std::invalid_argument("fp64 is computed by the plain loops, which save no memory: without "
                                     "--recompute, --accumulate and --offload");
@@ -66,8 +70,15 @@ void TrainJob::validate() const {
     targetKind(*data, shape); // throws when outputs, loss and data do not fit
 }
 
+void TrainJob::requireExchange() const {
+    const RankShare& share = settings.share;
+    if (share.alone()) return;
+    if (exchange == nullptr || exchange->ranks() != share.ranks || exchange->rank() != share.rank)
+        throw std::logic_error("a job that ranks share needs an exchange between them");
+}
+
 std::size_t TrainJob::pieceRows() const {
-    const std::size_t pieces = settings.memory.accumulate;
+    const std::size_t pieces = settings.pieces();
     return (order().batch() + pieces - 1) / pieces;
 }
 

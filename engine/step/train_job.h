@@ -16,6 +16,8 @@
 
 namespace lockstep {
 
+class Exchange; // engine/many/exchange.h
+
 namespace gpu {
 class Device;
 }
@@ -26,9 +28,12 @@ struct TrainJob {
     const Dataset* data = nullptr;
     NetShape shape;
     TrainSettings settings;
+    Exchange* exchange = nullptr; ///< with the other ranks, where there are any (settings.share)
 
     /// Throws std::invalid_argument when shape, data and settings do not fit together.
     void validate() const;
+    /// Throws std::logic_error where ranks share the job, and there is no exchange between as many.
+    void requireExchange() const;
     /// Rows that a step has at hand at once: the batch, or the largest of the parts in which it is taken.
     std::size_t pieceRows() const;
     /// Which examples each step takes.
@@ -110,6 +115,7 @@ struct MachineInfo {
     /// once. 0: it is not.
     std::size_t ofThreads = 0;
     std::size_t workgroups = 0;
+    std::size_t ranks = 1; ///< that share the training, this one included
 
     bool throttled() const { return ofThreads > 0 || workgroups > 0; }
 };

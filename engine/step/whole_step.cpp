@@ -64,7 +64,7 @@ WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job) 
     const gpu::Limits& limits = device.limits();
     const NetShape& shape = job.shape;
     const auto refuse = [](std::string reason) { return WholeStepLayout{.refusal = std::move(reason)}; };
-    if (job.settings.memory.changeSteps())
+    if (job.settings.changeSteps())
         return refuse("its steps keep nothing that could be computed again, taken in parts or copied out");
     if (job.settings.precision.rounds()) return refuse("its steps store nothing that could be rounded");
     if (shape.layers() > shared::wholeStepLayers)
