@@ -46,6 +46,9 @@ if(LOCKSTEP_BUILD_DEMOS)
   set_target_properties(lockstep PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
   target_link_options(lockstep PRIVATE $<$<PLATFORM_ID:Linux>:-Wl,--disable-new-dtags>)
   install(TARGETS lockstep RUNTIME COMPONENT program)
+  if(TARGET lockstep_mpi) # engine/many/mpi.cpp looks there
+    install(TARGETS lockstep_mpi LIBRARY DESTINATION lib/lockstep COMPONENT program)
+  endif()
   # demos/kit/assets.cpp looks there.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets/ DESTINATION share/lockstep COMPONENT program PATTERN pictures EXCLUDE)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")

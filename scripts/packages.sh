@@ -15,6 +15,7 @@ build_packages=(
 test_packages=(
     doctest-dev vulkan-validationlayers                    # test framework, Vulkan's own checks
     xvfb xdotool openbox                                   # a display, a hand and a window manager for the window
+    openmpi-bin libopenmpi-dev                             # ranks as processes
     python3                                                # opens the shared library
     desktop-file-utils appstream                           # check what a desktop is told
     clang clang-format clang-tidy libclang-rt-dev lld      # sanitizers, fuzzing, formatting, linting

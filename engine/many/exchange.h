@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,14 +19,6 @@
 #include "engine/many/transport.h"
 
 namespace lockstep {
-
-/// A rank that is gone, does not answer, or is about something else.
-class RankError : public std::runtime_error {
-  public:
-    RankError(std::size_t failedRank, const std::string& message)
-        : std::runtime_error(message), rank(failedRank) {}
-    std::size_t rank; ///< whose fault it is, as far as this rank can tell
-};
 
 /// How numbers of gradients travel.
 enum class ExchangeFormat {
@@ -48,8 +39,10 @@ struct ExchangeSettings {
     AllReduce allReduce = AllReduce::ring;
     /// Whether training goes on while gradients are exchanged. Off: whoever begins an exchange waits for it.
     bool overlap = true;
-    double topShare = 0.01;      ///< of a layer's numbers that topK sends; one at least
-    double patienceSeconds = 30; ///< for a message; then the rank that it is for or from counts as lost
+    double topShare = 0.01; ///< of a layer's numbers that topK sends; one at least
+    /// For a message; then the rank that it is for or from counts as lost. Half as long again at most, for
+    /// those who learn of it from others (messages.h).
+    double patienceSeconds = 30;
 };
 
 std::string_view name(ExchangeFormat value);                  ///< "fp32", "fp16", "top-k"
@@ -82,7 +75,8 @@ class Exchange {
     /// `connect` runs on the thread of the Exchange, which is the only one that uses the transport. Throws
     /// what it throws, and RankError if the ranks do not meet.
     Exchange(const Connect& connect, const ExchangeSettings& settings);
-    /// Waits for what has begun, unless it failed.
+    /// Waits for what has begun, unless it failed. While an exception leaves the block, the others are told
+    /// that this rank has ended; between processes, all end: to have them say why, catch it, and abort().
     ~Exchange();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
@@ -93,8 +87,9 @@ class Exchange {
     std::size_t localRanks() const;
     const ExchangeSettings& settings() const;
 
-    // Each begins something in place, and returns at once. The numbers have to stay, untouched, until wait().
-    // All ranks end with the same bits.
+    // Each begins something in place, and returns at once. The numbers have to stay, untouched, until wait();
+    // bounds are copied. All ranks end with the same bits. Throws RankError once any exchange has failed, and
+    // std::invalid_argument for bounds that do not fit.
 
     /// values = their sums over all ranks, by the settings' algorithm and format.
     Ticket sum(std::span<float> values, const About& about);
@@ -118,7 +113,11 @@ class Exchange {
     /// says what it is about: "version", "job", "data". On all ranks alike.
     void agree(std::string_view what, const std::string& own);
 
-    /// Ends all ranks, as Transport::abort().
+    /// Seconds that a message of so many bytes takes from rank 0 to rank 1 and back: the quickest of some. On
+    /// every rank the same. Begins and waits. Throws std::invalid_argument where there is one rank.
+    double roundTripSeconds(std::size_t bytes, std::size_t trips);
+
+    /// Ends all ranks, as Transport::abort(). Between threads, this one's exchanges fail from now on, too.
     void abort(const std::string& why);
 
     /// Records of exchanges that are over, oldest first, since the last call. Kept only after

@@ -6,10 +6,19 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace lockstep {
+
+/// A rank that is gone, does not answer, or is about something else.
+class RankError : public std::runtime_error {
+  public:
+    RankError(std::size_t failedRank, const std::string& message)
+        : std::runtime_error(message), rank(failedRank) {}
+    std::size_t rank; ///< whose fault it is, as far as this rank can tell
+};
 
 /// One rank's end. Used by one thread at a time, the one that made it. Nothing here waits.
 class Transport {
@@ -38,6 +47,10 @@ class Transport {
     /// Ends all ranks, after `why` has been told: between processes, those of the others and this one, with
     /// exit code 1; between threads, the others' done() throws RankError from then on.
     virtual void abort(const std::string& why) = 0;
+    /// Takes no further part, because of `error`, and lets go of all bytes. Between threads, the others'
+    /// done() throws the same error from then on. Between processes nobody can be told: the end of this
+    /// object is abort() then, where it would otherwise wait for all others to end, too.
+    virtual void giveUp(const RankError& error) = 0;
 };
 
 /// The ends of `ranks` threads of this process. Each may be used by another thread.
