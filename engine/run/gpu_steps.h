@@ -33,6 +33,7 @@ class GpuSteps {
     StepPlan planApart() const { return whole() ? wholeStepPlan(arenas_.shape) : fusions_.apart(); }
     /// GpuOps::exchange.
     void exchange(bool on) { ops_.exchange(on); }
+    bool ranksFailed() const { return ops_.ranksFailed(); }
     /// GpuOps::submitEachOperation.
     void submitEachOperation(bool on) { ops_.submitEachOperation(on); }
 

@@ -210,6 +210,7 @@ void GpuTrainer::run(std::uint64_t steps) {
             const std::uint64_t count = profile || !alone ? 1 : std::min(steps, submission_.units());
             submitSteps(count, profile);
             steps -= count;
+            if (steps_.ranksFailed()) recorder_.finish();
             collectFinished();
         }
     }

@@ -84,7 +84,8 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
       dSums(floatsOf(tensors, TensorArena::dSums)), targets(floatsOf(tensors, TensorArena::targets)),
       work(sizesOf(shape, optimizer, data)), partialLosses(threads * partsPerThread) {
     countWork();
-    if (job.exchange != nullptr) ranks.emplace(*job.exchange, layout, settings.share);
+    if (job.exchange != nullptr && !settings.share.alone())
+        ranks.emplace(*job.exchange, layout, settings.share);
     if (scales(settings.precision)) largestParts.resize(scaleSlots(shape.layers()) * parts());
     std::ranges::copy(initialWeights(shape, settings.seed), parameters.data());
     roundStored(settings.precision, {parameters.data(), parameters.size()});

@@ -56,7 +56,8 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
     if (memory.has(RunBuffer::stepRecords))
         stepRecords.emplace(device, memory.specOf(RunBuffer::stepRecords));
     if (memory.has(RunBuffer::exchanged)) exchanged.emplace(device, memory.specOf(RunBuffer::exchanged));
-    if (job.exchange != nullptr) ranks.emplace(*job.exchange, layout, job.settings.share);
+    if (job.exchange != nullptr && !settings.share.alone())
+        ranks.emplace(*job.exchange, layout, job.settings.share);
     std::vector<float> initial = initialWeights(shape, job.settings.seed);
     roundStored(job.settings.precision, initial);
     parameters.uploadValues<float>(initial);

@@ -312,7 +312,8 @@ void GpuOps::sendOff(const StepSettings& step) {
         if (layer + 1 == arenas_.shape.layers()) {
             float loss = 0; // of this rank's examples, as their part of the batch's mean
             std::memcpy(&loss, arenas_.losses.mapped().data() + slotOf(step), sizeof loss);
-            arenas_.ranks->beginLoss(step.step, arenas_.settings.idleFor(step.batch.rows) ? 0 : loss);
+            if (arenas_.settings.idleFor(step.batch.rows)) loss = 0;
+            arenas_.ranks->beginLoss(step.step, loss * termsOf(step));
         }
         arenas_.ranks->begin(step.step, layer, arenas_.exchangedFloats(layer, 1));
     }
@@ -324,7 +325,7 @@ void GpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
     if (!arenas_.ranks || !exchanging_) return;
     if (layer + 1 == arenas_.shape.layers()) {
         sendOff(step);
-        const auto loss = static_cast<float>(arenas_.ranks->awaitLoss());
+        const auto loss = static_cast<float>(arenas_.ranks->awaitLoss() / termsOf(step));
         std::memcpy(arenas_.losses.mappedToWrite(slotOf(step), sizeof loss).data(), &loss, sizeof loss);
         arenas_.losses.wrote(slotOf(step), sizeof loss);
         failed_ = !std::isfinite(loss);

@@ -55,6 +55,9 @@ class GpuOps final : public Ops {
     /// nothing, for ranks do so in different numbers.
     void exchange(bool on) { exchanging_ = on; }
 
+    /// The last step's loss, of all ranks, was not finite: all of them have to stop at that step.
+    bool ranksFailed() const { return failed_; }
+
     /// True: of a product in many pieces (rung `one`), record only the first, to compile its pipeline.
     void firstPiecesOnly(bool on) { firstPiecesOnly_ = on; }
 
@@ -85,6 +88,10 @@ class GpuOps final : public Ops {
     void beginExchange(std::size_t layer, const StepSettings& step);
     void awaitExchange(std::size_t layer, const StepSettings& step);
     void sendOff(const StepSettings& step);
+    /// Of the loss of the whole batch.
+    double termsOf(const StepSettings& step) const {
+        return static_cast<double>(lossTerms(arenas_.shape.loss, step.batch.rows, arenas_.shape.outputs()));
+    }
     void gatherParameters(const StepSettings& step);
     void endOperation() {
         if (submitEach_) recorder_.submitAndGoOn();
