@@ -142,8 +142,9 @@ void treeSum(Messages& messages, std::span<float> values, Parcel& parcel) {
 void naiveSum(Messages& messages, std::span<float> values, Parcel& parcel) {
     const std::size_t n = messages.ranks();
     if (messages.rank() != 0) {
+        messages.stage(1); // rank 0 may be waiting for another one
         messages.send(0, parcel.pack(values));
-        messages.stage(1);
+        messages.stage(2);
         messages.receive(0, parcel.room(values.size()));
         parcel.copyTo(values);
         return;

@@ -33,26 +33,6 @@ Choice fromName(std::string_view text, std::span<const std::string_view> names, 
     throw std::invalid_argument(message);
 }
 
-// Something begun. Nothing of it is allocated: the queue keeps its memory from step to step.
-struct Task {
-    enum class What { sum, scatterSum, gather, small, roundTrips };
-    What what = What::sum;
-    Exchange::About about;
-    std::span<float> numbers{};   // of sum and scatterSum
-    std::span<double> doubles{};  // of small; of roundTrips, where the seconds go
-    std::span<std::byte> bytes{}; // of gather and roundTrips
-    std::size_t firstBound = 0;   // of scatterSum (numbers) and gather (bytes): ranks + 1 of bounds_
-    std::size_t trips = 0;        // of roundTrips
-    ExchangeRecord::Kind kind = ExchangeRecord::Kind::sum;
-    double asked = 0;
-};
-
-std::string_view told(Task::What what) {
-    constexpr std::array<std::string_view, 5> texts{"sum", "scattered sum", "gathering", "small sum",
-                                                    "round trips"};
-    return texts[static_cast<std::size_t>(what)];
-}
-
 void requireBounds(std::span<const std::size_t> bounds, std::size_t ranks, std::size_t count) {
     if (bounds.size() != ranks + 1 || !std::ranges::is_sorted(bounds) || bounds.back() > count)
         throw std::invalid_argument("bounds of parts have to be ranks + 1 ascending places in the numbers");
@@ -72,6 +52,20 @@ AllReduce allReduceFromName(std::string_view text) {
 /// The thread of an Exchange, and what it shares with the thread that trains.
 class Exchange::Worker {
   public:
+    /// Something begun. Nothing of it is allocated: the queue keeps its memory from step to step.
+    struct Task {
+        enum class What { sum, scatterSum, gather, small, roundTrips };
+        What what = What::sum;
+        About about;
+        std::span<float> numbers{};   // of sum and scatterSum
+        std::span<double> doubles{};  // of small; of roundTrips, where the seconds go
+        std::span<std::byte> bytes{}; // of gather and roundTrips
+        std::size_t firstBound = 0;   // of scatterSum (numbers) and gather (bytes): ranks + 1 of bounds_
+        std::size_t trips = 0;        // of roundTrips
+        ExchangeRecord::Kind kind = ExchangeRecord::Kind::sum;
+        double asked = 0;
+    };
+
     Worker(const Connect& connect, const ExchangeSettings& chosen);
     ~Worker();
 
@@ -105,6 +99,7 @@ class Exchange::Worker {
     void end(Transport& transport, Failure failure);
 
     void throwFailure() const; // with mutex_ held
+    static std::string_view told(Task::What what);
 
     // Only the thread's.
     Parcel parcel_;
@@ -275,6 +270,12 @@ void Exchange::Worker::end(Transport& transport, Failure failure) {
     over_.notify_all();
 }
 
+std::string_view Exchange::Worker::told(Task::What what) {
+    constexpr std::array<std::string_view, 5> texts{"sum", "scattered sum", "gathering", "small sum",
+                                                    "round trips"};
+    return texts[static_cast<std::size_t>(what)];
+}
+
 // Everybody learns how far its clock is from rank 0's: it is read in the middle of a round trip, so that the
 // quickest tells best.
 void Exchange::Worker::meet(Messages& messages) {
@@ -400,13 +401,17 @@ const ExchangeSettings& Exchange::settings() const { return worker_->settings; }
 double Exchange::clockOffset() const { return worker_->clockOffset; }
 
 Exchange::Ticket Exchange::sum(std::span<float> values, const About& about) {
-    return worker_->begin(
-        {.what = Task::What::sum, .about = about, .numbers = values, .kind = ExchangeRecord::Kind::sum});
+    return worker_->begin({.what = Worker::Task::What::sum,
+                           .about = about,
+                           .numbers = values,
+                           .kind = ExchangeRecord::Kind::sum});
 }
 
 Exchange::Ticket Exchange::sumSmall(std::span<double> values, const About& about) {
-    return worker_->begin(
-        {.what = Task::What::small, .about = about, .doubles = values, .kind = ExchangeRecord::Kind::small});
+    return worker_->begin({.what = Worker::Task::What::small,
+                           .about = about,
+                           .doubles = values,
+                           .kind = ExchangeRecord::Kind::small});
 }
 
 Exchange::Ticket Exchange::scatterSum(std::span<float> values, std::span<const std::size_t> bounds,
@@ -414,7 +419,7 @@ Exchange::Ticket Exchange::scatterSum(std::span<float> values, std::span<const s
     requireBounds(bounds, ranks(), values.size());
     if (settings().format == ExchangeFormat::topK)
         throw std::invalid_argument("a scattered sum cannot be one of the largest numbers only");
-    return worker_->begin({.what = Task::What::scatterSum,
+    return worker_->begin({.what = Worker::Task::What::scatterSum,
                            .about = about,
                            .numbers = values,
                            .kind = ExchangeRecord::Kind::scatterSum},
@@ -424,7 +429,7 @@ Exchange::Ticket Exchange::scatterSum(std::span<float> values, std::span<const s
 Exchange::Ticket Exchange::gather(std::span<float> values, std::span<const std::size_t> bounds,
                                   const About& about) {
     requireBounds(bounds, ranks(), values.size());
-    return worker_->begin({.what = Task::What::gather,
+    return worker_->begin({.what = Worker::Task::What::gather,
                            .about = about,
                            .bytes = std::as_writable_bytes(values),
                            .kind = ExchangeRecord::Kind::gather},
@@ -470,7 +475,7 @@ double Exchange::roundTripSeconds(std::size_t bytes, std::size_t trips) {
     if (ranks() < 2) throw std::invalid_argument("a round trip needs two ranks");
     std::vector<std::byte> message(bytes);
     double seconds = 0;
-    worker_->wait(worker_->begin({.what = Task::What::roundTrips,
+    worker_->wait(worker_->begin({.what = Worker::Task::What::roundTrips,
                                   .about = {},
                                   .doubles = {&seconds, 1},
                                   .bytes = message,
