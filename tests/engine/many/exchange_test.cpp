@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -117,6 +118,19 @@ TEST_CASE("every fp16 number arrives as it was sent") {
             REQUIRE(std::isnan(back[code]));
         else
             REQUIRE(std::memcmp(&all[code], &back[code], sizeof(float)) == 0);
+}
+
+TEST_CASE("numbers are rounded to fp16 as everywhere else") {
+    std::vector<float> numbers;
+    for (std::uint32_t upper = 0; upper < 65536;
+         ++upper) // every sign and exponent, and seven bits of fraction
+        for (const std::uint32_t lower :
+             {0x0000u, 0x0001u, 0x0fffu, 0x1000u, 0x1001u, 0x3000u, 0x8000u, 0xffffu})
+            numbers.push_back(std::bit_cast<float>(upper << 16 | lower));
+    Parcel parcel(ExchangeFormat::fp16);
+    std::vector<std::uint16_t> halves(numbers.size());
+    std::memcpy(halves.data(), parcel.pack(numbers).data(), halves.size() * sizeof(std::uint16_t));
+    for (std::size_t i = 0; i < numbers.size(); ++i) REQUIRE(halves[i] == toFloat16(numbers[i]));
 }
 
 TEST_CASE("messages and bytes are those of the algorithms") {
