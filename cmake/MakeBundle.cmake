@@ -4,6 +4,7 @@
 #   NAME/libexec/lockstep           the program; finds its libraries in ../lib
 #   NAME/libexec/libvulkan.so.1     for a system that has a driver but no loader; the system's own comes first
 #   NAME/lib/                       every other library but glibc's, which has to fit the system's kernel and drivers
+#   NAME/lib/lockstep/              lockstep_mpi.so, which is loaded where the system has Open MPI
 #   NAME/lib/runtime/               those among them that drivers use as well
 #   NAME/share/                     what `cmake --install` puts there, too
 #   NAME/share/lockstep/fonts/      the fonts of the window
@@ -90,6 +91,9 @@ if(DPKG_QUERY)
     string(REGEX MATCH "^[a-z0-9.+-]+" package "${owner}")
     notice("${package}" ${name})
   endforeach()
+  if(EXISTS ${folder}/lib/lockstep/lockstep_mpi.so) # made with MPI's headers; MPI itself is the system's
+    notice(libopenmpi-dev lockstep_mpi.so)
+  endif()
   foreach(row RANGE ${last}) # compiled in, and what is no library
     string(JSON packages GET "${listed}" ${row} packages)
     string(JSON shared ERROR_VARIABLE usual GET "${listed}" ${row} shared)

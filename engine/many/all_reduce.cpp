@@ -1,21 +1,43 @@
 #include "engine/many/all_reduce.h"
 
+#include <algorithm>
 #include <bit>
-
-#include "engine/net/float_formats.h"
 
 namespace lockstep {
 
 namespace {
 
-// A half's exponent and fraction, moved to a float's place, are the number divided by 2^112: subnormal ones,
-// too. As fromFloat16(), which is for reading; this one is vectorised.
+// As toFloat16() and fromFloat16(), which are for reading: these are vectorised, having no branches and no
+// shifts by a variable.
+
+// Either number, by a mask: of what is written as a choice, the compiler makes a branch.
+std::uint32_t choose(bool first, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t mask = 0u - static_cast<std::uint32_t>(first);
+    return (a & mask) | (b & ~mask);
+}
+
+std::uint16_t halfOf(float value) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value), size = bits & 0x7FFFFFFFu;
+    const std::uint32_t normal = (size - 0x38000000u + 0x0FFFu + ((size >> 13) & 1u)) >> 13;
+    // The last place of 0.5 is 2^-24, as that of a subnormal half: adding it rounds.
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3F000000u;
+    const auto compared = static_cast<std::int32_t>(size); // which vectors do in fewer instructions
+    std::uint32_t half = choose(compared < 0x38800000, subnormal, normal);
+    half = choose(compared >= 0x477FF000, 0x7C00u, half); // 65520 and above
+    half = choose(compared > 0x7F800000, 0x7E00u, half);  // not a number
+    return static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000u));
+}
+
+// A subnormal half, as gradients often are, counts 2^-24s. Others have the same bits in a float, but for 112
+// more in the exponent.
 float floatOf(std::uint16_t half) {
-    const std::uint32_t size = half & 0x7FFFu;
-    const std::uint32_t infinite = size >= 0x7C00u ? 0x7F800000u : 0u;
-    const float number = std::bit_cast<float>(size << 13) * 0x1p112f;
-    const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) | infinite | sign);
+    const std::int32_t size = half & 0x7FFF;
+    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24f);
+    const std::uint32_t normal = (static_cast<std::uint32_t>(size) << 13) + 0x38000000u;
+    std::uint32_t bits = choose(size < 0x0400, subnormal, normal);
+    bits |= choose(size >= 0x7C00, 0x7F800000u, 0u); // infinite, or not a number
+    return std::bit_cast<float>(bits | static_cast<std::uint32_t>(half & 0x8000) << 16);
 }
 
 template <class Number>
@@ -28,7 +50,7 @@ std::span<Number> part(std::span<Number> all, std::span<const std::size_t> bound
 std::span<const std::byte> Parcel::pack(std::span<const float> numbers) {
     if (!half_) return std::as_bytes(numbers);
     packed_.resize(numbers.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) packed_[i] = toFloat16(numbers[i]);
+    for (std::size_t i = 0; i < numbers.size(); ++i) packed_[i] = halfOf(numbers[i]);
     return std::as_bytes(std::span(packed_));
 }
 
@@ -57,7 +79,7 @@ void Parcel::copyTo(std::span<float> numbers) const {
 
 void Parcel::round(std::span<float> numbers) const {
     if (!half_) return;
-    for (float& number : numbers) number = floatOf(toFloat16(number));
+    for (float& number : numbers) number = floatOf(halfOf(number));
 }
 
 // Part c starts at rank c + 1 and goes around the ring, from each rank to the next, which adds its own
@@ -142,8 +164,9 @@ void treeSum(Messages& messages, std::span<float> values, Parcel& parcel) {
 void naiveSum(Messages& messages, std::span<float> values, Parcel& parcel) {
     const std::size_t n = messages.ranks();
     if (messages.rank() != 0) {
+        messages.stage(1); // rank 0 may be waiting for another one
         messages.send(0, parcel.pack(values));
-        messages.stage(1);
+        messages.stage(2);
         messages.receive(0, parcel.room(values.size()));
         parcel.copyTo(values);
         return;

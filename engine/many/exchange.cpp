@@ -56,7 +56,7 @@ class Exchange::Worker {
     struct Task {
         enum class What { sum, scatterSum, gather, small, roundTrips };
         What what = What::sum;
-        Exchange::About about;
+        About about;
         std::span<float> numbers{};   // of sum and scatterSum
         std::span<double> doubles{};  // of small; of roundTrips, where the seconds go
         std::span<std::byte> bytes{}; // of gather and roundTrips
@@ -65,11 +65,6 @@ class Exchange::Worker {
         ExchangeRecord::Kind kind = ExchangeRecord::Kind::sum;
         double asked = 0;
     };
-    static std::string_view told(Task::What what) {
-        constexpr std::array<std::string_view, 5> texts{"sum", "scattered sum", "gathering", "small sum",
-                                                        "round trips"};
-        return texts[static_cast<std::size_t>(what)];
-    }
 
     Worker(const Connect& connect, const ExchangeSettings& chosen);
     ~Worker();
@@ -104,6 +99,7 @@ class Exchange::Worker {
     void end(Transport& transport, Failure failure);
 
     void throwFailure() const; // with mutex_ held
+    static std::string_view told(Task::What what);
 
     // Only the thread's.
     Parcel parcel_;
@@ -272,6 +268,12 @@ void Exchange::Worker::end(Transport& transport, Failure failure) {
     lock.lock();
     failure_ = failure;
     over_.notify_all();
+}
+
+std::string_view Exchange::Worker::told(Task::What what) {
+    constexpr std::array<std::string_view, 5> texts{"sum", "scattered sum", "gathering", "small sum",
+                                                    "round trips"};
+    return texts[static_cast<std::size_t>(what)];
 }
 
 // Everybody learns how far its clock is from rank 0's: it is read in the middle of a round trip, so that the
