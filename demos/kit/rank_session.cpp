@@ -70,6 +70,10 @@ std::size_t RankSession::threadsOf(std::size_t asked, std::size_t onThisMachine)
 
 Lane::MakeTrainer RankSession::maker(Machines& machines, const TrainJob& job, LaneSpec spec,
                                      MachineShare share) {
+    if (shared() && spec.row().half)
+        throw std::invalid_argument(
+            spec.text() + " scales its loss by what overflows on one device; ranks share a batch on "
+                          "rungs of fp32");
     const auto specOf = [this, spec](std::size_t rank) {
         LaneSpec own = spec;
         if (own.gpu && own.device.empty()) own.device = deviceOf(rank);

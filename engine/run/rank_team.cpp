@@ -203,8 +203,6 @@ RankTeam::RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSett
         rank.trainer = make(rank.job, at);
     });
     machine_ = first().machine();
-    machine_.ranks = count;
-    machine_.kernels += concat(", shared by ", count, " ranks");
 }
 
 StepTrace RankTeam::traceStep(const TraceOptions& options) { return first().traceStep(options); }
