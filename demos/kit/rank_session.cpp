@@ -134,7 +134,7 @@ int RankSession::anyInterrupt(int own) {
 }
 
 void RankSession::abort(const std::string& why) {
-    if (exchange_) exchange_->abort(fmt::format("rank {}: {}", rank_, why));
+    if (exchange_) exchange_->abort(why);
 }
 
 } // namespace lockstep::demos
