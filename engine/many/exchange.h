@@ -62,6 +62,8 @@ struct ExchangeRecord {
     std::uint64_t messagesSent = 0;
 };
 
+class RankWatch; // rank_watch.h
+
 class Exchange {
   public:
     using Connect = std::function<std::unique_ptr<Transport>()>;
@@ -118,6 +120,11 @@ class Exchange {
     /// every rank the same. Begins and waits. Throws std::invalid_argument where there is one rank.
     double roundTripSeconds(std::size_t bytes, std::size_t trips);
 
+    /// Who is told what the rank does in each step; null, as at first: nobody. Trainers ask when they are
+    /// made.
+    void setWatch(RankWatch* watch) { watch_ = watch; }
+    RankWatch* watch() const { return watch_; }
+
     /// Ends all ranks, as Transport::abort(). Between threads, this one's exchanges fail from now on, too.
     void abort(const std::string& why);
 
@@ -136,6 +143,7 @@ class Exchange {
   private:
     class Worker;
     std::unique_ptr<Worker> worker_;
+    RankWatch* watch_ = nullptr;
 };
 
 } // namespace lockstep

@@ -98,7 +98,7 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
     : TrainerBase(job), arenas_(job, kernels, threads, small != nullptr), team_(threads),
       forward_(job.shape, exactKernels(kernels), team_, arenas_.parameters.data()), sizing_(threads, first),
       shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
-      secondsOfTeams_(threads + 1) {
+      secondsOfTeams_(threads + 1), timing_(job.exchange == nullptr ? nullptr : job.exchange->watch()) {
     machine_.threads = sizing_.next().threads;
     machine_.ofThreads = ofThreads;
     if (small != nullptr) {

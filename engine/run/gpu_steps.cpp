@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/many/rank_watch.h"
 #include "engine/net/names.h"
 #include "engine/tune/comparison.h"
 #include "engine/tune/fusion_choice.h"
@@ -19,8 +20,10 @@ GpuSteps::GpuSteps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels,
 void GpuSteps::record(std::uint64_t first, std::uint64_t count) {
     if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
     const StepPlan& plan = joins_ ? fusions_.plan() : fusions_.apart();
-    for (std::uint64_t step = first; step < first + count; ++step)
+    for (std::uint64_t step = first; step < first + count; ++step) {
+        if (arenas_.watch != nullptr) arenas_.watch->beginStep(step);
         execute(ops_, plan, stepSettings(job_.settings, arenas_.order, step));
+    }
 }
 
 void GpuSteps::recordApart(std::uint64_t step) {

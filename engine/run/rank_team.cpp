@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/net/names.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
@@ -95,11 +96,17 @@ bool isRankError(const std::exception_ptr& failure) {
 
 class RankTeam final : public Trainer {
   public:
-    RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSettings& settings);
+    RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSettings& settings,
+             std::span<RankWatch> watches);
 
     const MachineInfo& machine() const override { return machine_; }
     void run(std::uint64_t steps) override {
-        onAll([steps](Rank& rank) { rank.trainer->run(steps); });
+        onAll([steps](Rank& rank) {
+            RankWatch* const watch = rank.exchange->watch();
+            if (watch != nullptr) watch->throwIfFailing(rank.job.settings.share.rank);
+            rank.trainer->run(steps);
+            if (watch != nullptr) watch->collect(*rank.exchange);
+        });
         dropLosses();
     }
     std::uint64_t runFor(std::chrono::duration<double, std::milli> budget) override {
@@ -187,9 +194,12 @@ class RankTeam final : public Trainer {
     MachineInfo machine_;
 };
 
-RankTeam::RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSettings& settings) {
+RankTeam::RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSettings& settings,
+                   std::span<RankWatch> watches) {
     const std::size_t count = job.settings.share.ranks;
     if (count < 2) throw std::invalid_argument("a team has two ranks at least");
+    if (!watches.empty() && watches.size() != count)
+        throw std::invalid_argument("a team needs one watch for each rank, or none");
     std::vector<std::unique_ptr<Transport>> ends = localTransports(count);
     for (std::size_t rank = 0; rank < count; ++rank) {
         ranks_.push_back(std::make_unique<Rank>());
@@ -200,6 +210,8 @@ RankTeam::RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSett
         const std::size_t at = rank.job.settings.share.rank;
         rank.exchange = std::make_unique<Exchange>([&] { return std::move(ends[at]); }, settings);
         rank.job.exchange = rank.exchange.get();
+        rank.exchange->setWatch(watches.empty() ? nullptr : &watches[at]);
+        rank.exchange->keepRecords(!watches.empty());
         rank.trainer = make(rank.job, at);
     });
     machine_ = first().machine();
@@ -210,8 +222,8 @@ StepTrace RankTeam::traceStep(const TraceOptions& options) { return first().trac
 } // namespace
 
 std::unique_ptr<Trainer> makeRankTeam(const TrainJob& job, const MakeRank& make,
-                                      const ExchangeSettings& settings) {
-    return std::make_unique<RankTeam>(job, make, settings);
+                                      const ExchangeSettings& settings, std::span<RankWatch> watches) {
+    return std::make_unique<RankTeam>(job, make, settings, watches);
 }
 
 } // namespace lockstep

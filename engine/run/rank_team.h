@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/many/exchange.h"
+#include "engine/many/rank_watch.h"
 #include "engine/run/trainer.h"
 
 namespace lockstep {
@@ -19,9 +21,12 @@ using MakeRank = std::function<std::unique_ptr<Trainer>(const TrainJob& job, std
 ///
 /// Results are those of the whole job: losses are of the whole batch, and evaluations are rank 0's, whose
 /// weights are all ranks'. times are rank 0's, too; memory() is that of all ranks, memoryByRank() each one's.
-/// traceStep() and runFor() throw std::invalid_argument, and rehearse() does nothing (TrainerBase). Throws
-/// what `make` throws, and RankError as Exchange; std::invalid_argument for one rank.
+/// traceStep() and runFor() throw std::invalid_argument, and rehearse() does nothing (TrainerBase).
+///
+///   watches   one for each rank, or none. They must outlive the trainer. After each run they have collected
+///             what their rank did in it
+/// Throws what `make` throws, and RankError as Exchange; std::invalid_argument for one rank.
 std::unique_ptr<Trainer> makeRankTeam(const TrainJob& job, const MakeRank& make,
-                                      const ExchangeSettings& settings);
+                                      const ExchangeSettings& settings, std::span<RankWatch> watches = {});
 
 } // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/many/rank_watch.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep {
@@ -12,9 +13,33 @@ double milliseconds(std::chrono::steady_clock::duration passed) {
     return std::chrono::duration<double, std::milli>(passed).count();
 }
 
+/// What a chart of ranks calls it.
+RankWork rankWorkOf(Operation operation) {
+    switch (rowOf(operation).shownAs) {
+    case Operation::denseBackwardInputs:
+    case Operation::denseBackwardWeights:
+    case Operation::fetchActivations: return RankWork::backward;
+    case Operation::update: return RankWork::update;
+    case Operation::exchange:
+    case Operation::awaitExchange:
+    case Operation::gatherParameters: return RankWork::wait;
+    default: return RankWork::forward;
+    }
+}
+
 } // namespace
 
+void CpuTiming::beginStep(std::uint64_t step) {
+    sampling_ = step % samplePeriod_ == 0;
+    if (sampling_) last_ = Clock::now();
+    if (watch_ == nullptr) return;
+    watch_->beginStep(step);
+    watched_ = watch_->on();
+}
+
 void CpuTiming::lap(const PlannedOperation& operation, StepWork& counted, std::size_t rows) {
+    if (watched_) watch_->lap(rankWorkOf(operation.operation), operation.layer);
+    if (!sampling_ && !tracing_) return;
     const Clock::time_point begin = std::exchange(last_, Clock::now());
     const Work work = counted.of(operation, rows);
     if (tracing_) {
@@ -31,7 +56,7 @@ void CpuTiming::lap(const PlannedOperation& operation, StepWork& counted, std::s
 }
 
 void CpuTiming::waited() {
-    if (!watching()) return;
+    if (!sampling_ && !tracing_) return;
     const Clock::time_point begin = std::exchange(last_, Clock::now());
     if (tracing_)
         barrier_ = true;

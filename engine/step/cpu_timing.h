@@ -13,22 +13,22 @@
 
 namespace lockstep {
 
+class RankWatch;  // engine/many/rank_watch.h
 struct StepTrace; // engine/step/step_trace.h
 
 /// Reading the clock costs as much as a small layer, so at most one step in sixteen is timed. Only the first
 /// thread is timed. The time it waits at a barrier counts towards the operation before the barrier.
 class CpuTiming {
   public:
+    /// May be null. It is told of every operation of every step while it is on.
+    explicit CpuTiming(RankWatch* watch = nullptr) : watch_(watch) {}
     /// Times one step in `period` from now on.
     void setPeriod(std::uint64_t period) { samplePeriod_ = period; }
-    void beginStep(std::uint64_t step) {
-        sampling_ = step % samplePeriod_ == 0;
-        if (sampling_) last_ = Clock::now();
-    }
+    void beginStep(std::uint64_t step);
     /// Work until the next beginStep() is not training, and is not timed.
-    void endSteps() { sampling_ = false; }
-    /// Whether the current step is timed or traced.
-    bool watching() const { return sampling_ || tracing_; }
+    void endSteps() { sampling_ = watched_ = false; }
+    /// Whether the current step is timed, traced or watched.
+    bool watching() const { return sampling_ || tracing_ || watched_; }
     /// While watching(): attributes the time since the last call to `operation`.
     void lap(const PlannedOperation& operation, StepWork& work, std::size_t rows);
     /// The time since the last call was spent waiting for the other threads. It is added to the operation
@@ -58,6 +58,8 @@ class CpuTiming {
 
     OperationTiming& totalOf(Operation operation) { return totals_[static_cast<std::size_t>(operation)]; }
 
+    RankWatch* const watch_;
+    bool watched_ = false;
     std::uint64_t samplePeriod_ = 16;
     bool sampling_ = false;
     Clock::time_point last_;

@@ -27,6 +27,7 @@ GpuExamples::GpuExamples(gpu::Device& device, const GpuMemory& memory, const Dat
 
 GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job, GpuMemory needed)
     : memory(std::move(needed)), shape(job.shape), layout(job.shape), order(job.order()),
+      watch(job.exchange == nullptr ? nullptr : job.exchange->watch()),
       targetKind(lockstep::targetKind(*job.data, job.shape)),
       targetWidth(static_cast<std::uint32_t>(job.data->classes > 0 ? 1 : job.data->targetWidth)),
       pixels(job.data->bytes()), classes(job.data->classes), settings(job.settings),

@@ -47,6 +47,7 @@ class GpuArenas {
     const NetShape shape;
     const ParamLayout layout;
     const BatchOrder order;
+    RankWatch* const watch; ///< may be null
     const std::uint32_t targetKind;
     const std::uint32_t targetWidth; ///< words per target
     const bool pixels;

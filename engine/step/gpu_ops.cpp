@@ -12,6 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "engine/many/rank_watch.h"
 #include "engine/plan/rewrites.h"
 #include "engine/plan/rounding.h"
 #include "engine/plan/work.h"
@@ -309,6 +310,9 @@ void GpuOps::beginExchange(std::size_t layer, const StepSettings& step) {
 void GpuOps::sendOff(const StepSettings& step) {
     for (std::size_t layer = arenas_.shape.layers(); layer-- > 0;) {
         recorder_.device().wait(onTheirWay_[layer]);
+        if (arenas_.watch != nullptr)
+            arenas_.watch->lap(layer + 1 == arenas_.shape.layers() ? RankWork::forward : RankWork::backward,
+                               layer);
         if (layer + 1 == arenas_.shape.layers()) {
             float loss = 0; // of this rank's examples, as their part of the batch's mean
             std::memcpy(&loss, arenas_.losses.mapped().data() + slotOf(step), sizeof loss);
@@ -331,6 +335,7 @@ void GpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
         failed_ = !std::isfinite(loss);
     }
     arenas_.ranks->await(layer);
+    if (arenas_.watch != nullptr) arenas_.watch->lap(RankWork::wait, layer);
     const gpu::BufferView there = arenas_.layerOf(*arenas_.exchanged, layer);
     arenas_.exchanged->wrote(there.offset, there.size);
     recorder_.copy(there, arenas_.layerOf(arenas_.gradients, layer));
