@@ -119,12 +119,15 @@ Json RankSession::toJson() const {
 
 std::string RankSession::text() const {
     if (!shared()) return {};
-    return fmt::format(
-        "each batch is shared by {} ranks, {} of them on this machine as {}{}; "
-        "gradients are exchanged in {} by {}{}\n",
-        ranks_, exchange_ ? exchange_->localRanks() : ranks_, exchange_ ? "processes" : "threads",
-        options_.shard > 0 ? ", and so is the optimizer's state" : "", name(options_.exchange.format),
-        name(options_.exchange.allReduce), options_.exchange.overlap ? "" : ", without overlap");
+    return fmt::format("each batch is shared by {} ranks, {} of them on this machine as {}{}; "
+                       "gradients are exchanged in {} by {}{}\n",
+                       ranks_, exchange_ ? exchange_->localRanks() : ranks_,
+                       exchange_ ? "processes" : "threads",
+                       options_.shard == 0   ? ""
+                       : options_.shard == 1 ? ", and so is the optimizer's state"
+                                             : ", and so are the optimizer's state and the gradients",
+                       name(options_.exchange.format), name(options_.exchange.allReduce),
+                       options_.exchange.overlap ? "" : ", without overlap");
 }
 
 int RankSession::anyInterrupt(int own) {

@@ -283,13 +283,14 @@ void addRankOptions(CLI::App& command, RunOptions& options) {
               "ranks of this process, each on its part of the cores, or on a device of --device 0,1,...;\n"
               "mpirun -n sets it otherwise [2, or one per device]");
     addText(
-        command, "--shard", "0|1",
+        command, "--shard", "0|1|2",
         [&ranks](std::string_view text) {
-            constexpr std::string_view known[] = {"0", "1"};
-            if (text != "0" && text != "1") throwUnknownName("shard", text, known);
-            ranks.shard = text == "1" ? 1 : 0;
+            constexpr std::string_view known[] = {"0", "1", "2"};
+            const auto* found = std::ranges::find(known, text);
+            if (found == std::end(known)) throwUnknownName("shard", text, known);
+            ranks.shard = static_cast<std::size_t>(found - known);
         },
-        "what a rank keeps only a part of: 0 nothing, 1 the optimizer's state [0]");
+        "what a rank keeps only a part of: 0 nothing, 1 the optimizer's state, 2 the gradients, too [0]");
     addText(command, "--exchange", "NAME", ranks.exchange.format, exchangeFormatFromName,
             "how gradients travel: fp32, fp16, or top-k (the largest 1 %; what is left out is added to the\n"
             "next step's) [fp32]");

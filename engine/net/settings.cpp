@@ -105,9 +105,11 @@ void RankShare::validate(std::size_t batch) const {
     if (ranks > batch)
         throw std::invalid_argument("a batch of " + std::to_string(batch) + " cannot be shared by " +
                                     std::to_string(ranks) + " ranks; each needs an example at least");
-    if (shard > 1)
-        throw std::invalid_argument("'shard' is " + std::to_string(shard) +
-                                    "; 0 keeps all of it on every rank, 1 shares out the optimizer's state");
+    if (shard > 2)
+        throw std::invalid_argument(
+            "'shard' is " + std::to_string(shard) +
+            "; 0 keeps everything on every rank, 1 shares out the optimizer's state, 2 the "
+            "gradients, too");
 }
 
 void PrecisionSettings::validate() const {

@@ -133,7 +133,8 @@ struct PrecisionSettings {
 struct RankShare {
     std::size_t rank = 0;  ///< of this part, from 0
     std::size_t ranks = 1; ///< each takes a part of every batch (rewrite_share_batch.cpp)
-    /// What a rank keeps its part of only, and not a whole copy: 0 nothing; 1 the optimizer's state.
+    /// What a rank keeps its part of only, and not a whole copy: 0 nothing; 1 the optimizer's state; 2 that
+    /// and the gradients, of which no more than two layers' are whole at once.
     std::size_t shard = 0;
 
     bool alone() const { return ranks == 1; }

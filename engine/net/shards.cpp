@@ -1,5 +1,7 @@
 #include "engine/net/shards.h"
 
+#include <algorithm>
+
 namespace lockstep {
 
 Shards::Shards(const ParamLayout& layout, const RankShare& share) : bounds_(layout.layers()) {
@@ -19,6 +21,21 @@ Shards::Shards(const ParamLayout& layout, const RankShare& share) : bounds_(layo
         states_.push_back(stateSize_);
         stateSize_ += own_.back().size();
     }
+    placeGradients(layout, share.shard == 2);
+}
+
+void Shards::placeGradients(const ParamLayout& layout, bool shared) {
+    const auto sizeOf = [&](std::size_t layer) {
+        return layout.endOf(layer) - layout.layer(layer).weightOffset;
+    };
+    std::size_t largest = 0;
+    for (std::size_t layer = 0; layer < layout.layers(); ++layer) largest = std::max(largest, sizeOf(layer));
+    for (std::size_t layer = 0; layer < layout.layers(); ++layer) {
+        const std::size_t begin = shared ? layer % 2 * largest : layout.layer(layer).weightOffset;
+        gradients_.push_back({begin, begin + sizeOf(layer)});
+        ownGradients_.push_back(shared ? 2 * largest + states_[layer] : own_[layer].begin);
+    }
+    gradientSize_ = shared ? 2 * largest + stateSize_ : layout.size();
 }
 
 } // namespace lockstep

@@ -1,4 +1,5 @@
-// Which part of the parameters a rank updates, and keeps the optimizer's state of (RankShare::shard).
+// Which part of the parameters a rank updates, and keeps the optimizer's state and the gradients of
+// (RankShare::shard).
 #pragma once
 
 #include <cstddef>
@@ -32,15 +33,28 @@ class Shards {
     std::size_t stateOf(std::size_t layer) const { return states_[layer]; }
     std::size_t stateSize() const { return stateSize_; } ///< floats of an array of state
 
+    /// Where a layer's gradients lie in the arena of gradients until they are summed up: as the parameters do
+    /// or, where gradients are shared out, in one of two places, so that a layer's are computed while those
+    /// of the layer above are exchanged.
+    FloatRange gradients(std::size_t layer) const { return gradients_[layer]; }
+    /// Where this rank's part of them lies after that; it is own(layer).size() floats.
+    std::size_t ownGradients(std::size_t layer) const { return ownGradients_[layer]; }
+    std::size_t gradientSize() const { return gradientSize_; } ///< floats of the arena of gradients
+
     /// The places at which the layer is cut, from its first float on: ranks + 1 of them. Empty without
     /// shards.
     std::span<const std::size_t> bounds(std::size_t layer) const { return bounds_[layer]; }
 
   private:
+    void placeGradients(const ParamLayout& layout, bool shared);
+
     std::vector<FloatRange> own_;
     std::vector<std::size_t> states_;
     std::vector<std::vector<std::size_t>> bounds_;
     std::size_t stateSize_ = 0;
+    std::vector<FloatRange> gradients_;
+    std::vector<std::size_t> ownGradients_;
+    std::size_t gradientSize_ = 0;
 };
 
 } // namespace lockstep

@@ -29,7 +29,7 @@ void shareBatch(StepPlan& plan, const NetShape& net, const RankShare& share, std
         own.operations.push_back(std::move(each));
     }
     plan = std::move(own);
-    exchangeGradients(plan);
+    exchangeGradients(plan, share.shard == 2);
     if (share.shard > 0) plan.operations.push_back({Operation::gatherParameters, 0, net.layers()});
 }
 

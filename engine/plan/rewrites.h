@@ -73,7 +73,9 @@ void freeze(StepPlan& plan, std::span<const std::size_t> layers);
 
 /// Each layer's gradients are exchanged between ranks before its update reads them (rewrite_exchange.cpp). In
 /// place.
-void exchangeGradients(StepPlan& plan);
+///   soon   an exchange is waited for when the next one has begun: where gradients are shared out, so that
+///          only two layers' are whole
+void exchangeGradients(StepPlan& plan, bool soon = false);
 
 /// A rank takes its share of the batch, in so many pieces, and exchanges gradients
 /// (rewrite_share_batch.cpp). In place. Throws as microBatches().

@@ -94,10 +94,15 @@ void TensorTable::place(StoredTensor& tensor, bool reuse) {
         std::size_t first = rowOf(tensor.id.kind).vector ? layer.biasOffset : layer.weightOffset;
         std::size_t floats = layout_.size();
         const bool state = tensor.arena == TensorArena::state1 || tensor.arena == TensorArena::state2;
-        if (state && storage_.share.shard > 0) { // a part of weights and biases together
+        if (storage_.share.shard > 0) {
             const Shards shards(layout_, storage_.share);
-            first = shards.stateOf(tensor.id.layer);
-            floats = shards.stateSize();
+            if (state) { // a part of weights and biases together
+                first = shards.stateOf(tensor.id.layer);
+                floats = shards.stateSize();
+            } else if (tensor.arena == TensorArena::gradients) {
+                first = first - layer.weightOffset + shards.gradients(tensor.id.layer).begin;
+                floats = shards.gradientSize();
+            }
         }
         tensor.offset = first * bytesOf(tensor.format);
         end = floats * bytesOf(tensor.format);

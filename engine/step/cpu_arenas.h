@@ -85,6 +85,11 @@ struct CpuArenas : CpuMemory {
 
     std::vector<double> partialLosses; ///< of a batch, one per part of a step
 
+    /// Where the layer's gradients lie until they are summed up.
+    FloatRange gradientsOf(std::size_t layer) const {
+        return ranks ? ranks->shards().gradients(layer)
+                     : FloatRange{layout.layer(layer).weightOffset, layout.endOf(layer)};
+    }
     /// Tensors that are not needed at the same time lie in the same memory.
     bool sharesMemory() const { return settings.memory.shareMemory(); }
     /// How many parts a step has.

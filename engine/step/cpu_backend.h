@@ -28,12 +28,14 @@ class CpuBackend : public Ops {
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() {}
     void denseBackwardWeights(std::size_t layer) final {
-        addWeightGradient(layer, addsPiece() ? 1 : 0, 1, arenas_.gradients.data());
+        addWeightGradient(layer, addsPiece() ? 1 : 0, 1,
+                          arenas_.gradients.data() + arenas_.gradientsOf(layer).begin);
     }
     /// w -= rate * (gradient + l2 * w).
     void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) final {
         const float rate = step.update.learningRate;
-        addWeightGradient(layer, 1.0f - rate * step.update.l2, -rate, arenas_.parameters.data());
+        addWeightGradient(layer, 1.0f - rate * step.update.l2, -rate,
+                          arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset);
     }
 
     /// Clears what score() added up, and sizes the confusion matrix.
@@ -46,7 +48,8 @@ class CpuBackend : public Ops {
     /// `timing` may be null: only one thread measures. References must outlive the object.
     CpuBackend(CpuArenas& arenas, CpuTiming* timing) : arenas_(arenas), timing_(timing) {}
 
-    /// target = keep target + scale gradient, for the layer's weights and biases in an arena.
+    /// target = keep target + scale gradient, for the layer's weights and biases: they lie as in ParamLayout,
+    /// from the first weight on.
     virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
     /// The operation at hand adds to what it did for an earlier piece of the batch.
     bool addsPiece() const { return planned() != nullptr && planned()->adds(); }

@@ -153,7 +153,7 @@ void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float
     forOutputs(layer, [&](std::size_t begin, std::size_t end) {
         arenas_.kernels.denseBackwardWeights(
             denseShapeOf(arenas_.shape, layer, rows_), arenas_.layers[layer].dSums, arenas_.below(layer),
-            begin, end, keep, scale, target + place.weightOffset, target + place.biasOffset);
+            begin, end, keep, scale, target, target + (place.biasOffset - place.weightOffset));
     });
     lap();
 }
@@ -187,7 +187,8 @@ void CpuOps::updateShard(const StepSettings& step, std::size_t layer) {
     };
     forPieces(own.size() / 64, 1, [&](Share lines) {
         arenas_.kernels.update(arenas_.optimizer.kind, step.update, lines.begin * 64, lines.end * 64,
-                               arenas_.gradients.data() + own.begin, arenas_.parameters.data() + own.begin,
+                               arenas_.gradients.data() + shards.ownGradients(layer),
+                               arenas_.parameters.data() + own.begin,
                                from(arenas_.stateArray(0), shards.stateOf(layer)),
                                from(arenas_.stateArray(1), shards.stateOf(layer)));
     });
@@ -214,8 +215,8 @@ void CpuOps::beginExchange(std::size_t layer, const StepSettings& step) {
             const auto& partial = arenas_.partialLosses;
             ranks.beginLoss(step.step, idle ? 0 : std::accumulate(partial.begin(), partial.end(), 0.0));
         }
-        const std::size_t begin = arenas_.layout.layer(layer).weightOffset;
-        const std::span own(arenas_.gradients.data() + begin, arenas_.layout.endOf(layer) - begin);
+        const FloatRange place = arenas_.gradientsOf(layer);
+        const std::span own(arenas_.gradients.data() + place.begin, place.size());
         if (idle) std::ranges::fill(own, 0.0f);
         ranks.begin(step.step, layer, own);
     });
@@ -226,11 +227,16 @@ void CpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
     leadExchange([&](StepExchange& ranks) {
         if (isFirstExchange(layer)) arenas_.summedLoss = ranks.awaitLoss();
         ranks.await(layer);
+        if (arenas_.settings.share.shard < 2) return;
+        const Shards& shards = ranks.shards(); // where they are summed up, the next layer's will be
+        const float* sums = arenas_.gradients.data() + shards.gradients(layer).begin +
+                            shards.bounds(layer)[arenas_.settings.share.rank];
+        std::copy_n(sums, shards.own(layer).size(), arenas_.gradients.data() + shards.ownGradients(layer));
     });
     lap(); // before the threads of this rank wait for each other
     meetOthers();
     cut_ = Cut::weights;
-    if (isFirstExchange(layer)) setLoss(arenas_.summedLoss, step.batch.rows);
+    setLoss(arenas_.summedLoss, step.batch.rows); // weight gradients since have set this rank's own
     if (arenas_.rankFailure) failed_ = true;
 }
 

@@ -97,8 +97,25 @@ class GpuArenas {
     gpu::BufferView allDSums() const { return dSums_.view(0, memory.step.arenaBytes(TensorArena::dSums)); }
     gpu::BufferView weights(std::size_t layer) const { return weightsIn(parameters, layout.layer(layer)); }
     gpu::BufferView bias(std::size_t layer) const { return biasIn(parameters, layout.layer(layer)); }
-    gpu::BufferView dWeights(std::size_t layer) const { return weightsIn(gradients, layout.layer(layer)); }
-    gpu::BufferView dBias(std::size_t layer) const { return biasIn(gradients, layout.layer(layer)); }
+    gpu::BufferView dWeights(std::size_t layer) const {
+        return gradients.view(gradientsOf(layer).begin * sizeof(float),
+                              layout.layer(layer).weightCount() * sizeof(float));
+    }
+    gpu::BufferView dBias(std::size_t layer) const {
+        const LayerLayout& place = layout.layer(layer);
+        return gradients.view((gradientsOf(layer).begin + place.biasOffset - place.weightOffset) *
+                                  sizeof(float),
+                              place.biasCount() * sizeof(float));
+    }
+    /// Both of them, and the padding behind.
+    gpu::BufferView gradientsIn(std::size_t layer) const {
+        return gradients.view(gradientsOf(layer).begin * sizeof(float),
+                              gradientsOf(layer).size() * sizeof(float));
+    }
+    FloatRange gradientsOf(std::size_t layer) const {
+        return ranks ? ranks->shards().gradients(layer)
+                     : FloatRange{layout.layer(layer).weightOffset, layout.endOf(layer)};
+    }
     /// An arena of the optimizer's state; the parameters again, where it keeps fewer: a kernel does not touch
     /// what is bound in its place.
     const gpu::Buffer& state(std::size_t index) const {

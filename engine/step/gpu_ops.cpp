@@ -187,11 +187,13 @@ void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
     std::size_t begin = arenas_.layout.layer(first).weightOffset;
     std::size_t floats = arenas_.layout.endOf(first + layers - 1) - begin;
     std::size_t state = begin;
+    std::size_t gradients = begin;
     if (arenas_.ranks) { // then it is about one layer
         const Shards& shards = arenas_.ranks->shards();
         begin = shards.own(first).begin;
         floats = shards.own(first).size();
         state = shards.stateOf(first);
+        gradients = shards.ownGradients(first);
         if (floats == 0 || failed_) return;
     }
     shared::UpdateParams params = step.update;
@@ -209,7 +211,7 @@ void GpuOps::update(const StepSettings& step, std::size_t first, std::size_t lay
         return part(arenas_.state(index), index < arenas_.optimizerState.size() ? state : begin);
     };
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
-                       {arenas_.status.view(), part(arenas_.gradients, begin),
+                       {arenas_.status.view(), part(arenas_.gradients, gradients),
                         part(arenas_.parameters, begin), stateOf(0), stateOf(1)},
                        cost({Operation::update, first, layers}));
     endOperation();
@@ -299,20 +301,17 @@ void GpuOps::copyActivations(const PlannedOperation& operation) {
 // computes those of the layers below.
 void GpuOps::beginExchange(std::size_t layer, const StepSettings& step) {
     if (!arenas_.ranks) return;
-    const gpu::BufferView gradients = arenas_.layerOf(arenas_.gradients, layer);
+    const gpu::BufferView gradients = arenas_.gradientsIn(layer);
     if (arenas_.settings.idleFor(step.batch.rows)) recorder_.fill(gradients, 0);
-    recorder_.copy(gradients, arenas_.layerOf(*arenas_.exchanged, layer));
-    onTheirWay_.resize(arenas_.shape.layers());
-    if (exchanging_) onTheirWay_[layer] = recorder_.submitAndGoOn();
+    recorder_.copy(gradients,
+                   exchangedView(arenas_.layout.layer(layer).weightOffset, gradients.size / sizeof(float)));
+    if (exchanging_) onTheirWay_.push_back({layer, recorder_.submitAndGoOn()});
 }
 
-/// Hands each layer's gradients to the exchange as they arrive.
+/// Hands to the exchange what has begun its way, as it arrives.
 void GpuOps::sendOff(const StepSettings& step) {
-    for (std::size_t layer = arenas_.shape.layers(); layer-- > 0;) {
-        recorder_.device().wait(onTheirWay_[layer]);
-        if (arenas_.watch != nullptr)
-            arenas_.watch->lap(layer + 1 == arenas_.shape.layers() ? RankWork::forward : RankWork::backward,
-                               layer);
+    for (const auto& [layer, ticket] : onTheirWay_) {
+        recorder_.device().wait(ticket);
         if (layer + 1 == arenas_.shape.layers()) {
             float loss = 0; // of this rank's examples, as their part of the batch's mean
             std::memcpy(&loss, arenas_.losses.mapped().data() + slotOf(step), sizeof loss);
@@ -321,24 +320,27 @@ void GpuOps::sendOff(const StepSettings& step) {
         }
         arenas_.ranks->begin(step.step, layer, arenas_.exchangedFloats(layer, 1));
     }
+    onTheirWay_.clear();
 }
 
 // The loss of all ranks takes the place of this one's. If it is not finite, this rank updates nothing, as
-// devices do whose own loss is not.
+// devices do whose own loss is not. Of the sums, the device gets what it updates.
 void GpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
     if (!arenas_.ranks || !exchanging_) return;
+    sendOff(step);
     if (layer + 1 == arenas_.shape.layers()) {
-        sendOff(step);
         const auto loss = static_cast<float>(arenas_.ranks->awaitLoss() / termsOf(step));
         std::memcpy(arenas_.losses.mappedToWrite(slotOf(step), sizeof loss).data(), &loss, sizeof loss);
         arenas_.losses.wrote(slotOf(step), sizeof loss);
         failed_ = !std::isfinite(loss);
     }
     arenas_.ranks->await(layer);
-    if (arenas_.watch != nullptr) arenas_.watch->lap(RankWork::wait, layer);
-    const gpu::BufferView there = arenas_.layerOf(*arenas_.exchanged, layer);
+    const Shards& shards = arenas_.ranks->shards();
+    const FloatRange own = shards.own(layer);
+    if (own.size() == 0) return;
+    const gpu::BufferView there = exchangedView(own.begin, own.size());
     arenas_.exchanged->wrote(there.offset, there.size);
-    recorder_.copy(there, arenas_.layerOf(arenas_.gradients, layer));
+    recorder_.copy(there, arenas_.gradients.view(shards.ownGradients(layer) * sizeof(float), there.size));
 }
 
 void GpuOps::gatherParameters(const StepSettings& step) {

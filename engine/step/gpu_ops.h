@@ -88,6 +88,9 @@ class GpuOps final : public Ops {
     void beginExchange(std::size_t layer, const StepSettings& step);
     void awaitExchange(std::size_t layer, const StepSettings& step);
     void sendOff(const StepSettings& step);
+    gpu::BufferView exchangedView(std::size_t first, std::size_t floats) const {
+        return arenas_.exchanged->view(first * sizeof(float), floats * sizeof(float));
+    }
     /// Of the loss of the whole batch.
     double termsOf(const StepSettings& step) const {
         return static_cast<double>(lossTerms(arenas_.shape.loss, step.batch.rows, arenas_.shape.outputs()));
@@ -143,8 +146,12 @@ class GpuOps final : public Ops {
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;
     bool exchanging_ = false;
-    bool failed_ = false;                 ///< the ranks' loss was not finite
-    std::vector<gpu::Ticket> onTheirWay_; ///< by layer: after it, the gradients are in the host's memory
+    bool failed_ = false; ///< the ranks' loss was not finite
+    struct OnItsWay {
+        std::size_t layer;
+        gpu::Ticket ticket; ///< after it, the layer's gradients are in the host's memory
+    };
+    std::vector<OnItsWay> onTheirWay_;
 };
 
 } // namespace lockstep

@@ -102,7 +102,7 @@ void SmallOps::addWeightGradient(std::size_t layer, float keep, float scale, flo
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
     kernels_.addWeightGradient(shapes_[layer], arenas_.layers[layer].dSums, arenas_.below(layer), keep, scale,
-                               target + place.weightOffset, target + place.biasOffset);
+                               target, target + (place.biasOffset - place.weightOffset));
     lap();
 }
 

@@ -51,6 +51,10 @@ void TrainJob::validate() const {
     settings.memory.validate(settings.batch);
     settings.precision.validate();
     settings.share.validate(settings.batch);
+    if (settings.share.shard == 2 && settings.memory.accumulate > 1)
+        throw std::invalid_argument(
+            "--shard 2 gives gradients away layer by layer, so a batch cannot be taken in "
+            "parts whose gradients are added up first: use --shard 1 with --accumulate");
     if (!settings.share.alone() && settings.precision.wide())
         throw std::invalid_argument("fp64 is computed by the plain loops, by one rank alone");
     if (settings.precision.wide() && settings.memory != MemorySettings{})

@@ -79,7 +79,7 @@ TEST_CASE("1 to 4 ranks, all optimizers, with and without shards: the losses of 
         job.settings.optimizer.kind = optimizer;
         const std::vector<float> alone = lossesOf(*teamOf(job, scalar), steps);
         for (const std::size_t ranks : {2, 3, 4})
-            for (const std::size_t shard : {0, 1}) {
+            for (const std::size_t shard : {0, 1, 2}) {
                 CAPTURE(name(optimizer));
                 CAPTURE(ranks);
                 CAPTURE(shard);
@@ -135,7 +135,7 @@ TEST_CASE("devices, and devices beside processors") {
     job.settings.batch = 37;
     const std::vector<float> alone = lossesOf(*teamOf(job, texel), steps);
     for (const std::size_t ranks : {2, 3})
-        for (const std::size_t shard : {0, 1}) {
+        for (const std::size_t shard : {0, 1, 2}) {
             CAPTURE(ranks);
             CAPTURE(shard);
             const auto team = teamOf(sharedBy(job, ranks, shard), texel);
@@ -177,14 +177,17 @@ TEST_CASE("a run goes on with another number of ranks, and with none") {
 TEST_CASE("what ranks take is known before, and shards of the optimizer's state take less") {
     const Dataset data = classData();
     const TrainJob job = unevenJob(data);
-    const auto optimizerOf = [](const std::vector<MemoryUse>& uses) {
+    const auto bytesFor = [](MemoryCategory category, const std::vector<MemoryUse>& uses) {
         std::uint64_t bytes = 0;
         for (const MemoryUse& use : uses)
-            if (use.category == MemoryCategory::optimizer) bytes += use.bytes;
+            if (use.category == category) bytes += use.bytes;
         return bytes;
     };
+    const auto optimizerOf = [&](const std::vector<MemoryUse>& uses) {
+        return bytesFor(MemoryCategory::optimizer, uses);
+    };
     std::uint64_t whole = 0;
-    for (const std::size_t shard : {0, 1}) {
+    for (const std::size_t shard : {0, 1, 2}) {
         const auto team = teamOf(sharedBy(job, 4, shard), scalar);
         const auto byRank = team->memoryByRank();
         REQUIRE(byRank.size() == 4);
@@ -204,7 +207,15 @@ TEST_CASE("what ranks take is known before, and shards of the optimizer's state 
         second.settings.share.rank = 1;
         CHECK(optimizerOf(cpuMemoryOf(second, Rung::scalar, 1).uses()) == optimizerOf(byRank[1].allocated));
     }
-    for (const std::size_t shard : {0, 1}) {
+    // Of the gradients, two layers' are whole, and a quarter of all.
+    const TrainJob deep = jobFor(data, {64, 64, 64, 64, 64, 64, 64, 64});
+    const auto gradientsOf = [&](std::size_t shard) {
+        return bytesFor(MemoryCategory::gradients,
+                        cpuMemoryOf(sharedBy(deep, 4, shard), Rung::scalar, 1).uses());
+    };
+    CHECK(gradientsOf(1) == gradientsOf(0));
+    CHECK(gradientsOf(2) < gradientsOf(0) * 6 / 10);
+    for (const std::size_t shard : {0, 1, 2}) {
         const auto team = teamOf(sharedBy(job, 2, shard), texel);
         std::uint64_t difference = 0;
         for (const MemoryUse& use : team->memory()) difference += use.bytes;
@@ -265,4 +276,7 @@ TEST_CASE("what ranks cannot do is refused by name") {
     CHECK_THROWS_WITH_AS(few.validate(), doctest::Contains("2 ranks"), std::invalid_argument);
     few = sharedBy(job, 2, 3);
     CHECK_THROWS_AS(few.validate(), std::invalid_argument);
+    few = sharedBy(job, 2, 2);
+    few.settings.memory.accumulate = 2;
+    CHECK_THROWS_WITH_AS(few.validate(), doctest::Contains("--shard 1"), std::invalid_argument);
 }
