@@ -85,14 +85,4 @@ class RankWatch {
     std::vector<RankSpan> spans_;
 };
 
-/// Of a step's spans: how much of its exchanges took place while the rank computed.
-struct Overlap {
-    double exchanged = 0; ///< seconds of all exchanges
-    double waited = 0;    ///< seconds in which the rank only waited for them
-
-    double hidden() const { return exchanged > waited ? exchanged - waited : 0; }
-};
-/// Of these spans, of one rank.
-Overlap overlapOf(const std::vector<RankSpan>& spans, std::size_t rank);
-
 } // namespace lockstep
