@@ -15,6 +15,7 @@
 #include "demos/commands/lanes_told.h"
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
+#include "demos/kit/rank_session.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/headline.h"
@@ -30,7 +31,9 @@
 #include "engine/net/param_layout.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/int8_inference.h"
+#include "engine/run/settings_json.h"
 #include "engine/step/rungs.h"
+#include "lockstep/version.h"
 
 namespace lockstep::demos {
 
@@ -51,6 +54,7 @@ constexpr const char* raceExamples = R"(examples:
   lockstep race --epochs 3 --log-every 1 --json race.json
   lockstep race --threads 1 --gpu-workgroups 8           both machines throttled: the headline says so
   lockstep race --repeat 5                               how much the times vary from run to run
+  mpirun -n 4 lockstep race --parallel data              four processes share every batch
 
 Without a finish line, a race lasts 10 epochs on large data (1 if a lane runs on software Vulkan), else 5,000 steps.
 If a target accuracy or loss is not reached, it ends after 100 epochs or 20,000 steps, whichever is longer.
@@ -79,6 +83,8 @@ constexpr const char* trainExamples = R"(examples:
   lockstep train --epochs 5 --save model.safetensors
   lockstep train --resume model.safetensors --epochs 10 --save model.safetensors      five more
   lockstep train --data csv:flowers.csv --label species --optimizer sgd --lr 0.05
+  lockstep train --parallel data --device 0,1 --lane gpu:best                         two cards, one network
+  mpirun -n 4 lockstep train --parallel data --shard 1 --lane cpu:best
   lockstep train --init weights.safetensors --no-shuffle --steps 200 --log-every 1 --json losses.json
 
 A resumed run continues the count of epochs and steps.
@@ -108,6 +114,9 @@ struct RaceReport {
     bool together = false;
     std::optional<OtherLoad> load = {};
     const char* remark = ""; ///< after the headline
+    RankSession& ranks;
+    std::vector<std::vector<nlohmann::ordered_json>> rankMemory =
+        {}; ///< by lane and rank, where ranks share it
 };
 
 /// Prints the table and the headline, and writes the requested files. If results go to standard output
@@ -129,7 +138,13 @@ int reportRace(const RaceReport& done, const RunOptions& options, const Repeated
         nlohmann::ordered_json json =
             raceJson(done.job, done.finish, done.together, race, headline, done.load);
         for (std::size_t lane = 0; options.memory && lane < results.size(); ++lane)
-            json["lanes"][lane]["memory"] = memoryJson(results[lane]);
+            json["lanes"][lane]["memory"] = memoryJson(results[lane].predictedMemory, results[lane].memory);
+        if (done.ranks.shared()) {
+            json["ranks"] = done.ranks.ranks();
+            json["parallel"] = done.ranks.toJson();
+            for (std::size_t lane = 0; lane < done.rankMemory.size(); ++lane)
+                json["lanes"][lane]["memory"] = done.rankMemory[lane];
+        }
         writeResult(options.jsonFile, json.dump(1) + "\n");
     }
     writeResult(options.csvFile, raceCsv(results));
@@ -164,44 +179,99 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
     return lane;
 }
 
+/// Meets the other ranks; what fails on one of them ends all.
+template <class Work> int amongRanks(const RunOptions& options, const Work& work) {
+    RankSession ranks(options.ranks, options.device);
+    try {
+        return work(ranks);
+    } catch (const std::exception& error) {
+        ranks.abort(error.what());
+        throw;
+    }
+}
+
+/// Only the first of several processes prints, and writes files.
+void hushUnlessFirst(const RankSession& ranks, RunOptions& options) {
+    if (ranks.speaks()) return;
+    options.quiet = true;
+    options.jsonFile.clear();
+    options.csvFile.clear();
+}
+
+/// Processes that train together have to be of one mind.
+void requireSameRun(RankSession& ranks, const TrainJob& job, const FinishLine& finish,
+                    const DataFingerprint& data) {
+    ranks.requireSame("version", LOCKSTEP_VERSION);
+    ranks.requireSame("job", toJson(job.shape).dump() + toJson(job.settings).dump() + finish.text());
+    ranks.requireSame("data", fmt::format("{} training and {} test examples, checksum {:08x}", data.train,
+                                          data.test, data.checksum));
+}
+
+/// A lane that failed on this process alone would leave the others waiting. All fail alike where the loss is
+/// not finite.
+void endIfLost(Race& race, RankSession& ranks) {
+    for (std::size_t lane = 0; lane < race.size(); ++lane)
+        if (const LaneSnapshot end = race.lane(lane).snapshot();
+            end.status == LaneStatus::failed && !end.nonFinite)
+            ranks.abort(end.message);
+}
+
+/// By lane and rank; empty where no ranks share the lanes.
+std::vector<std::vector<nlohmann::ordered_json>> memoryOfRanks(Race& race, RankSession& ranks) {
+    std::vector<std::vector<nlohmann::ordered_json>> all;
+    for (std::size_t lane = 0; ranks.shared() && lane < race.size(); ++lane)
+        if (const Trainer* trainer = race.lane(lane).trainer()) all.push_back(ranks.memoryOf(*trainer));
+    return all;
+}
+
 struct RaceCommandOptions : RunOptions {
     bool together = false;
     bool quick = false;
     std::size_t repeat = 1;
 };
 
-int race(const RaceCommandOptions& options) {
+int raceAmong(RankSession& ranks, RaceCommandOptions options) {
     if (options.repeat > mostRepeats)
         throw std::invalid_argument(
             fmt::format("--repeat takes 1 to {} runs, not {}", mostRepeats, options.repeat));
     refuseIdleOffload(options);
     refuseIdlePrecision(options.settings.precision);
+    if (options.together && ranks.shared())
+        throw std::invalid_argument(
+            "--together cannot be combined with --parallel: ranks share one lane at a time");
+    hushUnlessFirst(ranks, options);
     std::FILE* people = peopleStream(options);
     requireResultFiles(options, {tableOf(options.data), {"--init", options.weightsFile}});
     const Dataset data = loadData(options);
-    const TrainJob job = makeJob(options, data);
-    Machines machines(options.threads, options.device);
+    const TrainJob job = ranks.share(makeJob(options, data));
+    job.validate();
+    Machines machines(options.threads, ranks.firstDevice());
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     for (const LaneSpec& lane : choice.lanes) requireFormat(job.settings.precision, lane);
     const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
-    tellBefore(people, choice, software, jobText(job, finish));
+    requireSameRun(ranks, job, finish, fingerprintOf(data));
+    tellBefore(people, choice, software, jobText(job, finish) + ranks.text());
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes)
-        entries.push_back({spec, machines.maker(job, spec, options.share())});
+        entries.push_back({spec, ranks.maker(machines, job, spec, options.share())});
     RaceOptions how{laneOptions(options, job, finish), options.together};
+    ranks.join(how.lane);
     if (!options.together && !options.quick) how.lane.compareTimes();
     const LoadWatch watch;
     const InterruptGuard guard;
     std::vector<std::vector<LaneResult>> runs;
+    std::vector<std::vector<nlohmann::ordered_json>> memory;
     int interrupt = 0;
     std::size_t begun = 0;
     while (begun < options.repeat && interrupt == 0) {
         ++begun;
         if (options.repeat > 1 && !options.quiet) printError("run {} of {}\n", begun, options.repeat);
         Race run(job, entries, how);
-        interrupt = runToEnd(run, options.quiet, guard);
+        interrupt = ranks.anyInterrupt(runToEnd(run, options.quiet, guard));
+        endIfLost(run, ranks);
+        memory = memoryOfRanks(run, ranks);
         if (interrupt == 0 || runs.empty())
             runs.push_back(resultsOf(run, options, job)); // a later run counts as a whole
     }
@@ -209,8 +279,12 @@ int race(const RaceCommandOptions& options) {
         printTo(people, "\ninterrupted in run {} of {}\n", begun, options.repeat);
     const char* remark =
         options.repeat == 1 && interrupt == 0 ? "one run; --repeat 5 shows the spread\n" : "";
-    return reportRace({job, finish, options.together, watch.load(), remark}, options,
+    return reportRace({job, finish, options.together, watch.load(), remark, ranks, memory}, options,
                       repeatedRace(std::move(runs)), interrupt);
+}
+
+int race(const RaceCommandOptions& options) {
+    return amongRanks(options, [&](RankSession& ranks) { return raceAmong(ranks, options); });
 }
 
 struct TrainCommandOptions : RunOptions {
@@ -274,7 +348,8 @@ std::string nothingToTrain(const FinishLine& finish, const TrainJob& job, std::u
                        grouped(step), grouped(last), finish.steps == last ? "--steps" : "--epochs");
 }
 
-int train(TrainCommandOptions options) {
+int trainAmong(RankSession& ranks, TrainCommandOptions options) {
+    hushUnlessFirst(ranks, options);
     std::FILE* people = peopleStream(options);
     std::optional<Checkpoint> resumed;
     if (!options.resumeFile.empty()) {
@@ -296,34 +371,37 @@ int train(TrainCommandOptions options) {
     const Dataset data = loadData(options);
     const DataFingerprint fingerprint = fingerprintOf(data);
     if (resumed) requireSameData(*resumed, fingerprint, options.resumeFile);
-    TrainJob job = makeJob(options, data);
-    if (resumed) {
-        job.shape = resumed->shape;
-        job.validate();
-    }
-    Machines machines(options.threads, options.device);
+    TrainJob job = ranks.share(makeJob(options, data));
+    if (resumed) job.shape = resumed->shape;
+    job.validate();
+    Machines machines(options.threads, ranks.firstDevice());
     const LaneChoice choice = chooseTrainLane(options.lanes, machines);
     const LaneSpec lane = choice.lanes.front();
     requireFormat(job.settings.precision, lane);
     if (!choice.remark.empty()) printTo(people, "lane: {}\n", choice.remark);
     const FinishLine finish = finishLineFor(options, job, machines.software(lane));
-    printTo(people, "{}", jobText(job, finish));
+    requireSameRun(ranks, job, finish, fingerprint);
+    printTo(people, "{}{}", jobText(job, finish), ranks.text());
     if (resumed)
         printTo(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step), resumed->lane);
     if (resumed) printTo(people, "{}", nothingToTrain(finish, job, resumed->state.step));
     flushText(people);
 
     const auto save = [&](Trainer& trainer) {
-        saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, fingerprint, trainer.state()));
+        TrainerState state = trainer.state(); // of all ranks, and so asked for by all
+        if (ranks.speaks())
+            saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, fingerprint, std::move(state)));
     };
     LaneOptions saved = laneOptions(options, job, finish);
     if (resumed) saved.start = resumed->state;
     saved.saveEvery = options.saveEvery;
     saved.save = save;
-    Race race(job, {{lane, machines.maker(job, lane, options.share())}}, {std::move(saved)});
+    ranks.join(saved);
+    Race race(job, {{lane, ranks.maker(machines, job, lane, options.share())}}, {std::move(saved)});
     const LoadWatch watch;
     const InterruptGuard guard;
-    const int interrupt = runToEnd(race, options.quiet, guard);
+    const int interrupt = ranks.anyInterrupt(runToEnd(race, options.quiet, guard));
+    endIfLost(race, ranks);
     const std::optional<OtherLoad> load = watch.load();
     // First of all the network, and neither it nor the results are lost for the other's failure.
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
@@ -334,11 +412,15 @@ int train(TrainCommandOptions options) {
         } catch (...) {
             unsaved = std::current_exception();
         }
-    const int exitCode = reportRace({job, finish, false, load}, options,
-                                    repeatedRace({resultsOf(race, options, job)}), interrupt);
+    const int exitCode = reportRace({job, finish, false, load, "", ranks, memoryOfRanks(race, ranks)},
+                                    options, repeatedRace({resultsOf(race, options, job)}), interrupt);
     if (unsaved) std::rethrow_exception(unsaved);
     if (saves) printTo(people, "saved to {}\n", options.saveFile);
     return exitCode;
+}
+
+int train(const TrainCommandOptions& options) {
+    return amongRanks(options, [&](RankSession& ranks) { return trainAmong(ranks, options); });
 }
 
 } // namespace
@@ -358,6 +440,7 @@ Action addRace(CLI::App& command) {
               "run the race N times, 1 to 20, and show medians and ranges [1]");
     return [options, &command] {
         refuseIdleOptions(command, *options);
+        refuseIdleRanks(command, *options);
         return race(*options);
     };
 }
@@ -376,6 +459,7 @@ Action addTrain(CLI::App& command) {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         options->given = [&command](const char* option) { return demos::given(command, option); };
         refuseIdleOptions(command, *options);
+        refuseIdleRanks(command, *options);
         return train(*options);
     };
 }

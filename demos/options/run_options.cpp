@@ -267,6 +267,40 @@ void addPrecisionOptions(CLI::App& command, RunOptions& options) {
             ". To the nearest number, small updates\nare lost; stochastic keeps them on average [nearest]");
 }
 
+void addRankOptions(CLI::App& command, RunOptions& options) {
+    command.option_defaults()->group(ranksGroup);
+    RankOptions& ranks = options.ranks;
+    addText(
+        command, "--parallel", "NAME",
+        [&ranks](std::string_view text) {
+            constexpr std::string_view known[] = {"data"};
+            if (text != "data") throwUnknownName("way of sharing", text, known);
+            ranks.shares = true;
+        },
+        "share the training among ranks: threads of this process, or the processes that mpirun starts.\n"
+        "data: each takes a part of every batch, and their gradients are added up [one rank]");
+    addNumber(command, "--ranks", "N", ranks.ranks, atLeastOne(),
+              "ranks of this process, each on its part of the cores, or on a device of --device 0,1,...;\n"
+              "mpirun -n sets it otherwise [2, or one per device]");
+    addText(
+        command, "--shard", "0|1",
+        [&ranks](std::string_view text) {
+            constexpr std::string_view known[] = {"0", "1"};
+            if (text != "0" && text != "1") throwUnknownName("shard", text, known);
+            ranks.shard = text == "1" ? 1 : 0;
+        },
+        "what a rank keeps only a part of: 0 nothing, 1 the optimizer's state [0]");
+    addText(command, "--exchange", "NAME", ranks.exchange.format, exchangeFormatFromName,
+            "how gradients travel: fp32, fp16, or top-k (the largest 1 %; what is left out is added to the\n"
+            "next step's) [fp32]");
+    addText(command, "--all-reduce", "NAME", ranks.exchange.allReduce, allReduceFromName,
+            "who sends which part to whom: ring, tree, naive [ring]");
+    addText(command, "--overlap", "on|off", ranks.exchange.overlap, onFromText,
+            "compute on while gradients are exchanged [on]");
+    addNumber(command, "--patience", "S", ranks.exchange.patienceSeconds, aboveZero(),
+              "seconds after which a rank that does not answer ends the run [30]");
+}
+
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
     addDataOptions(command, options);
     addNetworkOptions(command, options);
@@ -282,6 +316,7 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
               "gpu:best compares kernels for about so long before it trains, once per network; 0: it skips\n"
               "that and takes the likeliest ones [0.9, on a GPU 2.5]");
     addMemoryOptions(command, options);
+    addRankOptions(command, options);
     command.option_defaults()->group(networkGroup);
     addValue(command, "--init", "FILE", options.weightsFile,
              "initial weights from a file (safetensors of this program, PyTorch or Keras)");
@@ -316,6 +351,14 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
     refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
     refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
     refuseIdleDataOptions(command, options.data);
+}
+
+void refuseIdleRanks(const CLI::App& command, const RunOptions& options) {
+    if (options.ranks.shares) return;
+    for (const char* option : {"--ranks", "--shard", "--exchange", "--all-reduce", "--overlap", "--patience"})
+        if (given(command, option))
+            throw std::invalid_argument(std::string(option) +
+                                        " would have no effect; it applies only to --parallel data");
 }
 
 void refuseIdleOffload(const RunOptions& options) {

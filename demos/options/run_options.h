@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/data/data_source.h"
+#include "engine/many/exchange.h"
 #include "engine/run/finish_line.h"
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"
@@ -30,6 +31,14 @@ struct MachineOptions {
     std::string jsonFile; ///< "-": standard output
     std::string csvFile;
     std::string pngFile; ///< a picture, of commands that draw one
+};
+
+/// How ranks share a training: --parallel, and the options with it.
+struct RankOptions {
+    bool shares = false;   ///< --parallel data
+    std::size_t ranks = 0; ///< of this process; 0: one per device that --device names, or two
+    std::size_t shard = 0; ///< RankShare::shard
+    ExchangeSettings exchange;
 };
 
 struct RunOptions : MachineOptions {
@@ -53,6 +62,7 @@ struct RunOptions : MachineOptions {
     std::size_t workgroups = 0; ///< MachineShare::workgroups
 
     std::optional<double> tuneSeconds; ///< LaneOptions::tuneSeconds
+    RankOptions ranks;
 
     MachineShare share() const { return {threads, workgroups}; }
 };
@@ -63,6 +73,7 @@ inline constexpr const char* dataGroup = "Data";
 inline constexpr const char* networkGroup = "Network";
 inline constexpr const char* settingsGroup = "Training";
 inline constexpr const char* memoryGroup = "Memory";
+inline constexpr const char* ranksGroup = "Several devices or processes (ranks)";
 inline constexpr const char* finishGroup = "Finish line (the first one reached ends the run)";
 inline constexpr const char* outputGroup = "Output";
 
@@ -79,6 +90,9 @@ void addOutputOptions(CLI::App& command, RunOptions& options, const std::string&
 /// All groups, for `race` and `train`: these, the finish line, the lanes that `what` introduces,
 /// --gpu-workgroups, --init, --log-every and --memory.
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what);
+
+/// Throws std::invalid_argument for options of ranks without --parallel.
+void refuseIdleRanks(const CLI::App& command, const RunOptions& options);
 
 /// laneSpecFromText(); for a lane that only other commands have, the message names one of them.
 LaneSpec laneOption(std::string_view text, std::span<const std::string_view> lanes);

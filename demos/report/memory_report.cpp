@@ -36,13 +36,13 @@ std::string inMebibytes(std::uint64_t bytes) {
 
 } // namespace
 
-Json memoryJson(const LaneResult& lane) {
+Json memoryJson(const std::vector<MemoryUse>& predicted, const std::vector<MemoryUse>& allocated) {
     Json categories = Json::object();
     for (const std::string_view category : memoryCategories)
-        categories[std::string(category)] = {{"predicted_bytes", bytesFor(lane.predictedMemory, category)},
-                                             {"allocated_bytes", bytesFor(lane.memory, category)}};
-    return {{"predicted_bytes", allBytes(lane.predictedMemory)},
-            {"allocated_bytes", allBytes(lane.memory)},
+        categories[std::string(category)] = {{"predicted_bytes", bytesFor(predicted, category)},
+                                             {"allocated_bytes", bytesFor(allocated, category)}};
+    return {{"predicted_bytes", allBytes(predicted)},
+            {"allocated_bytes", allBytes(allocated)},
             {"categories", categories}};
 }
 

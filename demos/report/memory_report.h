@@ -12,7 +12,8 @@ namespace lockstep::demos {
 
 /// {"predicted_bytes", "allocated_bytes", "categories": {NAME: {"predicted_bytes", "allocated_bytes"}}}, all
 /// of memoryCategories.
-nlohmann::ordered_json memoryJson(const LaneResult& lane);
+nlohmann::ordered_json memoryJson(const std::vector<MemoryUse>& predicted,
+                                  const std::vector<MemoryUse>& allocated);
 
 /// How a run saves memory, in the language spoken now: "outputs of one layer in 3 kept", "batch in 4 parts",
 /// "optimizer state in the host's memory". Empty: it does not.

@@ -113,6 +113,15 @@ void ringGather(Messages& messages, std::span<std::byte> bytes, std::span<const 
     }
 }
 
+void directGather(Messages& messages, std::span<std::byte> bytes, std::span<const std::size_t> bounds) {
+    const std::size_t n = messages.ranks(), rank = messages.rank();
+    for (std::size_t away = 1; away < n; ++away) {
+        const std::size_t from = (rank + n - away) % n;
+        messages.sendAndReceive((rank + away) % n, part(bytes, bounds, rank), from,
+                                part(bytes, bounds, from));
+    }
+}
+
 void ringSum(Messages& messages, std::span<float> values, Parcel& parcel, std::vector<std::size_t>& bounds) {
     const std::size_t n = messages.ranks(), rank = messages.rank();
     bounds.resize(n + 1);

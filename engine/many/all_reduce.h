@@ -6,8 +6,8 @@
 //   tree    2 log2(n) messages in a row, of N bytes: for few numbers, where messages cost more than bytes
 //   naive   2 (n - 1) messages in a row, of N bytes, all of them rank 0's: what the others are compared with
 //
-// The order in which numbers are added depends on nothing but the number of ranks. One rank forms each sum
-// and sends it to the others, so that all have the same bits.
+// The order in which numbers are added depends on the number of ranks and on their place, and on nothing
+// else. One rank forms each sum and sends it to the others, so that all have the same bits.
 #pragma once
 
 #include <cstddef>
@@ -50,5 +50,8 @@ void ringScatterSum(Messages& messages, std::span<float> values, std::span<const
                     Parcel& parcel);
 /// The second half, of anything: bytes[bounds[r], bounds[r + 1]) are rank r's, on every rank.
 void ringGather(Messages& messages, std::span<std::byte> bytes, std::span<const std::size_t> bounds);
+/// The same, straight from everybody to everybody: for a few bytes, whose way around the ring would take
+/// longer, and where whoever is missing is missed by all.
+void directGather(Messages& messages, std::span<std::byte> bytes, std::span<const std::size_t> bounds);
 
 } // namespace lockstep

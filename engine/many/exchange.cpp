@@ -347,7 +347,9 @@ void Exchange::Worker::carryOut(const Task& task, Messages& messages) {
     switch (task.what) {
     case Task::What::sum: return sum(task.numbers, task.about.layer, messages);
     case Task::What::scatterSum: return ringScatterSum(messages, task.numbers, taskBounds_, parcel_);
-    case Task::What::gather: return ringGather(messages, task.bytes, taskBounds_);
+    case Task::What::gather:
+        return task.kind == ExchangeRecord::Kind::small ? directGather(messages, task.bytes, taskBounds_)
+                                                        : ringGather(messages, task.bytes, taskBounds_);
     case Task::What::small: return sumSmall(task.doubles, messages);
     case Task::What::roundTrips: return makeRoundTrips(task, messages);
     }
@@ -368,7 +370,7 @@ void Exchange::Worker::sumSmall(std::span<double> numbers, Messages& messages) {
     std::ranges::copy(numbers, everybodys_.begin() + static_cast<std::ptrdiff_t>(count * rank));
     ringBounds_.resize(ranks + 1);
     for (std::size_t r = 0; r <= ranks; ++r) ringBounds_[r] = r * count * sizeof(double);
-    ringGather(messages, std::as_writable_bytes(std::span(everybodys_)), ringBounds_);
+    directGather(messages, std::as_writable_bytes(std::span(everybodys_)), ringBounds_);
     for (std::size_t i = 0; i < count; ++i) {
         numbers[i] = everybodys_[i];
         for (std::size_t r = 1; r < ranks; ++r) numbers[i] += everybodys_[r * count + i];

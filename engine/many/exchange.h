@@ -99,7 +99,8 @@ class Exchange {
     /// ranks.
     Ticket sumSmall(std::span<double> values, const About& about);
     /// values[bounds[r], bounds[r + 1]) = the sums, on rank r; what is left elsewhere is not told. `bounds`
-    /// has ranks() + 1 ascending places. Parts may be empty. With one rank, nothing happens. Not for topK.
+    /// has ranks() + 1 ascending places. Parts may be empty. With one rank, nothing happens. Not for topK. In
+    /// fp16, what is added is rounded, and the sum is not: nobody else gets it.
     Ticket scatterSum(std::span<float> values, std::span<const std::size_t> bounds, const About& about);
     /// values[bounds[r], bounds[r + 1]) = those of rank r, on every rank. Never rounded.
     Ticket gather(std::span<float> values, std::span<const std::size_t> bounds, const About& about);

@@ -55,7 +55,9 @@ class Channel {
 /// What the ends of all ranks share.
 class Hub {
   public:
-    explicit Hub(std::size_t count) : ranks(count), gone(count), channels_(count * count) {}
+    explicit Hub(std::size_t count) : ranks(count), gone(count), awaits(count), channels_(count * count) {
+        for (std::size_t rank = 0; rank < count; ++rank) awaits[rank] = rank;
+    }
 
     Channel& channel(std::size_t from, std::size_t to) { return channels_[from * ranks + to]; }
 
@@ -72,7 +74,8 @@ class Hub {
     }
 
     const std::size_t ranks;
-    std::vector<std::atomic<bool>> gone; ///< by rank: its end is no more
+    std::vector<std::atomic<bool>> gone;          ///< by rank: its end is no more
+    std::vector<std::atomic<std::size_t>> awaits; ///< by rank: whose message it waits for; itself: nobody's
 
   private:
     struct Failure {
@@ -107,10 +110,22 @@ class LocalTransport : public Transport {
         const std::size_t other = ticket % kinds / 2;
         const auto side = ticket % 2 == 0 ? Channel::Side::send : Channel::Side::receive;
         const bool gone = hub_->gone[other]; // before looking: it may have answered, and gone then
-        if (channel(side, other).arrived(ticket / kinds)) return true;
+        const bool arrived = channel(side, other).arrived(ticket / kinds);
+        hub_->awaits[rank_] = arrived ? rank_ : other;
+        if (arrived) return true;
         hub_->throwFailure();
         if (gone) throw RankError(other, "rank " + std::to_string(other) + " has ended");
         return false;
+    }
+
+    std::size_t awaited(std::size_t other) const override {
+        std::size_t last = other;
+        for (std::size_t steps = 0; steps < hub_->ranks; ++steps) {
+            const std::size_t next = hub_->awaits[last];
+            if (next == last) return last;
+            last = next;
+        }
+        return other; // all wait for each other
     }
 
     void abort(const std::string& why) override {

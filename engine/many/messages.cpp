@@ -62,12 +62,13 @@ void Messages::finish(Transport::Ticket ticket, std::size_t other) {
 }
 
 void Messages::losePatience(std::size_t other, double seconds) const {
+    const std::size_t late = transport_.awaited(other);
     char text[200];
     std::snprintf(text, sizeof text,
-                  "rank %zu has not answered rank %zu for %.3g s: %.*s, layer %zu, step %llu", other, rank_,
+                  "rank %zu has kept rank %zu waiting for %.3g s: %.*s, layer %zu, step %llu", late, rank_,
                   seconds, static_cast<int>(what_.size()), what_.data(), layer_,
                   static_cast<unsigned long long>(step_));
-    throw RankError(other, text);
+    throw RankError(late, text);
 }
 
 } // namespace lockstep

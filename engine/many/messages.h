@@ -29,7 +29,7 @@ class Messages {
 
     /// How far this exchange has come. If one rank is missing, all soon wait, and all for different ranks.
     /// Whoever has come further waits a little longer, at most half as long again: so the one whose neighbour
-    /// is missing speaks first, and everybody hears the right name.
+    /// is missing speaks first, and everybody hears the right name, where Transport::awaited() knows nothing.
     void stage(std::size_t number) { stage_ = number; }
     void nextStage() { ++stage_; }
 

@@ -44,6 +44,9 @@ class Transport {
     /// Whether it is over; true only once for each ticket. Throws RankError where the other side is gone.
     virtual bool done(Ticket ticket) = 0;
 
+    /// Who keeps rank `other` waiting, and so this one, if it is known: `other` itself where it is not.
+    virtual std::size_t awaited(std::size_t other) const { return other; }
+
     /// Ends all ranks, after `why` has been told: between processes, those of the others and this one, with
     /// exit code 1; between threads, the others' done() throws RankError from then on.
     virtual void abort(const std::string& why) = 0;

@@ -121,6 +121,7 @@ void CpuTrainer::describeMachine() {
         machine_.kernels += ", update fused into the weight gradients (gradients are not kept)";
     if (const std::string format = emulationText(job_.settings.precision); !format.empty())
         machine_.kernels += ", " + format;
+    noteRanks();
 }
 
 /// One step, undone again: libraries compile their kernels, and every page of the arenas is touched.

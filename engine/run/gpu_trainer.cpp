@@ -181,6 +181,7 @@ void GpuTrainer::describeMachine() {
     if (const std::string format = emulationText(job_.settings.precision); !format.empty())
         machine_.kernels += ", " + format;
     machine_.kernels += choiceCutShort_;
+    noteRanks();
 }
 
 // With updates switched off, as after a failed step.

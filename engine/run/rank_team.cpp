@@ -145,9 +145,10 @@ class RankTeam final : public Trainer {
     std::vector<OperationTiming> operations() const override { return first().operations(); }
     std::vector<MemoryUse> predictedMemory() const override { return sumOf(&Trainer::predictedMemory); }
     std::vector<MemoryUse> memory() const override { return sumOf(&Trainer::memory); }
-    std::vector<std::vector<MemoryUse>> memoryByRank() const override {
-        std::vector<std::vector<MemoryUse>> all;
-        for (const auto& rank : ranks_) all.push_back(rank->trainer->memory());
+    std::vector<RankMemory> memoryByRank() const override {
+        std::vector<RankMemory> all;
+        for (const auto& rank : ranks_)
+            all.push_back({rank->trainer->predictedMemory(), rank->trainer->memory()});
         return all;
     }
     StepTrace traceStep(const TraceOptions& options) override; // refuses
@@ -214,8 +215,6 @@ RankTeam::RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSett
         rank.trainer = make(rank.job, at);
     });
     machine_ = first().machine();
-    machine_.ranks = count;
-    machine_.kernels += concat(", shared by ", count, " ranks");
 }
 
 StepTrace RankTeam::traceStep(const TraceOptions& options) { return first().traceStep(options); }

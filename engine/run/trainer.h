@@ -57,6 +57,12 @@ struct TrainedWeights {
     std::vector<float> parameters; ///< arena, ParamLayout
 };
 
+/// What one rank's run takes.
+struct RankMemory {
+    std::vector<MemoryUse> predicted;
+    std::vector<MemoryUse> allocated;
+};
+
 /// Used by one thread at a time. Calls may return while the device is still working, but what they return is
 /// always complete.
 class Trainer {
@@ -140,8 +146,8 @@ class Trainer {
     /// read the data set where it is; what their threads and kernels keep besides is not counted.
     virtual std::vector<MemoryUse> predictedMemory() const = 0;
     virtual std::vector<MemoryUse> memory() const = 0;
-    /// What each of the ranks has allocated whose trainer this is (rank_team.h).
-    virtual std::vector<std::vector<MemoryUse>> memoryByRank() const { return {memory()}; }
+    /// The same of each of the ranks whose trainer this is (rank_team.h).
+    virtual std::vector<RankMemory> memoryByRank() const { return {{predictedMemory(), memory()}}; }
 
     /// Trains exactly one step, with the same bits as run(1) and finish(), and records what happened in it.
     /// Throws NonFiniteError if its loss is not finite.

@@ -103,6 +103,11 @@ void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
     optimizerChanged();
 }
 
+void TrainerBase::noteRanks() {
+    const std::size_t ranks = machine_.ranks = job_.settings.share.ranks;
+    if (ranks > 1) machine_.kernels += concat(", shared by ", ranks, " ranks");
+}
+
 Pace TrainerBase::rehearse(double lookSeconds, double mostSeconds, const std::function<bool()>& goesOn) {
     if (!job_.settings.share.alone()) return {}; // ranks would make different numbers of steps
     // Clocks may rest on their way up: two looks that agree soon after the start prove little.

@@ -84,6 +84,8 @@ class TrainerBase : public Trainer {
     /// Trains the next step, notes its loss, and fills in the trace's times and operations.
     virtual void runTraced(StepTrace& trace) = 0;
 
+    /// In machine_, where ranks share the job.
+    void noteRanks();
     /// Steps go on after those of `state`. Throws as restore() if the state has other sizes.
     void goOnFrom(const TrainerState& state);
     /// A step's loss, the next in order; false if it is not finite: then nothing is noted but the failure.

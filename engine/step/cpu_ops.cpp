@@ -227,11 +227,11 @@ void CpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
         if (isFirstExchange(layer)) arenas_.summedLoss = ranks.awaitLoss();
         ranks.await(layer);
     });
+    lap(); // before the threads of this rank wait for each other
     meetOthers();
     cut_ = Cut::weights;
     if (isFirstExchange(layer)) setLoss(arenas_.summedLoss, step.batch.rows);
     if (arenas_.rankFailure) failed_ = true;
-    lap();
 }
 
 void CpuOps::gatherParameters(const StepSettings& step) {

@@ -89,11 +89,11 @@ void CpuTiming::endTrace(StepTrace& trace) {
 
 std::vector<OperationTiming> CpuTiming::timings() const {
     std::vector<OperationTiming> result;
-    for (const Operation operation : recipeOperations) {
-        const OperationTiming& total = totals_[static_cast<std::size_t>(operation)];
+    for (const OperationRow& row : operationTable) { // the recipe's come first
+        const OperationTiming& total = totals_[static_cast<std::size_t>(row.operation)];
         if (total.calls == 0) continue;
         result.push_back(total);
-        result.back().name = name(operation);
+        result.back().name = row.name;
     }
     return result;
 }

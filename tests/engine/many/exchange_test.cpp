@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -20,7 +21,6 @@
 #include "engine/net/float_formats.h"
 #include "engine/platform/clock.h"
 #include "tests/engine/many/ranks.h"
-#include "tests/sanitized.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -60,6 +60,16 @@ ExchangeRecord recordOf(Exchange& exchange, Exchange::Ticket ticket) {
     const std::vector<ExchangeRecord> records = exchange.takeRecords();
     if (records.size() != 1) throw std::logic_error("there should be one record");
     return records[0];
+}
+
+// A condition that another thread brings about; not for ever.
+template <class Condition> void waitFor(const Condition& condition) {
+    const double began = platform::secondsNow();
+    while (!condition()) {
+        if (platform::secondsNow() - began > 60)
+            throw std::runtime_error("it has not come about for a minute");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 // The rank that an error names; the largest number: none.
@@ -286,23 +296,29 @@ TEST_CASE("texts and the smallest number reach everybody, and who disagrees is n
     });
 }
 
-TEST_CASE("training goes on while numbers are exchanged, unless overlap is off") {
-    for (const bool overlap : {true, false}) {
-        CAPTURE(overlap);
-        const double late = 0.3;
-        onRanks(2, {.overlap = overlap}, [&](Exchange& exchange, std::size_t rank) {
-            if (rank == 1) std::this_thread::sleep_for(std::chrono::duration<double>(late));
-            std::vector<float> numbers(1000, 1.0f);
-            const double began = platform::secondsNow();
-            const Exchange::Ticket ticket = exchange.sum(numbers, {0, 0});
-            const double begun = platform::secondsNow() - began;
-            exchange.wait(ticket);
-            CHECK(numbers[999] == 2.0f);
-            if (rank == 1) return;
-            CHECK((overlap ? begun < late / 2 : begun > late / 2));
-            CHECK(exchange.waitedSeconds() > late / 2);
-        });
-    }
+TEST_CASE("training goes on while numbers are exchanged") {
+    std::atomic<bool> returned = false;
+    onRanks(2, {}, [&](Exchange& exchange, std::size_t rank) {
+        std::vector<float> numbers(1000, 1.0f);
+        if (rank == 1) waitFor([&] { return returned.load(); });
+        const Exchange::Ticket ticket = exchange.sum(numbers, {0, 0});
+        returned = true;
+        exchange.wait(ticket);
+        CHECK(numbers[999] == 2.0f);
+    });
+}
+
+TEST_CASE("without overlap, whoever begins an exchange waits for it") {
+    std::atomic<bool> began = false;
+    onRanks(2, {.overlap = false}, [&](Exchange& exchange, std::size_t rank) {
+        std::vector<float> numbers(1000, 1.0f);
+        if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (rank == 1) began = true;
+        exchange.sum(numbers, {0, 0});
+        CHECK(began);
+        CHECK(numbers[999] == 2.0f);
+        CHECK(exchange.waitedSeconds() >= 0);
+    });
 }
 
 TEST_CASE("exchanges are carried out in the order in which they began, many at once") {
@@ -327,28 +343,30 @@ TEST_CASE("exchanges are carried out in the order in which they began, many at o
 }
 
 TEST_CASE("a rank that begins no exchange is noticed in time, and all hear its name") {
-    constexpr double patience = sanitized ? 1.0 : 0.3;
+    constexpr double patience = 0.3;
     for (const AllReduce allReduce : allReduces)
-        for (const std::size_t missing : {2, 1, 0}) {
+        for (const std::size_t missing : {3, 2, 1, 0}) {
             CAPTURE(name(allReduce));
             CAPTURE(missing);
+            std::atomic<int> failed = 0;
+            const double began = platform::secondsNow();
             const ExchangeSettings settings{.allReduce = allReduce, .patienceSeconds = patience};
             const auto thrown = runRanks(4, settings, [&](Exchange& exchange, std::size_t rank) {
                 std::vector<float> numbers(1000, 1.0f);
-                if (rank == missing) std::this_thread::sleep_for(std::chrono::duration<double>(3 * patience));
-                const double began = platform::secondsNow();
+                if (rank == missing) waitFor([&] { return failed == 3; });
                 try {
                     exchange.wait(exchange.sum(numbers, {12, 3}));
                 } catch (const RankError& error) {
-                    const double waited = platform::secondsNow() - began;
+                    ++failed;
                     CHECK(std::string(error.what()).find("sum, layer 3, step 12") != std::string::npos);
-                    if (rank != missing) CHECK(waited > 0.9 * patience);
-                    CHECK(waited < 2 * patience);
                     CHECK_THROWS_AS(exchange.sum(numbers, {13, 3}), RankError); // once failed, always
                     CHECK_THROWS_AS(exchange.smallest(1), RankError);
                     throw;
                 }
             });
+            const double seconds = platform::secondsNow() - began;
+            CHECK(seconds > patience);
+            CHECK(seconds < 1.5 * patience + 2); // on a machine that has much else to do
             for (const auto& each : thrown) CHECK(named(each) == missing);
         }
 }

@@ -59,7 +59,7 @@ TEST_CASE("a process that is missing, or about something else, ends all, with it
     const double began = platform::secondsNow();
     const Outcome missing = underMpi(3, "missing 1");
     CHECK(missing.code != 0);
-    CHECK(missing.says("rank 1 has not answered rank "));
+    CHECK(missing.says("rank 1 has kept rank "));
     CHECK(missing.says("sum, layer 3, step 12"));
     CHECK_FALSE(missing.says("nobody was missed"));
     const Outcome sizes = underMpi(2, "sizes");

@@ -190,19 +190,19 @@ TEST_CASE("what ranks take is known before, and shards of the optimizer's state 
         REQUIRE(byRank.size() == 4);
         const auto predicted = team->predictedMemory();
         std::uint64_t sum = 0;
-        for (const auto& uses : byRank)
-            for (const MemoryUse& use : uses) sum += use.bytes;
+        for (const RankMemory& rank : byRank)
+            for (const MemoryUse& use : rank.allocated) sum += use.bytes;
         std::uint64_t expected = 0;
         for (const MemoryUse& use : predicted) expected += use.bytes;
         CHECK(sum == expected);
-        if (shard == 0) whole = optimizerOf(byRank.front());
+        if (shard == 0) whole = optimizerOf(byRank.front().allocated);
         std::uint64_t parts = 0;
-        for (const auto& uses : byRank) parts += optimizerOf(uses);
+        for (const RankMemory& rank : byRank) parts += optimizerOf(rank.allocated);
         CHECK(parts == (shard == 0 ? 4 * whole : whole));
         // What a rank takes is known without the others, too.
         TrainJob second = sharedBy(job, 4, shard);
         second.settings.share.rank = 1;
-        CHECK(optimizerOf(cpuMemoryOf(second, Rung::scalar, 1).uses()) == optimizerOf(byRank[1]));
+        CHECK(optimizerOf(cpuMemoryOf(second, Rung::scalar, 1).uses()) == optimizerOf(byRank[1].allocated));
     }
     for (const std::size_t shard : {0, 1}) {
         const auto team = teamOf(sharedBy(job, 2, shard), texel);
