@@ -104,9 +104,10 @@ TEST_CASE("the spans of a step cover it without gaps, and every layer is exchang
                     CHECK(computing[at].begin >= computing[at - 1].end);
             std::map<RankWork, std::set<std::size_t>> layers;
             for (const RankSpan& span : computing) layers[span.what].insert(span.layer);
-            for (const RankWork what :
-                 {RankWork::forward, RankWork::backward, RankWork::wait, RankWork::update})
+            for (const RankWork what : {RankWork::backward, RankWork::wait, RankWork::update})
                 CHECK(layers[what] == std::set<std::size_t>{0, 1, 2});
+            CHECK(layers[RankWork::forward] ==
+                  std::set<std::size_t>{0, 1, 2, noLayer}); // the batch, the loss
             const std::vector<RankSpan> exchanging = rowOf(trace, rank, true);
             CHECK(exchanging.size() == 4 * (3 + 1)); // of each step: the loss, and every layer
             for (std::size_t at = 1; at < exchanging.size(); ++at)

@@ -306,7 +306,7 @@ std::vector<RankTimes> timesOf(const RankTrace& trace) {
         if (span.what == RankWork::exchange) {
             times.exchanged += span.seconds();
             own.exchanging.push_back(&span);
-            if (span.layer == trace.layers) continue; // the loss
+            if (span.layer >= trace.layers) continue; // the loss
             times.bytes += span.bytes, times.messages += span.messages;
             continue;
         }

@@ -14,8 +14,8 @@
 #include "demos/kit/run_settings.h"
 #include "demos/kit/worker.h"
 #include "engine/many/all_reduce_schedule.h"
+#include "engine/many/rank_trace.h"
 #include "engine/net/param_layout.h"
-#include "engine/run/rank_trace.h"
 
 namespace lockstep::demos {
 

@@ -41,8 +41,14 @@ constexpr RankWork inLegend[] = {RankWork::forward, RankWork::backward, RankWork
                                  RankWork::exchange};
 
 std::string layerText(const RankTrace& trace, const RankSpan& span) {
-    return span.layer == trace.layers ? std::string(translated("the loss"))
+    return span.layer >= trace.layers ? std::string(translated("the batch or the loss"))
                                       : translatedFormat("layer {}", span.layer + 1);
+}
+
+/// "L": a step's loss.
+std::string shortLayer(const RankTrace& trace, const RankSpan& span) {
+    if (span.layer < trace.layers) return std::to_string(span.layer + 1);
+    return span.what == RankWork::exchange ? "L" : "";
 }
 
 /// The spans of a rank's two rows, with places on the axis.
@@ -158,8 +164,7 @@ void drawGantt(Ui& ui, const RankTrace& trace) {
                 const ImU32 colour = workColour(ui.theme, each.span->what);
                 draw.AddRectFilled({from, low}, {to, end}, colour);
                 if (to - from > 3) draw.AddLine({to - 0.5f, low}, {to - 0.5f, end}, ui.theme.panel, 1);
-                const std::string number =
-                    each.span->layer == trace.layers ? "L" : std::to_string(each.span->layer + 1);
+                const std::string number = shortLayer(trace, *each.span);
                 if (end - low >= text * 0.8f && to - from > lettersWidth(number) + ui.px(4))
                     draw.AddText({(from + to - lettersWidth(number)) / 2, (low + end - text) / 2},
                                  each.span->what == RankWork::wait ? ui.theme.muted : ui.theme.background,
