@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"engine/data", {"engine/files", "engine/net", "engine/platform"}},
     {"engine/cpu", {"engine/net", "engine/platform", "shaders/shared"}},
     {"engine/gpu", {"engine/platform"}},
-    {"engine/many", {"engine/net", "engine/platform"}},
+    {"engine/many", {"engine/files", "engine/net", "engine/platform"}},
     {"engine/many/mpi", {"engine/many"}},
     {"engine/step",
      {"engine/plan", "engine/net", "engine/cpu", "engine/gpu", "engine/many", "shaders/shared"}},

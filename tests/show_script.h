@@ -11,8 +11,8 @@
 
 namespace lockstep::test {
 
-inline const std::vector<std::string> exhibits{"race",      "playground", "inside", "ladder",     "memory",
-                                               "precision", "mosaic",     "map",    "parallelism"};
+inline const std::vector<std::string> exhibits{"race",      "playground", "inside", "ladder",  "memory",
+                                               "precision", "mosaic",     "map",    "devices", "parallelism"};
 
 /// The name of its entry in the list of exhibits.
 inline std::string titleOf(const std::string& exhibit) {

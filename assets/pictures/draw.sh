@@ -25,10 +25,11 @@ draw memory memory-184-into-80
 draw precision precision-small-steps
 draw mosaic mosaic-learning-rates
 draw map map-edge
+draw devices devices-slow-rank
 draw parallelism parallelism-lost-updates
 
 # Smaller, to the pixel the same, where there is a tool for it.
-for name in race playground playground-circle inside ladder memory precision mosaic map parallelism; do
+for name in race playground playground-circle inside ladder memory precision mosaic map devices parallelism; do
     if command -v oxipng >/dev/null; then
         oxipng --quiet --opt max --strip safe "$folder/$name.png"
     elif command -v optipng >/dev/null; then

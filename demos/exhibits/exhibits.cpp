@@ -16,6 +16,7 @@
     EXHIBIT(Precision, "Look inside", Memory)                                                                \
     EXHIBIT(Mosaic, "Many networks", Mosaic)                                                                 \
     EXHIBIT(Map, "Many networks", Map)                                                                       \
+    EXHIBIT(Devices, "Measure", Devices)                                                                     \
     EXHIBIT(Parallelism, "Measure", Parallelism)                                                             \
     EXHIBIT(Machine, "Measure", Machine)
 

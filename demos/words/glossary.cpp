@@ -15,6 +15,10 @@ constexpr Term terms[] = {
      "The nonlinear function between layers, such as ReLU or tanh. Also its result, the input of the next "
      "layer.",
      "a = f(z); ReLU: f(z) = max(0, z)"},
+    {"all-reduce",
+     "Adds up numbers that several ranks have, and gives the sums to all of them. In a ring, each rank sends "
+     "no more than twice its numbers, however many ranks there are.",
+     "bytes sent = 2 (n - 1) / n N"},
     {"Amdahl's law",
      "If a share s of the work is serial, n workers make all of it at most this many times as fast. More "
      "than 1/s is out of reach.",
@@ -133,6 +137,9 @@ constexpr Term terms[] = {
      "What the network answers for an example; in classification, the class with the highest probability."},
     {"race condition",
      "The result depends on who comes first. Two invocations that load, add and store can lose an addition."},
+    {"rank",
+     "One of the workers that train a network together, each on a device or on some cores. Each takes a part "
+     "of the batch; then all add up their gradients."},
     {"register", "The fastest memory, private to an invocation. Register blocking computes several results "
                  "per invocation to reuse each loaded value."},
     {"regularisation", "A pull on the weights towards 0 that reduces overfitting: L1, L2 or weight decay."},
@@ -156,6 +163,11 @@ constexpr Term terms[] = {
      "updates far smaller than the distance between the two.",
      "P(up) = (x - low) / (high - low)"},
     {"stride", "The distance between one access and the next, in words or bytes."},
+    {"strong scaling",
+     "More ranks for the same work: each has less to compute, but no less to exchange. Weak scaling gives "
+     "each "
+     "rank as much work as one had.",
+     "efficiency = T(1) / (n T(n))", "weak scaling"},
     {"subgroup", "Invocations that the hardware runs together: often 32 on NVIDIA, 32 or 64 on AMD. They can "
                  "exchange registers directly. CUDA calls it a warp."},
     {"submission", "Recorded commands that the host hands to the device's queue at once."},

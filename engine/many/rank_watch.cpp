@@ -79,14 +79,4 @@ std::vector<RankSpan> RankWatch::takeSpans() {
     return std::exchange(spans_, {});
 }
 
-Overlap overlapOf(const std::vector<RankSpan>& spans, std::size_t rank) {
-    Overlap overlap;
-    for (const RankSpan& span : spans) {
-        if (span.rank != rank) continue;
-        if (span.what == RankWork::exchange) overlap.exchanged += span.seconds();
-        if (span.what == RankWork::wait) overlap.waited += span.seconds();
-    }
-    return overlap;
-}
-
 } // namespace lockstep

@@ -1,5 +1,5 @@
 // What one rank of a training does in each step, noted as spans of time: for charts, and for files that
-// several ranks write (engine/run/rank_trace.h). The same object makes a rank slow, or end by an error: to
+// several ranks write (engine/many/rank_trace.h). The same object makes a rank slow, or end by an error: to
 // show what that does to the others.
 //
 // What is noted, and how: on a processor, the first thread of a rank reads the clock at the end of every
@@ -32,11 +32,14 @@ inline constexpr std::size_t rankWorks = 5;
 std::string_view name(RankWork value);            ///< "forward", "backward", ...
 RankWork rankWorkFromName(std::string_view text); ///< throws std::invalid_argument
 
+inline constexpr std::size_t noLayer = SIZE_MAX;
+
 struct RankSpan {
     std::size_t rank = 0;
     std::uint64_t step = 0;
     RankWork what = RankWork::forward;
-    std::size_t layer = 0;      ///< from 0; the number of layers for what is of none: a step's loss
+    /// From 0. From the number of layers on, of none: a step's batch and loss.
+    std::size_t layer = 0;
     double begin = 0, end = 0;  ///< seconds of rank 0's clock
     std::uint64_t bytes = 0;    ///< sent, by an exchange
     std::uint64_t messages = 0; ///< likewise
@@ -84,15 +87,5 @@ class RankWatch {
     std::vector<RankSpan> laps_; // not collected
     std::vector<RankSpan> spans_;
 };
-
-/// Of a step's spans: how much of its exchanges took place while the rank computed.
-struct Overlap {
-    double exchanged = 0; ///< seconds of all exchanges
-    double waited = 0;    ///< seconds in which the rank only waited for them
-
-    double hidden() const { return exchanged > waited ? exchanged - waited : 0; }
-};
-/// Of these spans, of one rank.
-Overlap overlapOf(const std::vector<RankSpan>& spans, std::size_t rank);
 
 } // namespace lockstep

@@ -38,7 +38,10 @@ void CpuTiming::beginStep(std::uint64_t step) {
 }
 
 void CpuTiming::lap(const PlannedOperation& operation, StepWork& counted, std::size_t rows) {
-    if (watched_) watch_->lap(rankWorkOf(operation.operation), operation.layer);
+    if (watched_) {
+        const bool ofLayer = rowOf(operation.operation).ofLayer || operation.operation == Operation::update;
+        watch_->lap(rankWorkOf(operation.operation), ofLayer ? operation.layer : noLayer);
+    }
     if (!sampling_ && !tracing_) return;
     const Clock::time_point begin = std::exchange(last_, Clock::now());
     const Work work = counted.of(operation, rows);

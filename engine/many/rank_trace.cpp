@@ -1,4 +1,4 @@
-#include "engine/run/rank_trace.h"
+#include "engine/many/rank_trace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +25,9 @@ Json toJson(const RankTrace& trace) {
     if (!trace.spans.empty()) first = std::ranges::min(trace.spans, {}, &RankSpan::begin).begin;
     Json spans = Json::array();
     for (const RankSpan& span : trace.spans) {
-        Json each = {{"rank", span.rank},   {"step", span.step},           {"what", name(span.what)},
-                     {"layer", span.layer}, {"begin", span.begin - first}, {"end", span.end - first}};
+        Json each = {{"rank", span.rank},           {"step", span.step},
+                     {"what", name(span.what)},     {"layer", std::min(span.layer, trace.layers)},
+                     {"begin", span.begin - first}, {"end", span.end - first}};
         if (span.what == RankWork::exchange) each["bytes"] = span.bytes, each["messages"] = span.messages;
         spans.push_back(std::move(each));
     }
@@ -71,8 +72,8 @@ RankTrace gatherTrace(Exchange& exchange, const RankTrace& own) {
     // As numbers of the shared clock: a text of its own would begin at 0 on every rank.
     Json spans = Json::array();
     for (const RankSpan& span : own.spans)
-        spans.push_back({span.rank, span.step, static_cast<unsigned>(span.what), span.layer, span.begin,
-                         span.end, span.bytes, span.messages});
+        spans.push_back({span.rank, span.step, static_cast<unsigned>(span.what),
+                         std::min(span.layer, own.layers), span.begin, span.end, span.bytes, span.messages});
     RankTrace all{own.about, exchange.ranks(), own.layers, {}};
     for (const std::string& text : exchange.gatherTexts(spans.dump()))
         for (const Json& each : Json::parse(text))

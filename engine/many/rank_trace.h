@@ -1,6 +1,8 @@
 // What the ranks of a training did in some steps, as a file: JSON with the times of all ranks on one clock,
 // written by `lockstep train --parallel ... --trace FILE` and opened by the exhibit "Devices".
 //
+// What is of no layer, a step's batch and loss, has the number of layers as its layer.
+//
 //   {"lockstep_trace": 1, "about": "...", "ranks": 2, "layers": 3, "unit": "seconds",
 //    "spans": [{"rank": 0, "step": 7, "what": "forward", "layer": 0, "begin": 0, "end": 0.00012},
 //              {"rank": 0, "step": 7, "what": "exchange", "layer": 2, ..., "bytes": 4096, "messages": 2},
