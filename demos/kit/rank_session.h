@@ -51,7 +51,7 @@ class RankSession {
     std::vector<nlohmann::ordered_json> memoryOf(const Trainer& trainer);
     /// {"kind", "shard", "exchange", "all_reduce", "overlap", "processes"}.
     nlohmann::ordered_json toJson() const;
-    /// ", shared by 4 ranks (processes, optimizer state in shards)"; empty for one.
+    /// "each batch is shared by 4 ranks, ...", a line of its own; empty for one.
     std::string text() const;
 
     /// The exit code of an interrupt that came to any of the processes; 0: none.

@@ -355,7 +355,17 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
 }
 
 void refuseIdleRanks(const CLI::App& command, const RunOptions& options) {
-    if (options.ranks.shares) return;
+    if (options.ranks.shares) {
+        const bool topK = options.ranks.exchange.format == ExchangeFormat::topK;
+        const bool sharded = options.ranks.shard > 0;
+        if (topK && sharded)
+            throw std::invalid_argument("--exchange top-k cannot be combined with --shard 1: top-k sums "
+                                        "whole layers, and a shard needs the sums of its part");
+        if ((topK || sharded) && given(command, "--all-reduce"))
+            throw std::invalid_argument(std::string("--all-reduce would have no effect: ") +
+                                        (topK ? "--exchange top-k" : "--shard 1") + " always uses a ring");
+        return;
+    }
     for (const char* option : {"--ranks", "--shard", "--exchange", "--all-reduce", "--overlap", "--patience"})
         if (given(command, option))
             throw std::invalid_argument(std::string(option) +

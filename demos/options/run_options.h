@@ -91,7 +91,8 @@ void addOutputOptions(CLI::App& command, RunOptions& options, const std::string&
 /// --gpu-workgroups, --init, --log-every and --memory.
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what);
 
-/// Throws std::invalid_argument for options of ranks without --parallel.
+/// Throws std::invalid_argument for options of ranks without --parallel, and for those that do not go
+/// together.
 void refuseIdleRanks(const CLI::App& command, const RunOptions& options);
 
 /// laneSpecFromText(); for a lane that only other commands have, the message names one of them.
