@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -28,6 +29,7 @@
 #include "demos/words/streams.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
+#include "engine/files/file_bytes.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/int8_inference.h"
@@ -198,13 +200,32 @@ void hushUnlessFirst(const RankSession& ranks, RunOptions& options) {
     options.csvFile.clear();
 }
 
-/// Processes that train together have to be of one mind.
-void requireSameRun(RankSession& ranks, const TrainJob& job, const FinishLine& finish,
-                    const DataFingerprint& data) {
+/// Processes that train together need the same run, option by option.
+void requireSameRun(RankSession& ranks, const TrainJob& job, const RunOptions& options,
+                    const std::vector<LaneSpec>& lanes, const LaneOptions& lane) {
+    if (!ranks.processes()) return;
     ranks.requireSame("version", LOCKSTEP_VERSION);
-    ranks.requireSame("job", toJson(job.shape).dump() + toJson(job.settings).dump() + finish.text());
+    ranks.requireSame(toJson(job.shape));
+    ranks.requireSame(toJson(job.settings));
+    ranks.requireSame(ranks.toJson());
+    const DataFingerprint data = fingerprintOf(*job.data);
     ranks.requireSame("data", fmt::format("{} training and {} test examples, checksum {:08x}", data.train,
                                           data.test, data.checksum));
+    std::string names;
+    for (const LaneSpec& spec : lanes) names += spec.text().substr(0, spec.text().find('@')) + " ";
+    ranks.requireSame("lanes", names);
+    ranks.requireSame("finish line", lane.finish.text());
+    ranks.requireSame("--evaluate-every", std::to_string(lane.evaluateEvery));
+    ranks.requireSame("--save-every", std::to_string(lane.saveEvery));
+    ranks.requireSame("--format int8", options.int8 ? "yes" : "no");
+    std::string start = "random weights of the seed";
+    if (lane.start) {
+        std::uint32_t checksum = crc32(std::as_bytes(std::span(lane.start->parameters)));
+        for (const std::vector<float>& state : lane.start->optimizerState)
+            checksum = crc32(std::as_bytes(std::span(state)), checksum);
+        start = fmt::format("step {}, checksum {:08x}", lane.start->step, checksum);
+    }
+    ranks.requireSame("initial weights and optimizer state", start);
 }
 
 /// A lane that failed on this process alone would leave the others waiting. All fail alike where the loss is
@@ -216,11 +237,20 @@ void endIfLost(Race& race, RankSession& ranks) {
             ranks.abort(end.message);
 }
 
+/// Other ranks are processes, too, but not other load.
+std::optional<OtherLoad> loadOf(const LoadWatch& watch, const RankSession& ranks) {
+    return ranks.processes() ? std::nullopt : watch.load();
+}
+
+std::string traceTitle(const TrainJob& job) {
+    return fmt::format("{}, {}, batch {}", job.data->name, job.shape.describeWidths(), job.settings.batch);
+}
+
 /// By lane and rank; empty where no ranks share the lanes.
 std::vector<std::vector<nlohmann::ordered_json>> memoryOfRanks(Race& race, RankSession& ranks) {
     std::vector<std::vector<nlohmann::ordered_json>> all;
     for (std::size_t lane = 0; ranks.shared() && lane < race.size(); ++lane)
-        if (const Trainer* trainer = race.lane(lane).trainer()) all.push_back(ranks.memoryOf(*trainer));
+        all.push_back(ranks.memoryOf(race.lane(lane).trainer()));
     return all;
 }
 
@@ -250,13 +280,14 @@ int raceAmong(RankSession& ranks, RaceCommandOptions options) {
     for (const LaneSpec& lane : choice.lanes) requireFormat(job.settings.precision, lane);
     const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
-    requireSameRun(ranks, job, finish, fingerprintOf(data));
     tellBefore(people, choice, software, jobText(job, finish) + ranks.text());
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes)
         entries.push_back({spec, ranks.maker(machines, job, spec, options.share())});
     RaceOptions how{laneOptions(options, job, finish), options.together};
+    requireSameRun(ranks, job, options, choice.lanes, how.lane);
+    ranks.requireSame("--repeat", std::to_string(options.repeat));
     ranks.join(how.lane);
     if (!options.together && !options.quick) how.lane.compareTimes();
     const LoadWatch watch;
@@ -279,7 +310,9 @@ int raceAmong(RankSession& ranks, RaceCommandOptions options) {
         printTo(people, "\ninterrupted in run {} of {}\n", begun, options.repeat);
     const char* remark =
         options.repeat == 1 && interrupt == 0 ? "one run; --repeat 5 shows the spread\n" : "";
-    return reportRace({job, finish, options.together, watch.load(), remark, ranks, memory}, options,
+    ranks.writeTrace(traceTitle(job), job.shape.layers());
+    const std::optional<OtherLoad> load = loadOf(watch, ranks);
+    return reportRace({job, finish, options.together, load, remark, ranks, memory}, options,
                       repeatedRace(std::move(runs)), interrupt);
 }
 
@@ -367,7 +400,7 @@ int trainAmong(RankSession& ranks, TrainCommandOptions options) {
                                  {"--init", options.weightsFile},
                                  tableOf(options.data)});
     requireSeparateFiles({{"--save", options.saveFile}}, {tableOf(options.data)}); // --resume may be the same
-    if (!options.saveFile.empty()) requireWritable(options.saveFile);
+    if (!options.saveFile.empty() && ranks.speaks()) requireWritable(options.saveFile);
     const Dataset data = loadData(options);
     const DataFingerprint fingerprint = fingerprintOf(data);
     if (resumed) requireSameData(*resumed, fingerprint, options.resumeFile);
@@ -380,7 +413,6 @@ int trainAmong(RankSession& ranks, TrainCommandOptions options) {
     requireFormat(job.settings.precision, lane);
     if (!choice.remark.empty()) printTo(people, "lane: {}\n", choice.remark);
     const FinishLine finish = finishLineFor(options, job, machines.software(lane));
-    requireSameRun(ranks, job, finish, fingerprint);
     printTo(people, "{}{}", jobText(job, finish), ranks.text());
     if (resumed)
         printTo(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step), resumed->lane);
@@ -396,16 +428,18 @@ int trainAmong(RankSession& ranks, TrainCommandOptions options) {
     if (resumed) saved.start = resumed->state;
     saved.saveEvery = options.saveEvery;
     saved.save = save;
+    requireSameRun(ranks, job, options, {lane}, saved);
+    ranks.requireSame("--save", options.saveFile.empty() ? "no" : "yes");
     ranks.join(saved);
     Race race(job, {{lane, ranks.maker(machines, job, lane, options.share())}}, {std::move(saved)});
     const LoadWatch watch;
     const InterruptGuard guard;
     const int interrupt = ranks.anyInterrupt(runToEnd(race, options.quiet, guard));
     endIfLost(race, ranks);
-    const std::optional<OtherLoad> load = watch.load();
+    const std::optional<OtherLoad> load = loadOf(watch, ranks);
     // First of all the network, and neither it nor the results are lost for the other's failure.
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
-    const bool saves = !options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr;
+    const bool saves = ranks.all(!options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr);
     std::exception_ptr unsaved;
     if (saves) try {
             save(*race.lane(0).trainer());
@@ -414,6 +448,7 @@ int trainAmong(RankSession& ranks, TrainCommandOptions options) {
         }
     const int exitCode = reportRace({job, finish, false, load, "", ranks, memoryOfRanks(race, ranks)},
                                     options, repeatedRace({resultsOf(race, options, job)}), interrupt);
+    ranks.writeTrace(traceTitle(job), job.shape.layers());
     if (unsaved) std::rethrow_exception(unsaved);
     if (saves) printTo(people, "saved to {}\n", options.saveFile);
     return exitCode;

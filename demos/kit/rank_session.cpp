@@ -1,8 +1,10 @@
 #include "demos/kit/rank_session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,27 +12,53 @@
 
 #include "demos/options/parse.h"
 #include "demos/report/memory_report.h"
+#include "demos/words/streams.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/many/mpi.h"
+#include "engine/many/rank_trace.h"
 #include "engine/platform/folders.h"
+#include "engine/run/make_trainer.h"
 #include "engine/run/rank_team.h"
 
 namespace lockstep::demos {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+// "0,1" is a list of numbers; a name may have commas of its own.
+std::vector<std::string> devicesOf(const std::string& device) {
+    std::vector<std::string> names = namesFromText(device);
+    const auto isNumber = [](const std::string& name) {
+        return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    };
+    if (names.size() < 2 || !std::ranges::all_of(names, isNumber)) names = {device};
+    return names;
+}
+
+} // namespace
+
 RankSession::RankSession(const RankOptions& options, const std::string& device)
-    : options_(options), devices_(namesFromText(device)) {
-    if (devices_.empty()) devices_.emplace_back();
+    : options_(options), devices_(devicesOf(device)) {
     const std::optional<std::size_t> processes = ranksByEnvironment();
     if (!options_.shares) {
         if (devices_.size() > 1)
             throw std::invalid_argument(
                 "--device takes several devices only with --parallel, a rank on each");
+        if (processes && *processes > 1 && rankByEnvironment() == 0)
+            printError(
+                "note: mpirun has started {} processes, and each trains for itself; --parallel data lets "
+                "them share the training\n",
+                *processes);
         return;
     }
+    constexpr std::size_t mostThreads = 64;
+    if (options_.ranks > mostThreads)
+        throw std::invalid_argument(
+            fmt::format("--ranks takes 1 to {} ranks of one process, not {}", mostThreads, options_.ranks));
     if (!processes) {
         ranks_ = options_.ranks > 0 ? options_.ranks : std::max<std::size_t>(2, devices_.size());
+        watch(ranks_);
         return;
     }
     if (options_.ranks > 0 && options_.ranks != *processes)
@@ -47,6 +75,11 @@ RankSession::RankSession(const RankOptions& options, const std::string& device)
     }
     rank_ = exchange_->rank();
     ranks_ = exchange_->ranks();
+    watch(1);
+    if (!watches_.empty()) {
+        exchange_->keepRecords(true);
+        exchange_->setWatch(&watches_.front());
+    }
     if (!speaks()) std::freopen("/dev/null", "w", stdout); // NOLINT: nothing depends on it
 }
 
@@ -54,6 +87,31 @@ RankSession::~RankSession() = default;
 
 void RankSession::requireSame(std::string_view what, const std::string& own) {
     if (exchange_) exchange_->agree(what, own);
+}
+
+void RankSession::requireSame(const Json& settings) {
+    if (!exchange_) return;
+    for (const auto& [key, value] : settings.items()) exchange_->agree(key, value.dump());
+}
+
+void RankSession::watch(std::size_t here) {
+    if (options_.traceFile.empty()) return;
+    watches_ = std::vector<RankWatch>(here);
+    for (RankWatch& each : watches_) each.keep(true);
+}
+
+void RankSession::writeTrace(const std::string& about, std::size_t layers) {
+    if (!shared() || watches_.empty()) return;
+    RankTrace trace{about, ranks_, layers, {}};
+    for (RankWatch& each : watches_) {
+        const std::vector<RankSpan> spans = each.takeSpans();
+        trace.spans.insert(trace.spans.end(), spans.begin(), spans.end());
+    }
+    if (exchange_)
+        trace = gatherTrace(*exchange_, trace);
+    else
+        std::ranges::stable_sort(trace.spans, {}, &RankSpan::begin);
+    if (speaks()) writeRankTrace(options_.traceFile, trace);
 }
 
 TrainJob RankSession::share(TrainJob job) const {
@@ -70,6 +128,9 @@ std::size_t RankSession::threadsOf(std::size_t asked, std::size_t onThisMachine)
 
 Lane::MakeTrainer RankSession::maker(Machines& machines, const TrainJob& job, LaneSpec spec,
                                      MachineShare share) {
+    if (shared() && (spec.row().foldsUpdate || spec.rung == Rung::wholeStep))
+        throw std::invalid_argument(spec.text() +
+                                    " keeps no gradients that ranks could add up; take another rung");
     if (shared() && spec.row().half)
         throw std::invalid_argument(
             spec.text() + " scales its loss by what overflows on one device; ranks share a batch on "
@@ -83,26 +144,35 @@ Lane::MakeTrainer RankSession::maker(Machines& machines, const TrainJob& job, La
                               exchange_ ? exchange_->localRanks() : ranks_);
     if (!shared()) return machines.maker(job, spec, share);
     if (exchange_) return machines.maker(job, specOf(exchange_->localRank()), share);
-    std::vector<Lane::MakeTrainer> makers;
-    for (std::size_t rank = 0; rank < ranks_; ++rank) machines.deviceOf(specOf(rank)); // opened here
-    return [this, job, specOf, share, &machines](const std::atomic<bool>* cancelled, Tuning*) {
+    std::vector<gpu::Device*> devices; // opened here, before their threads begin
+    for (std::size_t rank = 0; rank < ranks_; ++rank) devices.push_back(machines.deviceOf(specOf(rank)));
+    return [this, job, specOf, share, devices](const std::atomic<bool>* cancelled, Tuning*) {
         const auto make = [&](const TrainJob& own, std::size_t rank) {
-            return machines.maker(own, specOf(rank), share)(cancelled, nullptr);
+            return makeTrainer(own, specOf(rank), share, devices[rank], cancelled);
         };
-        return makeRankTeam(job, make, options_.exchange);
+        return makeRankTeam(job, make, options_.exchange, watches_);
     };
 }
 
 void RankSession::join(LaneOptions& lane) {
-    if (shared() && exchange_) lane.agree = [this](std::uint64_t move) { return exchange_->smallest(move); };
+    if (!shared() || !exchange_) return;
+    lane.agree = [this](std::uint64_t move) {
+        if (!watches_.empty()) watches_.front().collect(*exchange_);
+        if (stopped_) return LaneOptions::stops; // with an earlier lane: no rank asks about later ones
+        const std::uint64_t agreed = exchange_->smallest(move);
+        stopped_ = agreed == LaneOptions::stops;
+        return agreed;
+    };
+    lane.lost = [this](const std::string& why) { abort(why); };
 }
 
-std::vector<Json> RankSession::memoryOf(const Trainer& trainer) {
+std::vector<Json> RankSession::memoryOf(const Trainer* trainer) {
     std::vector<Json> all;
-    for (const RankMemory& rank : trainer.memoryByRank())
-        all.push_back(memoryJson(rank.predicted, rank.allocated));
+    if (trainer != nullptr)
+        for (const RankMemory& rank : trainer->memoryByRank())
+            all.push_back(memoryJson(rank.predicted, rank.allocated));
     if (!exchange_) return all;
-    const std::vector<std::string> texts = exchange_->gatherTexts(all.front().dump());
+    const std::vector<std::string> texts = exchange_->gatherTexts(all.empty() ? "null" : all.front().dump());
     all.clear();
     for (const std::string& text : texts) all.push_back(Json::parse(text));
     return all;
@@ -136,8 +206,15 @@ int RankSession::anyInterrupt(int own) {
     return most - static_cast<int>(exchange_->smallest(static_cast<std::uint64_t>(most - own)));
 }
 
+bool RankSession::all(bool own) {
+    return shared() && exchange_ ? exchange_->smallest(own ? 1 : 0) == 1 : own;
+}
+
 void RankSession::abort(const std::string& why) {
-    if (exchange_) exchange_->abort(why);
+    if (!exchange_) return;
+    // What all ranks have to say, such as that an option is wrong, the first one says for all.
+    if (!speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    exchange_->abort(why);
 }
 
 } // namespace lockstep::demos

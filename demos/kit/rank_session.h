@@ -2,6 +2,7 @@
 // started. A command shares its job, makes its lanes' trainers here, and lets rank 0 alone speak.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "demos/kit/machines.h"
 #include "demos/options/run_options.h"
 #include "engine/many/exchange.h"
+#include "engine/many/rank_watch.h"
 #include "engine/run/lane.h"
 #include "engine/step/lane_spec.h"
 
@@ -38,6 +40,8 @@ class RankSession {
     /// Throws RankError, on all processes alike, where one is about something else than rank 0: `what` is
     /// "version", "job", "data". Nothing to do within one process.
     void requireSame(std::string_view what, const std::string& own);
+    /// The same for each of an object's values, by its key.
+    void requireSame(const nlohmann::ordered_json& settings);
 
     /// The job as one of the ranks sees it.
     TrainJob share(TrainJob job) const;
@@ -47,8 +51,11 @@ class RankSession {
     void join(LaneOptions& lane);
 
     /// Every rank's memory, as {"predicted_bytes", "allocated_bytes", "categories"}, by rank. All processes
-    /// have to ask; only the first gets an answer.
-    std::vector<nlohmann::ordered_json> memoryOf(const Trainer& trainer);
+    /// have to ask, also those whose lane has no trainer (null).
+    std::vector<nlohmann::ordered_json> memoryOf(const Trainer* trainer);
+    /// What all ranks did in their first steps, for --trace (engine/many/rank_trace.h). All processes have to
+    /// call it.
+    void writeTrace(const std::string& about, std::size_t layers);
     /// {"kind", "shard", "exchange", "all_reduce", "overlap", "processes"}.
     nlohmann::ordered_json toJson() const;
     /// "each batch is shared by 4 ranks, ...", a line of its own; empty for one.
@@ -56,16 +63,21 @@ class RankSession {
 
     /// The exit code of an interrupt that came to any of the processes; 0: none.
     int anyInterrupt(int own);
+    /// Whether that holds on all processes.
+    bool all(bool own);
     /// Ends the other processes, too, after telling why. Nothing to do within one process.
     void abort(const std::string& why);
 
   private:
+    void watch(std::size_t here);
     const std::string& deviceOf(std::size_t rank) const { return devices_[rank % devices_.size()]; }
     std::size_t threadsOf(std::size_t asked, std::size_t onThisMachine) const;
 
     RankOptions options_;
     std::vector<std::string> devices_;
+    std::vector<RankWatch> watches_;     ///< of this process's ranks, for --trace
     std::unique_ptr<Exchange> exchange_; ///< between processes
+    std::atomic<bool> stopped_ = false;  ///< all processes have agreed to
     std::size_t rank_ = 0;
     std::size_t ranks_ = 1;
 };

@@ -209,7 +209,7 @@ void addMachineOptions(CLI::App& command, MachineOptions& options, const std::st
         ->take_all()
         ->trigger_on_parse();
     addNumber(command, "--threads", "N", options.threads, atLeastOne(),
-              "threads for CPU lanes that use several cores [one per core]");
+              "threads for CPU lanes that use several cores; with --parallel, of each rank [one per core]");
     addValue(command, "--device", "DEVICE", options.device,
              "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]");
 }
@@ -300,6 +300,8 @@ void addRankOptions(CLI::App& command, RunOptions& options) {
             "compute on while gradients are exchanged [on]");
     addNumber(command, "--patience", "S", ranks.exchange.patienceSeconds, aboveZero(),
               "seconds after which a rank that does not answer ends the run [30]");
+    addValue(command, "--trace", "FILE", ranks.traceFile,
+             "write what every rank did in the first steps, for the exhibit Devices");
 }
 
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
@@ -366,7 +368,8 @@ void refuseIdleRanks(const CLI::App& command, const RunOptions& options) {
                                         (topK ? "--exchange top-k" : "--shard 1") + " always uses a ring");
         return;
     }
-    for (const char* option : {"--ranks", "--shard", "--exchange", "--all-reduce", "--overlap", "--patience"})
+    for (const char* option :
+         {"--ranks", "--shard", "--exchange", "--all-reduce", "--overlap", "--patience", "--trace"})
         if (given(command, option))
             throw std::invalid_argument(std::string(option) +
                                         " would have no effect; it applies only to --parallel data");

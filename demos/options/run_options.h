@@ -39,6 +39,7 @@ struct RankOptions {
     std::size_t ranks = 0; ///< of this process; 0: one per device that --device names, or two
     std::size_t shard = 0; ///< RankShare::shard
     ExchangeSettings exchange;
+    std::string traceFile; ///< --trace; empty: none
 };
 
 struct RunOptions : MachineOptions {

@@ -54,7 +54,7 @@ class Exchange::Worker {
   public:
     /// Something begun. Nothing of it is allocated: the queue keeps its memory from step to step.
     struct Task {
-        enum class What { sum, scatterSum, gather, small, roundTrips };
+        enum class What { sum, scatterSum, gather, small, roundTrips, beginAnew };
         What what = What::sum;
         About about;
         std::span<float> numbers{};   // of sum and scatterSum
@@ -271,8 +271,8 @@ void Exchange::Worker::end(Transport& transport, Failure failure) {
 }
 
 std::string_view Exchange::Worker::told(Task::What what) {
-    constexpr std::array<std::string_view, 5> texts{"sum", "scattered sum", "gathering", "small sum",
-                                                    "round trips"};
+    constexpr std::array<std::string_view, 6> texts{"sum",       "scattered sum", "gathering",
+                                                    "small sum", "round trips",   "beginning"};
     return texts[static_cast<std::size_t>(what)];
 }
 
@@ -336,7 +336,7 @@ void Exchange::Worker::serve(Messages& messages) {
         {
             const std::lock_guard lock(mutex_);
             bytesSent_ += record.bytesSent;
-            if (keepsRecords_) records_.push_back(record);
+            if (keepsRecords_ && task.what != Task::What::beginAnew) records_.push_back(record);
             ++lastOver_;
         }
         over_.notify_all();
@@ -352,6 +352,7 @@ void Exchange::Worker::carryOut(const Task& task, Messages& messages) {
                                                         : ringGather(messages, task.bytes, taskBounds_);
     case Task::What::small: return sumSmall(task.doubles, messages);
     case Task::What::roundTrips: return makeRoundTrips(task, messages);
+    case Task::What::beginAnew: topK_.forget(); return;
     }
 }
 
@@ -407,6 +408,10 @@ Exchange::Ticket Exchange::sum(std::span<float> values, const About& about) {
                            .about = about,
                            .numbers = values,
                            .kind = ExchangeRecord::Kind::sum});
+}
+
+void Exchange::beginAnew() {
+    worker_->begin({.what = Worker::Task::What::beginAnew, .about = {}, .kind = ExchangeRecord::Kind::small});
 }
 
 Exchange::Ticket Exchange::sumSmall(std::span<double> values, const About& about) {

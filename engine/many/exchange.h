@@ -108,6 +108,9 @@ class Exchange {
     /// Waits until it is over. Throws RankError once any exchange has failed.
     void wait(Ticket ticket);
 
+    /// What topK has left out so far belongs to a training that is over. Nothing is sent.
+    void beginAnew();
+
     /// The smallest of all ranks' numbers, on every rank. Begins and waits.
     std::uint64_t smallest(std::uint64_t own);
     /// Everybody's text, by rank, on every rank. Begins and waits.

@@ -70,7 +70,7 @@ void RankWatch::collect(Exchange& exchange) {
         if (keeps_)
             laps_.push_back({exchange.rank(), record.step, RankWork::exchange, record.layer, record.begun,
                              record.ended, record.bytesSent, record.messagesSent});
-    spans_.insert(spans_.end(), laps_.begin(), laps_.end());
+    if (spans_.size() < mostSpans) spans_.insert(spans_.end(), laps_.begin(), laps_.end());
     laps_.clear();
 }
 

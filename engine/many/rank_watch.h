@@ -72,6 +72,8 @@ class RankWatch {
 
     // Between steps.
 
+    /// Spans that are kept until somebody takes them, about; what comes later is dropped.
+    static constexpr std::size_t mostSpans = 1 << 16;
     /// Adds what the rank has exchanged, and puts all times on rank 0's clock. The exchange has to keep
     /// records (Exchange::keepRecords).
     void collect(Exchange& exchange);

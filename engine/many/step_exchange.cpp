@@ -6,7 +6,9 @@ namespace lockstep {
 
 StepExchange::StepExchange(Exchange& exchange, const ParamLayout& layout, const RankShare& share)
     : exchange_(exchange), layout_(layout), shards_(layout, share), sharded_(share.shard > 0),
-      tickets_(layout.layers()) {}
+      tickets_(layout.layers()) {
+    exchange_.beginAnew();
+}
 
 void StepExchange::beginLoss(std::uint64_t step, double sum) {
     loss_ = sum;

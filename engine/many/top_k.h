@@ -27,6 +27,9 @@ class TopK {
     /// What this rank has left out so far, in a layer.
     std::span<const float> leftOut(std::size_t layer) const { return leftOut_.at(layer); }
 
+    /// Nothing has been left out.
+    void forget() { leftOut_.clear(); }
+
   private:
     struct Entry {
         std::uint32_t index;

@@ -100,7 +100,7 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
       shares_(threads, arenas_.parts(), arenas_.partGrain()), workSeconds_(threads),
       secondsOfTeams_(threads + 1), timing_(job.exchange == nullptr ? nullptr : job.exchange->watch()) {
     machine_.threads = sizing_.next().threads;
-    machine_.ofThreads = ofThreads;
+    machine_.ofThreads = job.settings.share.alone() ? ofThreads : 0; // ranks have a part of the cores each
     if (small != nullptr) {
         timing_.setPeriod(256);
         stepsPerClock_ = 8;

@@ -106,6 +106,7 @@ bool Lane::waitFor(std::chrono::milliseconds limit) const {
 }
 
 void Lane::work() {
+    bool cancelled = false;
     try {
         trainer_ = make_(&stopWanted_, &tuning_);
         if (options_.start) trainer_->restore(*options_.start);
@@ -118,7 +119,7 @@ void Lane::work() {
     } catch (const std::bad_alloc&) {
         setStatus(LaneStatus::failed, "out of memory; try a smaller batch or narrower layers");
     } catch (const gpu::Cancelled&) { // the trainer, before it was ready
-        setStatus(LaneStatus::stopped);
+        cancelled = true;
     } catch (const std::exception& error) {
         fail(error);
     } catch (...) { // the host's own, from what makes the trainer, what it posted or its callback
@@ -126,6 +127,16 @@ void Lane::work() {
                   "what makes the trainer, a callback or a posted action threw something that "
                   "is no std::exception; catch it there to see what");
     }
+    if (cancelled) {
+        if (options_.agree) try {
+                options_.agree(LaneOptions::stops);
+            } catch (const std::exception& error) {
+                return fail(error);
+            }
+        return setStatus(LaneStatus::stopped);
+    }
+    const LaneSnapshot end = snapshot();
+    if (options_.lost && end.status == LaneStatus::failed && !end.nonFinite) options_.lost(end.message);
 }
 
 void Lane::fail(const std::exception& error) {

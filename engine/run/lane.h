@@ -103,6 +103,9 @@ struct LaneOptions {
     /// Where ranks in other processes train with this lane, they make the same steps, and end together.
     /// Called with what this rank would do next, and returns what all do: the smallest of all ranks' numbers.
     std::function<std::uint64_t(std::uint64_t)> agree;
+    /// Called on the lane's thread once it has failed, other than by a loss that is not finite: those ranks
+    /// fail alike.
+    std::function<void(const std::string& why)> lost;
     static constexpr std::uint64_t stops = 0;    ///< by request
     static constexpr std::uint64_t finishes = 1; ///< the line is reached; above, that many steps more
     std::uint64_t saveEvery = 0;                 ///< epochs between calls of `save`; 0: never

@@ -128,9 +128,12 @@ class RankTeam final : public Trainer {
         onAll([=](Rank& rank) { rank.trainer->reloadExamples(from, count); });
     }
     TrainerState state() override {
-        std::vector<TrainerState> states(ranks_.size());
-        onAll([&](Rank& rank) { states[rank.job.settings.share.rank] = rank.trainer->state(); });
-        return std::move(states.front());
+        TrainerState state;
+        onAll([&](Rank& rank) { // each has to help, and one is enough
+            TrainerState own = rank.trainer->state();
+            if (rank.job.settings.share.rank == 0) state = std::move(own);
+        });
+        return state;
     }
     void restore(const TrainerState& state) override {
         onAll([&](Rank& rank) { rank.trainer->restore(state); });
@@ -215,6 +218,8 @@ RankTeam::RankTeam(const TrainJob& job, const MakeRank& make, const ExchangeSett
         rank.trainer = make(rank.job, at);
     });
     machine_ = first().machine();
+    for (std::size_t rank = 1; rank < count; ++rank)
+        machine_.threads += ranks_[rank]->trainer->machine().threads;
 }
 
 StepTrace RankTeam::traceStep(const TraceOptions& options) { return first().traceStep(options); }
