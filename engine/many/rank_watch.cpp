@@ -17,15 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, rankWorks> names{"forward", "backward", "exchange", "wait", "update"};
 
-/// Other ranks may need the core: sleeps where that is exact enough, and looks at the clock for the rest.
-void passUntil(double end) {
-    constexpr double coarse = 2e-4; // by so much a sleep may last longer
-    for (double now = platform::secondsNow(); now < end; now = platform::secondsNow())
-        if (end - now > 2 * coarse)
-            std::this_thread::sleep_for(std::chrono::duration<double>(end - now - coarse));
-        else
-            std::this_thread::yield();
-}
+constexpr double leastNap = 2e-4; // seconds: shorter ones take as long
 
 } // namespace
 
@@ -51,9 +43,15 @@ void RankWatch::beginStep(std::uint64_t step) {
 void RankWatch::lap(RankWork what, std::size_t layer) {
     if (!on_) return;
     double now = platform::secondsNow();
+    // A rank that spins would take the core from the others. Short waits add up until they make a nap; what
+    // that takes too long is left out of the next one.
     if (const double slower = slower_; slower > 0 && what != RankWork::wait) {
-        passUntil(now + slower * (now - last_));
-        now = platform::secondsNow();
+        owed_ += slower * (now - last_);
+        if (owed_ >= leastNap) {
+            std::this_thread::sleep_for(std::chrono::duration<double>(owed_));
+            owed_ -= platform::secondsNow() - now;
+            now = platform::secondsNow();
+        }
     }
     const double begin = std::exchange(last_, now);
     if (keeps_) laps_.push_back({0, step_, what, layer, begin, now});

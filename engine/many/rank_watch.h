@@ -55,7 +55,8 @@ class RankWatch {
     /// Notes spans from the next step on. Off at first; then a step costs two looks at a
     /// flag, and an operation one.
     void keep(bool on) { keeps_ = on; }
-    /// Each operation takes so many times its own time longer: 0.5 makes it wait half as long again.
+    /// The rank waits for so many times what its operations take: 0.5 makes a step half as long again. Waits
+    /// too short for a sleep are added to those of later operations.
     void slowBy(double share) { slower_ = share; }
     /// The rank ends by an error in its next run: a team's rank looks (rank_team.h).
     void fail() { fails_ = true; }
@@ -86,6 +87,7 @@ class RankWatch {
     bool on_ = false;
     std::uint64_t step_ = 0;
     double last_ = 0;
+    double owed_ = 0;            ///< seconds that a slow rank has still to wait
     std::vector<RankSpan> laps_; // not collected
     std::vector<RankSpan> spans_;
 };

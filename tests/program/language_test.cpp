@@ -694,6 +694,9 @@ TEST_CASE("what exhibits say in German has no English in it") {
                       "frames 3\nhover precision/numbers\nframes 40\n"},
         {"mosaic", "click Run\nframes 20\nhover mosaic/tiles CPU\nframes 40\n"},
         {"map", "click Run\nframes 10\nhover map/GPU\nframes 40\nclick Bookmarks##map\nframes 3\n"},
+        {"devices",
+         "click Run\nframes 3\nhover devices/gantt\nframes 40\nclick End a rank##devices\nframes 3\n"
+         "click Measure##devices\nframes 5\nhover devices/all-reduce\nframes 40\n"},
         {"parallelism", "click Measure##parallelism\nframes 5\n"},
     };
     for (const auto& each : scripts) {
