@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -186,6 +187,11 @@ template <class Work> int amongRanks(const RunOptions& options, const Work& work
     RankSession ranks(options.ranks, options.device);
     try {
         return work(ranks);
+    } catch (const std::invalid_argument& error) {
+        // Most likely all ranks have the same to say: the first one says it for all.
+        if (!ranks.speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        ranks.abort(error.what());
+        throw;
     } catch (const std::exception& error) {
         ranks.abort(error.what());
         throw;

@@ -1,10 +1,8 @@
 #include "demos/kit/rank_session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -131,7 +129,7 @@ Lane::MakeTrainer RankSession::maker(Machines& machines, const TrainJob& job, La
     if (shared() && (spec.row().foldsUpdate || spec.rung == Rung::wholeStep))
         throw std::invalid_argument(spec.text() +
                                     " keeps no gradients that ranks could add up; take another rung");
-    if (shared() && spec.row().half)
+    if (shared() && spec.gpu && spec.row().half)
         throw std::invalid_argument(
             spec.text() + " scales its loss by what overflows on one device; ranks share a batch on "
                           "rungs of fp32");
@@ -211,10 +209,7 @@ bool RankSession::all(bool own) {
 }
 
 void RankSession::abort(const std::string& why) {
-    if (!exchange_) return;
-    // What all ranks have to say, such as that an option is wrong, the first one says for all.
-    if (!speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    exchange_->abort(why);
+    if (exchange_) exchange_->abort(why);
 }
 
 } // namespace lockstep::demos

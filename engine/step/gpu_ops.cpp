@@ -312,6 +312,9 @@ void GpuOps::beginExchange(std::size_t layer, const StepSettings& step) {
 void GpuOps::sendOff(const StepSettings& step) {
     for (const auto& [layer, ticket] : onTheirWay_) {
         recorder_.device().wait(ticket);
+        if (arenas_.watch != nullptr)
+            arenas_.watch->lap(layer + 1 == arenas_.shape.layers() ? RankWork::forward : RankWork::backward,
+                               layer);
         if (layer + 1 == arenas_.shape.layers()) {
             float loss = 0; // of this rank's examples, as their part of the batch's mean
             std::memcpy(&loss, arenas_.losses.mapped().data() + slotOf(step), sizeof loss);
@@ -335,6 +338,7 @@ void GpuOps::awaitExchange(std::size_t layer, const StepSettings& step) {
         failed_ = !std::isfinite(loss);
     }
     arenas_.ranks->await(layer);
+    if (arenas_.watch != nullptr) arenas_.watch->lap(RankWork::wait, layer);
     const Shards& shards = arenas_.ranks->shards();
     const FloatRange own = shards.own(layer);
     if (own.size() == 0) return;

@@ -84,6 +84,10 @@ const std::vector<Replacement> minutes{
      "race --quick --data spiral --steps 5 --lane cpu:scalar --lane cpu:best"},
     {"race --lane gpu:naive --lane gpu:subgroup",
      "race --quick --data spiral --steps 5 --lane gpu:naive --lane gpu:subgroup"},
+    {"train --parallel data --device 0,1 --lane gpu:best --epochs 5",
+     "train --parallel data --data spiral --steps 5 --device 0,0 --lane gpu:texel"},
+    {"train --parallel data --device 0,1 --lane gpu:best",
+     "train --parallel data --data spiral --steps 5 --device 0,0 --lane gpu:texel"},
     {"race --lane gpu:best@0 --lane gpu:best@1", // the second device is the first here
      "race --quick --data spiral --steps 5 --lane gpu:best@0 --lane gpu:naive@0"},
     {"race --epochs 3 --log-every 1 --json race.json",
@@ -181,6 +185,7 @@ const std::map<std::string, std::string> otherPrograms{
     {"./run.sh", "installs packages and builds"},
     {"./test.sh", "runs this test"},
     {"cmake", "install_test and bundle_test run it"},
+    {"mpirun", "ranks_program_test runs it"},
     {"ctest", "runs this test"},
     {"grep", "is the system's"},
     {"/usr/bin/python3", "measures PyTorch for minutes"},
@@ -411,8 +416,10 @@ TEST_CASE("commands of other programs are known, and their scripts exist") {
 }
 
 TEST_CASE("every option that a document names exists") {
-    std::set<std::string> known{"--rounds", "--workloads", "--optimizers", "--cuda",
-                                "--minutes"}; // of scripts
+    std::set<std::string> known{
+        "--rounds",        "--workloads", "--optimizers",        "--cuda",
+        "--minutes",                                                           // of scripts
+        "--oversubscribe", "--mca",       "--allow-run-as-root", "--bind-to"}; // of mpirun
     const std::regex option("--[a-z][a-z0-9-]*");
     for (const auto& each : helps())
         for (std::sregex_iterator found(each.second.begin(), each.second.end(), option), end; found != end;
@@ -662,7 +669,8 @@ TEST_CASE("every block of a document is one that this test knows") {
             const bool commands =
                 std::ranges::any_of(block.lines, [](const std::string& line) { return !!argumentsOf(line); });
             const bool shape = block.place.starts_with("docs/json.md");
-            const std::set<std::string> others{"sh", "cmake", "cpp", "json", "markdown", "yaml"};
+            const std::set<std::string> others{"sh",       "cmake", "cpp",   "json",
+                                               "markdown", "yaml",  "slurm", "hosts"};
             INFO(block.place, ": not a list of commands, not what `lockstep ...` printed");
             CHECK((others.contains(block.info) || commands || shape || printedBy(block)));
         }

@@ -102,6 +102,12 @@ TEST_CASE("what does not fit together is refused, with exit code 2") {
     refused(job + " --parallel tensor", "unknown way of sharing 'tensor'");
     refused(job + " --device 0,1", "--device takes several devices only with --parallel");
     refused(job + " --parallel data --ranks 40", "cannot be shared by 40 ranks");
+    refused(job + " --parallel data --shard 1 --exchange top-k",
+            "--exchange top-k cannot be combined with --shard");
+    refused(job + " --parallel data --shard 1 --all-reduce tree", "--all-reduce would have no effect");
+    refused("train --data spiral --steps 5 --lane gpu:fused --parallel data",
+            "keeps no gradients that ranks could add up");
+    refused(job + " --parallel data --ranks 1000", "--ranks takes 1 to 64");
     refused("race --data spiral --parallel data --together", "ranks share one lane at a time");
     refused("train --data spiral --steps 5 --lane gpu:half --parallel data",
             "ranks share a batch on rungs of fp32");
@@ -131,10 +137,48 @@ TEST_CASE("1 to 4 processes: the losses of one, and the bits of as many threads"
         CHECK(result["lanes"][0]["memory"].size() == ranks);
         CHECK(lossesOf(resultOf(shares + " --ranks " + std::to_string(ranks))) == lossesOf(result));
     }
+    const Folder folder;
+    resultOf(job + " --parallel data --trace " + folder.file("steps.trace"), mpirun(3));
+    const Json trace = Json::parse(contents(folder.file("steps.trace")));
+    CHECK(trace["ranks"] == 3);
+    std::vector<std::size_t> spans(3);
+    for (const Json& span : trace["spans"]) ++spans.at(span["rank"]);
+    CHECK(std::ranges::min(spans) > 100);
+    resultOf(job + " --parallel data --trace " + folder.file("threads.trace"));
+    CHECK(Json::parse(contents(folder.file("threads.trace")))["ranks"] == 2);
     const Json device = resultOf("train --data spiral --layers 24,16 --steps 20 --parallel data --lane "
                                  "gpu:texel --quiet --log-every 1",
                                  mpirun(2));
     CHECK(lossesOf(device).size() == 20);
+}
+
+TEST_CASE("equal lanes of one command train alike; one process that is interrupted stops all") {
+    const Json race =
+        resultOf("race --data spiral --layers 24,16 --steps 60 --quick --quiet --log-every 1 --parallel data "
+                 "--exchange top-k --lane cpu:scalar --lane cpu:scalar",
+                 mpirun(2));
+    CHECK(race["lanes"][0]["steps"].size() == 60);
+    for (std::size_t step = 0; step < 60; ++step)
+        CHECK(race["lanes"][0]["steps"][step]["loss"] == race["lanes"][1]["steps"][step]["loss"]);
+    CHECK(race["lanes"][0]["of_threads"] == nullptr); // ranks are no throttling
+    const Folder folder;
+    for (const int child : {1, 2}) {
+        CAPTURE(child);
+        const std::string command = mpirun(2) + " '" + program() +
+                                    "' race --data spiral --layers 24,16 --steps 100000000 --quick --quiet "
+                                    "--parallel data --lane cpu:scalar --lane cpu:simd --json " +
+                                    folder.file("race.json") + " >" + folder.file("out") +
+                                    " 2>&1 & mpi=$!; sleep 2; kill -INT $(pgrep -P $mpi | sort -n | sed -n " +
+                                    std::to_string(child) + "p); wait $mpi";
+        const auto start = std::chrono::steady_clock::now();
+        std::system(command.c_str());
+        CHECK(seconds(start) < 20);
+        CAPTURE(contents(folder.file("out")));
+        const Json stopped = Json::parse(contents(folder.file("race.json")), nullptr, false);
+        REQUIRE_FALSE(stopped.is_discarded());
+        CHECK(stopped["lanes"][0]["status"] == "stopped");
+        std::filesystem::remove(folder.file("race.json"));
+    }
 }
 
 TEST_CASE("processes save once, and any number of ranks goes on") {
@@ -166,9 +210,13 @@ TEST_CASE("processes of another mind are named before anything trains") {
         CAPTURE(contents(folder.file("out")));
         CHECK(contents(folder.file("out")).find(text) != std::string::npos);
     };
-    ends("--seed 1", "--seed 2", "rank 1");
-    ends("--seed 1", "--seed 2", "job");
-    ends("--samples 500", "--samples 600", "data");
+    ends("--seed 1", "--seed 2", "ranks do not agree about the seed: rank 0 has '1', rank 1 has '2'");
+    ends("--samples 500", "--samples 600", "ranks do not agree about the data");
+    ends("--shard 1", "--shard 2", "ranks do not agree about the shard");
+    const Folder folder;
+    const std::string weights = "--init " + folder.file("w.safetensors");
+    REQUIRE(run(job + " --save " + folder.file("w.safetensors")).code == 0);
+    ends(weights, "", "ranks do not agree about the initial weights");
     ends("--lr 0.1", "--lr 0.1 --init no-such-file", "rank 1 ends all ranks: ");
 }
 
