@@ -130,7 +130,7 @@ class DevicesExhibit final : public Exhibit {
                                  "lost_steps", "model_error_share", "stops_paying_ranks"})
             values[fmt::format("devices.{}", what)];
         for (const char* how : {"strong", "weak"})
-            for (const std::size_t ranks : {2, 4})
+            for (const std::size_t ranks : {2U, 4U})
                 values[fmt::format("devices.{}_{}.efficiency", how, ranks)];
         if (model_.job() == nullptr) return;
         const DevicesRun& run = model_.run();
@@ -149,7 +149,7 @@ class DevicesExhibit final : public Exhibit {
         }
         const ScalingPoint* const one = model_.point(1, false);
         for (const bool weak : {false, true})
-            for (const std::size_t ranks : {2, 4})
+            for (const std::size_t ranks : {2U, 4U})
                 if (const ScalingPoint* const point = model_.point(ranks, weak);
                     one != nullptr && point != nullptr)
                     values[fmt::format("devices.{}_{}.efficiency", weak ? "weak" : "strong", ranks)].number =

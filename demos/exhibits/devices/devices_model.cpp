@@ -488,7 +488,7 @@ void DevicesModel::measure(Machines& machines) {
     work_.post(measuringWords(), [this, data = data_, recipe, tell](const std::atomic<bool>& cancelled) {
         const Link link = linkBetweenThreads();
         tell([this, link] { link_ = link; });
-        for (const std::size_t ranks : {1, 2, 4})
+        for (const std::size_t ranks : {1U, 2U, 4U})
             for (const bool weak : {false, true}) {
                 Recipe own = recipe;
                 if (weak) own.job.settings.batch *= ranks;

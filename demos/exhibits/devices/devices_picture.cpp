@@ -319,7 +319,7 @@ void drawScaling(Ui& ui, const DevicesModel& model, Plot& plot) {
             modelled.push_back(curve->efficiency(whole, weak));
         }
     const ScalingPoint* const one = model.point(1, false);
-    for (const std::size_t n : {1, 2, 4}) {
+    for (const std::size_t n : {1U, 2U, 4U}) {
         const ScalingPoint* const point = model.point(n, weak);
         if (one == nullptr || point == nullptr) continue;
         ranks.push_back(static_cast<double>(n));
