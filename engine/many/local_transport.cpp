@@ -118,6 +118,7 @@ class LocalTransport : public Transport {
         return false;
     }
 
+    bool knowsAwaited() const override { return true; }
     std::size_t awaited(std::size_t other) const override {
         std::size_t last = other;
         for (std::size_t steps = 0; steps < hub_->ranks; ++steps) {

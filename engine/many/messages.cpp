@@ -68,7 +68,10 @@ void Messages::losePatience(std::size_t other, double seconds) const {
                   "rank %zu has kept rank %zu waiting for %.3g s: %.*s, layer %zu, step %llu", late, rank_,
                   seconds, static_cast<int>(what_.size()), what_.data(), layer_,
                   static_cast<unsigned long long>(step_));
-    throw RankError(late, text);
+    std::string message = text;
+    if (ranks_ > 2 && !transport_.knowsAwaited())
+        message += "; rank " + std::to_string(late) + " may itself be waiting for another";
+    throw RankError(late, message);
 }
 
 } // namespace lockstep

@@ -46,6 +46,8 @@ class Transport {
 
     /// Who keeps rank `other` waiting, and so this one, if it is known: `other` itself where it is not.
     virtual std::size_t awaited(std::size_t other) const { return other; }
+    /// Whether that is known.
+    virtual bool knowsAwaited() const { return false; }
 
     /// Ends all ranks, after `why` has been told: between processes, those of the others and this one, with
     /// exit code 1; between threads, the others' done() throws RankError from then on.

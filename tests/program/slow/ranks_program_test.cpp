@@ -254,7 +254,10 @@ TEST_CASE("a process that is killed or stopped ends the others, in time, and wha
     const std::string said = contents(folder.file("out"));
     const std::size_t first = said.find("ends all ranks: "); // whoever misses it directly speaks first
     REQUIRE(first != std::string::npos);
-    CHECK(said.substr(first + 16, 6) == "rank 1");
+    // On a busy machine, rank 0 may speak before rank 2, for which it waits. Then it says so.
+    const std::string named = said.substr(first + 16, 6);
+    CHECK((named == "rank 1" || named == "rank 2"));
+    CHECK(said.find("; " + named + " may itself be waiting for another") != std::string::npos);
     CHECK(said.find("waiting for 5") != std::string::npos);
     CHECK(seconds(start) < 5 + 15);
     CHECK(run("predict --model " + file + " --data spiral").code == 0);
