@@ -47,10 +47,11 @@ TEST_CASE("in every exhibit, Ctrl+Z takes a change of settings back, and Ctrl+Y 
         CAPTURE(exhibit);
         const Folder folder;
         // Exhibits that train have weights; an experiment has predictions, memory remedies, precision
-        // formats.
+        // formats, devices an exchange.
         const std::map<std::string, std::pair<std::string, std::string>> others{
             {"parallelism", {"click choice/1\n", "click choice/2\n"}},
             {"memory", {"click memory/offload\n", "click memory/together\n"}},
+            {"devices", {"click ##devices overlap\n", "click ##devices overlap\n"}},
             {"precision", {"click precision/fp16\n", "click precision/bf16\n"}}};
         const auto other = others.find(exhibit);
         const auto& [first, second] =
@@ -167,7 +168,7 @@ TEST_CASE("exhibits are hidden from the list and from the keys, but for the last
         hideMode + "click Ladder\nclick Race\nkey Escape\ncontrols\n" + save(folder, "hidden") + "key 2\n" +
             save(folder, "second") + "key Ctrl+Z\nkey 1\ncontrols\n" + save(folder, "back") + hideMode +
             "click Playground\nclick Inside a step\nclick Memory\nclick Mosaic\nclick "
-            "Map\nclick Parallelism\nclick My machine\nclick Race\n" +
+            "Map\nclick Devices\nclick Parallelism\nclick My machine\nclick Race\n" +
             save(folder, "last") + "click Map\n" + save(folder, "two"));
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
