@@ -104,6 +104,8 @@ class MpiTransport : public Transport {
     void abort(const std::string& why) override {
         std::fprintf(stderr, "rank %zu ends all ranks: %s\n", rank_, why.c_str());
         std::fflush(stderr);
+        // mpirun passes on what it has read by then, and drops the rest.
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
         MPI_Abort(MPI_COMM_WORLD, 1);
         std::_Exit(1); // it does not return
     }
