@@ -57,8 +57,8 @@ check_asan() {
 check_tsan() {
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
     local exhibit
-    build tsan "$shaders" lockstep cpu_threads_test exchange_test team_sizing_test cpu_trainer_test lane_test lane_post_test map_machines_test map_model_test mosaic_model_test race_test &&
-        ctest --test-dir build/tsan --output-on-failure --timeout 300 -j "$(nproc)" -R '^(cpu_threads|exchange|team_sizing|lane|lane_post|map_machines|map_model|mosaic_model|race)_test$' || return
+    build tsan "$shaders" lockstep cpu_threads_test exchange_test team_sizing_test cpu_trainer_test lane_test lane_post_test map_machines_test map_model_test mosaic_model_test race_test rank_team_test &&
+        ctest --test-dir build/tsan --output-on-failure --timeout 300 -j "$(nproc)" -R '^(cpu_threads|exchange|team_sizing|lane|lane_post|map_machines|map_model|mosaic_model|race|rank_team)_test$' || return
     {
         echo "build/tsan/tests/cpu_trainer_test --test-case='*bit-identical*'"
         for exhibit in mosaic:8 race:24 playground:24 map:24 inside:24; do # a mosaic's frame trains 64 networks twice
