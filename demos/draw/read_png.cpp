@@ -34,6 +34,10 @@ void* reallocateWithin(void* old, std::size_t before, std::size_t bytes) {
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
+// An empty chunk is copied to nowhere: no bytes to a null pointer, which does nothing.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((no_sanitize("nonnull-attribute"))), apply_to = function)
+#endif
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_NO_STDIO
@@ -44,6 +48,9 @@ void* reallocateWithin(void* old, std::size_t before, std::size_t bytes) {
 #define STBI_REALLOC_SIZED(old, before, bytes) reallocateWithin(old, before, bytes)
 #define STBI_FREE(old) std::free(old)
 #include <stb/stb_image.h>
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
