@@ -40,7 +40,7 @@ class RankSession {
     /// Throws RankError, on all processes alike, where one is about something else than rank 0: `what` is
     /// "version", "job", "data". Nothing to do within one process.
     void requireSame(std::string_view what, const std::string& own);
-    /// The same for each of an object's values, by its key.
+    /// Requires each of an object's values to be the same on all processes, and names its key.
     void requireSame(const nlohmann::ordered_json& settings);
 
     /// The job as one of the ranks sees it.

@@ -50,8 +50,8 @@ void ringScatterSum(Messages& messages, std::span<float> values, std::span<const
                     Parcel& parcel);
 /// The second half, of anything: bytes[bounds[r], bounds[r + 1]) are rank r's, on every rank.
 void ringGather(Messages& messages, std::span<std::byte> bytes, std::span<const std::size_t> bounds);
-/// The same, straight from everybody to everybody: for a few bytes, whose way around the ring would take
-/// longer, and where whoever is missing is missed by all.
+/// What ringGather() does, but every rank sends straight to every other: for a few bytes, whose way around
+/// the ring would take longer. If a rank is missing, all others wait for that rank itself.
 void directGather(Messages& messages, std::span<std::byte> bytes, std::span<const std::size_t> bounds);
 
 } // namespace lockstep

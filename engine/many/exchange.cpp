@@ -118,7 +118,7 @@ class Exchange::Worker {
     std::optional<Failure> failure_;
     std::exception_ptr notConnected_;
     std::optional<std::string> abortReason_;
-    std::atomic<bool> ended_ = false; // whoever waits for messages stops
+    std::atomic<bool> ended_ = false; // waits for messages stop
     bool keepsRecords_ = false;
     std::vector<ExchangeRecord> records_;
     std::uint64_t bytesSent_ = 0;

@@ -1,10 +1,10 @@
-// What ranks do together: sums of everybody's numbers, whole or scattered, and everybody's parts gathered. On
-// top of messages (transport.h), so that every algorithm is here to be read, and gives the same bits between
-// threads and between processes.
+// What ranks do together: they add up the numbers of all ranks, whole or in parts, and gather the parts of
+// all ranks. Everything is built from messages (transport.h), so that every algorithm can be read here, and
+// gives the same bits between threads and between processes.
 //
-// Each rank has one Exchange. Whoever trains begins an exchange and goes on; a thread of the Exchange carries
-// out one after the other, in the order in which they began. All ranks have to begin the same ones in the
-// same order.
+// Each rank has one Exchange. The training thread begins an exchange and goes on; a thread of the Exchange
+// carries out one after the other, in the order in which they began. All ranks have to begin the same ones in
+// the same order.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ enum class AllReduce {
 struct ExchangeSettings {
     ExchangeFormat format = ExchangeFormat::fp32;
     AllReduce allReduce = AllReduce::ring;
-    /// Whether training goes on while gradients are exchanged. Off: whoever begins an exchange waits for it.
+    /// Training goes on while gradients are exchanged. Off: beginning an exchange also waits for it.
     bool overlap = true;
     double topShare = 0.01; ///< of a layer's numbers that topK sends; one at least
     /// For a message; then the rank that it is for or from counts as lost. Half as long again at most, for
@@ -95,12 +95,12 @@ class Exchange {
 
     /// values = their sums over all ranks, by the settings' algorithm and format.
     Ticket sum(std::span<float> values, const About& about);
-    /// The same of a few numbers that must not be rounded, such as a step's loss: added in the order of
-    /// ranks.
+    /// values = their sums over all ranks, for a few numbers that must not be rounded, such as a step's loss.
+    /// They are added in the order of ranks.
     Ticket sumSmall(std::span<double> values, const About& about);
-    /// values[bounds[r], bounds[r + 1]) = the sums, on rank r; what is left elsewhere is not told. `bounds`
-    /// has ranks() + 1 ascending places. Parts may be empty. With one rank, nothing happens. Not for topK. In
-    /// fp16, what is added is rounded, and the sum is not: nobody else gets it.
+    /// values[bounds[r], bounds[r + 1]) = the sums, on rank r; the contents elsewhere are unspecified.
+    /// `bounds` has ranks() + 1 ascending places. Parts may be empty. With one rank, nothing happens. Not for
+    /// topK. In fp16, the terms are rounded on their way; the sum is not, because it is not sent.
     Ticket scatterSum(std::span<float> values, std::span<const std::size_t> bounds, const About& about);
     /// values[bounds[r], bounds[r + 1]) = those of rank r, on every rank. Never rounded.
     Ticket gather(std::span<float> values, std::span<const std::size_t> bounds, const About& about);
@@ -113,7 +113,7 @@ class Exchange {
 
     /// The smallest of all ranks' numbers, on every rank. Begins and waits.
     std::uint64_t smallest(std::uint64_t own);
-    /// Everybody's text, by rank, on every rank. Begins and waits.
+    /// The texts of all ranks, by rank, on every rank. Begins and waits.
     std::vector<std::string> gatherTexts(const std::string& own);
     /// Throws RankError, naming the first rank whose text is another than rank 0's and both texts; `what`
     /// says what it is about: "version", "job", "data". On all ranks alike.
@@ -123,8 +123,8 @@ class Exchange {
     /// every rank the same. Begins and waits. Throws std::invalid_argument where there is one rank.
     double roundTripSeconds(std::size_t bytes, std::size_t trips);
 
-    /// Who is told what the rank does in each step; null, as at first: nobody. Trainers ask when they are
-    /// made.
+    /// The watch that notes what the rank does in each step; null at first: none. Trainers ask for it when
+    /// they are made.
     void setWatch(RankWatch* watch) { watch_ = watch; }
     RankWatch* watch() const { return watch_; }
 

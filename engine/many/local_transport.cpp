@@ -75,7 +75,7 @@ class Hub {
 
     const std::size_t ranks;
     std::vector<std::atomic<bool>> gone;          ///< by rank: its end is no more
-    std::vector<std::atomic<std::size_t>> awaits; ///< by rank: whose message it waits for; itself: nobody's
+    std::vector<std::atomic<std::size_t>> awaits; ///< by rank: whom it waits for; itself: for none
 
   private:
     struct Failure {

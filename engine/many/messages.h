@@ -16,7 +16,7 @@ struct WaitEnded {};
 
 class Messages {
   public:
-    /// ended   true: whoever waits stops, by WaitEnded
+    /// ended   true: waits stop, by WaitEnded
     Messages(Transport& transport, double patienceSeconds, const std::atomic<bool>& ended);
 
     std::size_t rank() const { return rank_; }

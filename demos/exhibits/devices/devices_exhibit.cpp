@@ -420,7 +420,7 @@ class DevicesExhibit final : public Exhibit {
         if (options != model_.options()) model_.change(options);
     }
 
-    /// Of links that exist, on the slider.
+    /// Marks on the slider for links that exist.
     void drawMarks(Ui& ui, ImVec2 min, ImVec2 max) const {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         for (const NamedLink& each : namedLinks) {

@@ -76,7 +76,7 @@ struct RankTimes {
     double hidden = 0;                     ///< of the exchanges, what took place while the rank computed
     std::uint64_t bytes = 0, messages = 0; ///< sent for gradients
 };
-/// Of every rank.
+/// The times of every rank, by rank.
 std::vector<RankTimes> timesOf(const RankTrace& trace);
 /// The latest so many steps.
 RankTrace latestSteps(const RankTrace& trace, std::size_t steps);
@@ -126,7 +126,7 @@ class DevicesModel {
     const RankTrace* shown() const;
     bool opened() const { return opened_.has_value(); }
 
-    /// Of the layer that is chosen, inside of the network at hand.
+    /// The chosen layer, or the last one of a network that has fewer.
     std::size_t layer() const;
     /// Numbers in its all-reduce, padding included.
     std::size_t numbersOf(std::size_t layer) const {

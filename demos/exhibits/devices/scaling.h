@@ -31,7 +31,7 @@ struct ScalingModel {
     std::optional<std::size_t> stopsPayingAt(bool weak) const;
 };
 
-/// Of a rank's measured step time and that of one rank.
+/// Efficiency from the measured step times of one rank and of several.
 inline double efficiencyOf(double oneRankSeconds, double seconds, std::size_t ranks, bool weak) {
     return oneRankSeconds / (weak ? seconds : seconds * static_cast<double>(ranks));
 }
